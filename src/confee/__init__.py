@@ -1,0 +1,22 @@
+"""confee: a test bench for constrained-feedback non-stationary bandits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confee.errors import ConfeeError
+
+if TYPE_CHECKING:
+    from confee.api import load, simulate
+
+__version__ = "0.1.0"
+__all__ = ["ConfeeError", "__version__", "load", "simulate"]
+
+
+def __getattr__(name: str):
+    """`simulate` and `load` on first use: importing confee stays cheap."""
+    if name in ("load", "simulate"):
+        from confee import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'confee' has no attribute {name!r}")

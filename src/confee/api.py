@@ -1,0 +1,94 @@
+"""confee as a library: `simulate` one cell, `load` an experiment's runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confee import config, schema
+from confee.errors import ConfeeError
+from confee.simulation.calibrate import calibrated
+from confee.simulation.cells import Cell, Opponent, cell, opponent
+from confee.simulation.files import read_table
+from confee.simulation.play import Row, play_all
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A cell, one opponent and the seeds to play."""
+
+    cell: Cell
+    against: Opponent
+    runs: config.Runs
+    output: str | None
+
+
+def request(values: Mapping[str, Any]) -> Request:
+    """The request of a composed conf/cell.yaml. Raises ConfeeError."""
+    for name in ("K", "T", "B", "V"):
+        if values[name] == "???":
+            raise ConfeeError(f"{name}: missing; give {name}=...")
+    sizes = {name: values[name] for name in "KTBV"}
+    one = cell(values["policy"], **sizes)
+    checked = {name: getattr(one, name) for name in "KTBV"}
+    against = opponent(values["adversary"], **checked)
+    runs = schema.build(config.Runs, {n: values[n] for n in ("seeds", "first_seed", "idle")})
+    output = values["output"]
+    if output is not None and not str(output).endswith(".parquet"):
+        raise ConfeeError(f"output={schema.show(output)}: must end in .parquet")
+    return Request(one, against, runs, output)
+
+
+def run(asked: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
+    """Plays a request: one row a seed."""
+    seeds = range(asked.runs.first_seed, asked.runs.first_seed + asked.runs.seeds)
+    sampled = asked.runs.idle == "sampled"
+    options = calibrated(asked.cell)
+    return play_all(asked.cell, [asked.against], seeds, options, sampled, tick)
+
+
+def simulate(
+    policy: str,
+    adversary: str,
+    *,
+    K: int,
+    T: int,
+    B: int,
+    V: float,
+    seeds: int = 16,
+    first_seed: int = 0,
+    idle: str = "expected",
+    options: Mapping[str, Any] | None = None,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Plays one cell against one adversary: a tidy frame, one row a seed.
+
+    `options` are the policy's (conf/policy/<name>.yaml), `parameters` the adversary's. The rows are
+    those the workflow computes for that cell and those seeds. Raises ConfeeError.
+    """
+    import pandas as pd
+
+    overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
+    values = config.compose("cell", overrides)
+    values["policy"] |= options or {}
+    values["adversary"] |= parameters
+    values |= {"K": K, "T": T, "B": B, "V": V}
+    values |= {"seeds": seeds, "first_seed": first_seed, "idle": idle}
+    return pd.DataFrame(run(request(values)))
+
+
+def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
+    """All runs of an experiment that the workflow has finished, one row each.
+
+    `frame.attrs["confee"]` holds its resolved configuration. Raises ConfeeError.
+    """
+    remake = f'make it with: snakemake --cores 2 --config overrides="experiment={experiment}"'
+    table, about = read_table(Path(results) / experiment / "regret.parquet", remake)
+    frame = table.to_pandas()
+    frame.attrs["confee"] = about
+    return frame

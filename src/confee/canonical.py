@@ -1,0 +1,53 @@
+"""Canonical values, stable hashes and random streams keyed on them.
+
+1e4, 10000 and 10000.0 are one value; mappings are sorted; Python's own `hash` is never used. So the
+same cell has the same file name and the same random numbers in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from confee.errors import ConfeeError
+
+
+def canonical(value: Any) -> Any:
+    """`value` in JSON types, whole floats as integers, mappings sorted by key.
+
+    Raises ConfeeError on NaN, infinity and on types that JSON has no word for.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ConfeeError(f"{value}: not a finite number")
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, Sequence):
+        return [canonical(item) for item in value]
+    raise ConfeeError(f"{value!r}: a {type(value).__name__} has no canonical form")
+
+
+def dumps(value: Any) -> str:
+    """Canonical JSON of `value`: equal values, equal text."""
+    return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"))
+
+
+def digest(value: Any, length: int = 16) -> str:
+    """The first `length` hex digits of the SHA-256 of `value`'s canonical JSON."""
+    return hashlib.sha256(dumps(value).encode()).hexdigest()[:length]
+
+
+def stream(*key: Any) -> np.random.Generator:
+    """The random stream (PCG64) that belongs to `key`, and to no other key."""
+    entropy = int.from_bytes(hashlib.sha256(dumps(key).encode()).digest(), "big")
+    return np.random.Generator(np.random.PCG64(entropy))

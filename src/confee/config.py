@@ -1,0 +1,256 @@
+"""Configurations: composed by Hydra, checked here, and handed on as plain typed values."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from confee import schema
+from confee.canonical import canonical
+from confee.errors import ConfeeError
+from confee.simulation.cells import Sizes, cell, family
+from confee.simulation.plan import AXES, Entrant, Grid, Seeds
+
+
+def conf_folder() -> Path:
+    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout."""
+    named = os.environ.get("CONFEE_CONF")
+    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
+    if not (folder / "config.yaml").is_file():
+        raise ConfeeError(f"{folder}: no configuration there; CONFEE_CONF must name the conf folder")
+    return folder.absolute()
+
+
+def options(group: str) -> list[str]:
+    """The names in a group of conf: policy, adversary or experiment."""
+    return sorted(file.stem for file in (conf_folder() / group).glob("*.yaml"))
+
+
+def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
+
+    Raises ConfeeError in one line for what Hydra or YAML refuse, and for a key given twice.
+    """
+    keys = [re.split(r"[=~]", override.lstrip("+~"))[0] for override in overrides]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ConfeeError(f"{key}: given {keys.count(key)} times; must be given once")
+    for override in overrides:
+        if "=" not in override and not override.startswith("~"):
+            raise ConfeeError(f"{override}: not an override; must be key=value")
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            config = hydra_compose(name, overrides=list(overrides))
+            values = OmegaConf.to_container(config, resolve=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfeeError(_one_line(error, overrides)) from None
+    except yaml.YAMLError as error:
+        raise ConfeeError("conf: not YAML: " + " ".join(str(error).split())) from None
+    assert isinstance(values, dict)
+    return values  # type: ignore[return-value]
+
+
+def _one_line(error: Exception, overrides: Sequence[str]) -> str:
+    """Hydra's many lines, in one that names the key, the value and what is known."""
+    text = str(error)
+    unknown = re.search(r"Could not find '([\w/@.]+)/([^']+)'", text)
+    if unknown:
+        group = unknown[1].split("/")[-1]
+        return f"{group}={unknown[2]}: unknown; known: {', '.join(options(group))}"
+    missing = re.search(r"You must specify '([\w/@.]+)'", text)
+    if missing:
+        return f"{missing[1]}: missing; known: {', '.join(options(missing[1]))}"
+    key = re.search(r"Could not override '([^']+)'", text)
+    if key:
+        given = next((o for o in overrides if o.lstrip("+").startswith(key[1])), key[1])
+        return f"{given}: no such key"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
+    return ": ".join(dict.fromkeys([*lines[:1], *([cause] if cause else [])]))
+
+
+def _mapping(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfeeError(f"{where}={schema.show(value)}: must be a mapping")
+    return value
+
+
+def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[str]:
+    names = value if isinstance(value, list) else [value]
+    for name in names:
+        if not isinstance(name, str) or (known is not None and name not in known):
+            allowed = f"among {', '.join(known)}" if known is not None else "names"
+            raise ConfeeError(f"{where}={schema.show(name)}: must be {allowed}")
+    return names
+
+
+# --------------------------------------------------------------------------- one cell
+
+
+@dataclass(frozen=True)
+class Runs:
+    seeds: int = schema.whole(16, low=1, high=10**7)
+    first_seed: int = schema.whole(0, low=0, high=10**12)
+    idle: str = schema.choice("expected", "expected", "sampled")
+
+
+# --------------------------------------------------------------------------- an experiment
+
+
+@dataclass(frozen=True)
+class _Seeds:
+    choose: int = schema.whole(8, low=1, high=10**6)
+    worst: int = schema.whole(3, low=1, high=100)
+    estimate: int = schema.whole(16, low=0, high=10**6)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """How work is cut into jobs; no number depends on it."""
+
+    shard: int = schema.whole(0, low=0)
+    cells: int = schema.whole(24, low=1)
+    queries: float = schema.real(1e8, above=0)
+
+
+@dataclass(frozen=True)
+class _Top:
+    name: str = schema.text(pattern="a word of letters, digits, - and _")
+    toy: bool = schema.flag(False)
+    phases: int = schema.whole(4, low=1, high=64)
+    idle: str = schema.choice("expected", "expected", "sampled")
+
+
+@dataclass(frozen=True)
+class _Play:
+    largest_B: float = schema.real(float("inf"), above=0)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A checked experiment. `resolved` is its whole configuration but for `jobs`, canonical."""
+
+    name: str
+    toy: bool
+    entrants: Mapping[str, Entrant]
+    family: Mapping[str, Mapping[str, Any]]
+    grid: Grid
+    seeds: Seeds
+    sampled: bool
+    jobs: Jobs
+    claims: Sequence[str]
+    figures: Sequence[str]
+    resolved: Mapping[str, Any]
+
+
+def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
+    """The experiment of `overrides`: a list, or one string as a shell would split it.
+
+    Raises ConfeeError.
+    """
+    if isinstance(overrides, str):
+        try:
+            overrides = shlex.split(overrides)
+        except ValueError as error:
+            raise ConfeeError(f"overrides={schema.show(overrides)}: {error}") from None
+    values = compose("config", overrides)
+    expected = {
+        "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "seeds",
+        "idle", "claims", "figures", "jobs",
+    }  # fmt: skip
+    for key in sorted(set(values) - expected):
+        raise ConfeeError(f"{key}={schema.show(values[key])}: no such key")
+    top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
+    if not re.fullmatch(r"[A-Za-z0-9][\w-]*", top.name):
+        raise ConfeeError(f"name={top.name}: must be a word of letters, digits, - and _")
+    seeds = schema.build(_Seeds, _mapping(values["seeds"], "seeds"), "seeds")
+    grid = _grid(values, top.phases)
+    entrants = _entrants(values)
+    entries = {k: _mapping(v, f"family.{k}") for k, v in _mapping(values["family"], "family").items()}
+    if not entrants:
+        raise ConfeeError("policies={}: an experiment needs at least one policy")
+    if not entries:
+        raise ConfeeError("family={}: an experiment needs at least one adversary")
+    centre = {**grid.centre, "B": grid.centre["B"] or round(grid.centre["T"] ** 0.8)}
+    for label, entrant in entrants.items():
+        cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})
+    family(entries, **{n: centre[n] for n in "KTBV"})
+    try:
+        resolved = canonical({key: value for key, value in values.items() if key != "jobs"})
+    except ConfeeError as error:
+        raise ConfeeError(f"configuration: {error}") from None
+    return Experiment(
+        name=top.name,
+        toy=top.toy,
+        entrants=entrants,
+        family=entries,
+        grid=grid,
+        seeds=Seeds(seeds.choose, seeds.worst, seeds.estimate),
+        sampled=top.idle == "sampled",
+        jobs=schema.build(Jobs, _mapping(values["jobs"], "jobs"), "jobs"),
+        claims=_names(values["claims"], "claims"),
+        figures=_names(values["figures"], "figures"),
+        resolved=resolved,
+    )
+
+
+def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    fields = {f.name: f for f in dataclasses.fields(Sizes)}
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in fields:
+            raise ConfeeError(f"{where}.{name}={schema.show(value)}: must be one of K, T, B, V")
+        rule = name == "B" and value is None
+        checked[name] = None if rule else schema.check(fields[name], value, f"{where}.{name}")
+    return checked
+
+
+def _grid(values: Mapping[str, Any], phases: int) -> Grid:
+    centre = _sizes(_mapping(values["centre"], "centre"), "centre")
+    for name in "KTBV":
+        if name not in centre:
+            raise ConfeeError(f"centre.{name}: missing")
+    fields = {f.name: f for f in dataclasses.fields(Sizes)}
+    axes: dict[str, list[float]] = {}
+    for axis, points in _mapping(values["grid"], "grid").items():
+        if axis not in AXES:
+            raise ConfeeError(f"grid.{axis}={schema.show(points)}: must be one of K, T, B, V")
+        points = points if isinstance(points, list) else [points]
+        axes[axis] = [schema.check(fields[axis], p, f"grid.{axis}") for p in points]
+    at = {}
+    for axis, moved in _mapping(values["at"], "at").items():
+        if axis not in AXES:
+            raise ConfeeError(f"at.{axis}: must be one of K, T, B, V")
+        at[axis] = _sizes(_mapping(moved, f"at.{axis}"), f"at.{axis}")
+    return Grid(centre, axes, at, phases)
+
+
+def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
+    policies = _mapping(values["policies"], "policies")
+    plays = _mapping(values["plays"], "plays")
+    for label in plays:
+        if label not in policies:
+            known = ", ".join(policies)
+            raise ConfeeError(f"plays.{label}: no such entry in policies; known: {known}")
+    entrants = {}
+    for label, conf in policies.items():
+        how = dict(_mapping(plays.get(label, {}), f"plays.{label}"))
+        axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
+        limit = schema.build(_Play, how, f"plays.{label}").largest_B
+        entrants[label] = Entrant(_mapping(conf, f"policies.{label}"), axes, limit)
+    return entrants

@@ -1,0 +1,7 @@
+"""The one kind of error that is the user's to mend."""
+
+from __future__ import annotations
+
+
+class ConfeeError(Exception):
+    """Bad input. Its text is the single line shown: the key, the value, the allowed range."""

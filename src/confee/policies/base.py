@@ -1,0 +1,43 @@
+"""What a policy is: an id, what it is told, its options, and a kernel that plays a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """A policy without options."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy of the comparison.
+
+    `kernel(world, ledger, K, T, B, *arguments(K, T, B, V, options), rng)` plays one path, by calls
+    of `query` and `idle` (see `confee.world.game`). `told` names what it knows beside K: T, B, V,
+    or the path itself. A policy not told V gets V = None in `arguments`.
+    """
+
+    id: str
+    summary: str
+    kernel: Callable[..., Any]
+    told: tuple[str, ...] = ("T", "B")
+    options: type = NoOptions
+    arguments: Callable[..., tuple] = lambda K, T, B, V, options: ()
+    calibrated: bool = False
+    control: bool = False
+
+    def kernel_arguments(self, K: int, T: int, B: int, V: float, options: Any) -> tuple:
+        return self.arguments(K, T, B, V if "V" in self.told else None, options)
+
+    def label(self, options: Any) -> str:
+        """The id, with the options that differ from their defaults: `rexp3b(pool=set)`."""
+        changed = [
+            f"{f.name}={getattr(options, f.name)}"
+            for f in fields(self.options)
+            if getattr(options, f.name) != f.default
+        ]
+        return f"{self.id}({', '.join(changed)})" if changed else self.id

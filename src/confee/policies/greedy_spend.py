@@ -1,0 +1,27 @@
+"""Queries every round until the budget is gone (the "concentrated" allocation, lower bound section)."""
+
+from __future__ import annotations
+
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.ucb import PLAYS, choose, new_ucb, update
+from confee.world.game import idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    """UCB1 in rounds 1..B; then a uniformly random past query round is replayed each time.
+
+    It would look in every later round too: those wishes are denied.
+    """
+    ucb = new_ucb(K)
+    data = new_data(K)
+    for tau in range(B):
+        arm, _ = choose(ucb, tau, 2.0, rng)
+        reward = query(world, ledger, data, tau + 1, arm, rng)
+        update(ucb, arm, reward)
+    ledger.denied += T - B
+    idle(world, ledger, data, B + 1, T + 1, ucb[PLAYS], rng)
+
+
+POLICY = Policy(id="greedy_spend", summary="UCB1 in the first B rounds, then blind", kernel=play)

@@ -1,0 +1,198 @@
+"""HyQue (Algorithm 2) over BaQue (Algorithm 1): a prior-free query allocation around UCB1.
+
+`baque` and `odque` are the same kernel with one half switched off, and `hyque_calibrated` the same
+with a measured scale on the change tests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.schedule import arrange, draw_instances
+from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
+from confee.world.game import idle, new_data, query
+
+
+@njit
+def play(
+    world, ledger, K, T, B, b, baseline, on_demand, appendix, factor, scale, measure, rng
+):  # fmt: skip
+    """Plays rounds 1..T; returns the scale (see `measure`).
+
+    b: slot length ceil(2T/B). baseline, on_demand: whether each half of the allocation is on.
+    appendix: the buffer printed in the appendix. factor: rho^ = scale * factor * rho. measure: the
+    change tests restart nothing; instead `scale` is raised to the smallest at which none fires.
+    """
+    orders_at_most = 2
+    while b << orders_at_most < T + b:
+        orders_at_most += 1
+    ucbs = np.zeros((orders_at_most + 1, 5, K))
+    datas = np.zeros((orders_at_most + 1, K + 4))
+    observed = np.zeros(orders_at_most + 1, dtype=np.int64)
+    in_use = np.ones(K)  # the last play frequencies in use; uniform before there are any
+    root_B = T / math.sqrt(B)
+
+    t = 1
+    n = 0
+    while t <= T:  # Algorithm 2, line 2: blocks n = 0, 1, ...
+        block = t
+        orders, starts = draw_instances(n, rng)
+        pieces, quotas, closing = arrange(orders, starts)
+        spans = np.zeros(orders.shape[0])  # baseline rewards of the block when a span began
+        opened = closed = 0
+        rewards = 0.0  # baseline rewards of the block so far
+        lowest = 1.0  # U_t: the least optimistic value of the block's queries
+        queries = 0
+        excess = 0.0  # sum of g~ - R over the block's queries
+        check = 1  # test (ii) cannot fire before this many queries
+        restart = False
+        width = min(root_B, 2.0**n)
+
+        for p in range(pieces.shape[0]):
+            instance = pieces[p, 2]
+            m = orders[instance]
+            while opened < orders.shape[0] and starts[opened] <= pieces[p, 0]:
+                reset(ucbs[orders[opened]])
+                datas[orders[opened]][:] = 0.0
+                observed[orders[opened]] = 0
+                spans[opened] = rewards
+                opened += 1
+            ucb = ucbs[m]
+            plays = ucb[PLAYS]
+            data = datas[m]
+            stop = min(block + pieces[p, 1] * b, T + 1)
+
+            # Query batch (line 5): the instance's first quota active rounds, while B lasts.
+            wished = min(quotas[instance], stop - t) if baseline else 0
+            quotas[instance] -= wished
+            batch = t + min(wished, B - ledger.queries)
+            refused = t + wished - batch
+            while t < stop:
+                scheduled = t < batch
+                if not scheduled:
+                    # Lines 9-12: an idle run, up to the round that on-demand converts.
+                    ledger.denied += refused
+                    refused = 0
+                    until = stop
+                    if on_demand:
+                        until = demand(t, stop, ledger.queries, T, B, width, appendix)
+                    if observed[m] > 0:
+                        in_use[:] = plays
+                    idle(world, ledger, data, t, until, in_use, rng)
+                    t = until
+                    if t == stop:
+                        break
+                    ledger.conversions += 1
+
+                # Lines 6-7: play the index, look, update.
+                arm, value = choose(ucb, observed[m], 2.0, rng)
+                reward = query(world, ledger, data, t, arm, rng)
+                update(ucb, arm, reward)
+                observed[m] += 1
+                t += 1
+                if scheduled:
+                    rewards += reward
+
+                # Line 8, test (ii): mean of g~ - R at least 3 rho^(queries). N rho(N) does not
+                # decrease and the sum grows by at most 1 a query: most queries need no look.
+                lowest = min(lowest, value)
+                queries += 1
+                excess += value - reward
+                if queries >= check:
+                    bound = 3.0 * factor * queries * rho(queries, K)
+                    if excess >= scale * bound:
+                        if measure:
+                            scale = excess / bound
+                        else:
+                            restart = True
+                            break
+                    check = queries + max(1, int(min(scale * bound - excess, 1e15)))
+
+            # Line 8, test (i): a span ended in round t - 1, mean baseline reward over it.
+            while (
+                closed < closing.shape[0]
+                and block + (starts[closing[closed]] + (1 << orders[closing[closed]])) * b <= t
+            ):
+                ended = closing[closed]
+                size = 1 << orders[ended]
+                rise = (rewards - spans[ended]) / size - lowest
+                bound = 9.0 * factor * rho(size, K)
+                if rise >= scale * bound:
+                    if measure:
+                        scale = rise / bound
+                    else:
+                        restart = True
+                closed += 1
+            if restart or t > T:
+                break
+
+        n += 1
+        if restart:  # a new phase
+            ledger.restarts += 1
+            n = 0
+    return scale
+
+
+@njit
+def rho(t, K):
+    """sqrt(K ln max(t, 2) / t) + K / t (Lemma on UCB1)."""
+    return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
+
+
+@njit
+def lagging(t, used, T, B, width, appendix):
+    """Line 10: B' < t B / T - min{T / sqrt(B), 2^n, T - t}."""
+    buffer = min(math.sqrt(B), float(T - t)) if appendix else min(width, float(T - t))
+    return used < t * B / T - buffer
+
+
+@njit
+def demand(t, stop, used, T, B, width, appendix):
+    """The first round in t..stop-1 at which line 10 holds while nothing is queried, else `stop`.
+
+    The condition is `or` of two increasing ones, solved for and then settled to the round.
+    """
+    level = math.sqrt(B) if appendix else width
+    first = min((used + level) * T / B, (used + T) / (1.0 + B / T))
+    guess = int(min(max(first, float(t)), float(stop)))
+    while guess > t and lagging(guess - 1, used, T, B, width, appendix):
+        guess -= 1
+    while guess < stop and not lagging(guess, used, T, B, width, appendix):
+        guess += 1
+    return guess
+
+
+@dataclass(frozen=True)
+class BaqueOptions:
+    """scale multiplies rho^ of the change tests; 1 is the paper's theory."""
+
+    scale: float = schema.real(1.0, low=0)
+
+
+@dataclass(frozen=True)
+class Options(BaqueOptions):
+    """buffer: the on-demand buffer as printed in the body, or in the appendix."""
+
+    buffer: str = schema.choice("body", "body", "appendix")
+
+
+def arguments(K, T, B, V, options, baseline=True, on_demand=True, measure=False):
+    b = theory.slot_length(T, B)
+    appendix = getattr(options, "buffer", "body") == "appendix"
+    factor = theory.rho_hat_factor(T)
+    return b, baseline, on_demand, appendix, factor, float(options.scale), measure
+
+
+POLICY = Policy(
+    id="hyque",
+    summary="HyQue (Algorithm 2): baseline batches and on-demand queries, prior-free",
+    kernel=play,
+    options=Options,
+    arguments=arguments,
+)

@@ -1,0 +1,58 @@
+"""Control: told the borders and the gap of every batch, it explores evenly, then commits.
+
+What an allocation of queries to batches can reach when nothing has to be detected: how much of the
+lower bound is slack.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.world.game import BEST, MEANS, START, idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    """In each segment: query the arms in turn, at most the segment's share of B, then the best.
+
+    Explore-then-commit with a known gap wants ln(rounds gap^2) / gap^2 plays an arm for rewards of
+    variance 1/4 (Garivier, Kaufmann, Lattimore 2016).
+    """
+    for segment in range(world.shape[0] - 1):
+        start, stop = int(world[segment, START]), int(world[segment + 1, START])
+        best = int(world[segment, BEST])
+        gap = 1.0
+        for k in range(K):
+            if k != best:
+                gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
+        share = (stop - 1) * (B / T) - (start - 1) * (B / T)
+        wanted = K * math.ceil(max(1.0, math.log((stop - start) * gap * gap)) / (gap * gap + 1e-18))
+        queries = min(int(share), wanted)
+        data = new_data(K)
+        plays, rewards, weights = np.zeros(K), np.zeros(K), np.ones(K)
+        first = rng.integers(0, K)
+        for i in range(queries):
+            arm = (first + i) % K
+            rewards[arm] += query(world, ledger, data, start + i, arm, rng)
+            plays[arm] += 1.0
+        if queries >= K:
+            commit, top = 0, -1.0
+            for k in range(K):
+                if rewards[k] / plays[k] > top:
+                    commit, top = k, rewards[k] / plays[k]
+            weights[:] = 0.0
+            weights[commit] = 1.0
+        idle(world, ledger, data, start + queries, stop, weights, rng)
+
+
+POLICY = Policy(
+    id="informed",
+    summary="control: knows when the path changes and by how much",
+    kernel=play,
+    told=("T", "B", "path"),
+    control=True,
+)

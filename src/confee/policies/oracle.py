@@ -1,0 +1,29 @@
+"""Control: plays the best arm of every round. Regret 0, so every lower bound must call it out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.world.game import BEST, START, idle, new_data
+
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    """In each segment, an idle run on its best arm."""
+    data = new_data(K)
+    for segment in range(world.shape[0] - 1):
+        weights = np.zeros(K)
+        weights[int(world[segment, BEST])] = 1.0
+        start, stop = int(world[segment, START]), int(world[segment + 1, START])
+        idle(world, ledger, data, start, stop, weights, rng)
+
+
+POLICY = Policy(
+    id="oracle",
+    summary="control: plays argmax mu_t",
+    kernel=play,
+    told=("path",),
+    control=True,
+)

@@ -1,0 +1,83 @@
+"""The random schedule of one BaQue block (Algorithm 1, lines 1-9; the paper's block figure).
+
+A block of order n has 2^n slots. Instance (m, s), s a multiple of 2^m, spans slots s .. s + 2^m - 1;
+a slot belongs to the finest started instance over it. Spans are nested or apart, so a block is a
+short list of pieces: some 2^{n/2} of them, against 2^n slots.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confee.jit import njit
+
+
+@njit
+def draw_instances(n, rng):
+    """Starts each instance (m, s) with probability 2^{(m - n)/2} (line 4), independently.
+
+    Returns (orders, starts) sorted by start, the coarser first: the outer span before the inner.
+    Skips over the instances that do not start, so the cost is that of those that do.
+    """
+    size = 64
+    keys = np.empty(size, dtype=np.int64)
+    count = 0
+    for m in range(n, -1, -1):
+        chance = 2.0 ** (0.5 * (m - n))
+        slots = 1 << (n - m)
+        s = -1
+        while True:
+            if chance < 1.0:
+                skip = math.log(1.0 - rng.random()) / math.log1p(-chance)
+                if skip >= slots - s - 1:
+                    break
+                s += 1 + int(skip)
+            else:
+                s += 1
+            if s >= slots:
+                break
+            if count == size:
+                keys = np.concatenate((keys, np.empty(size, dtype=np.int64)))
+                size *= 2
+            keys[count] = (s << m) * 64 + (63 - m)
+            count += 1
+    keys = np.sort(keys[:count])
+    return 63 - keys % 64, keys // 64
+
+
+@njit
+def arrange(orders, starts):
+    """The pieces of a block whose started instances are given as `draw_instances` returns them.
+
+    Returns (pieces, quotas, closing): pieces [P, 3] are (first slot, end slot, instance) in order of
+    time; quotas[i] counts the active slots of instance i, which is its number of baseline queries
+    (line 10: floor(|S| / b) for a union of whole slots); closing lists instances as their spans end.
+    """
+    count = orders.shape[0]
+    pieces = np.empty((2 * count, 3), dtype=np.int64)
+    quotas = np.zeros(count, dtype=np.int64)
+    closing = np.empty(count, dtype=np.int64)
+    stack = np.empty(64, dtype=np.int64)
+    depth = made = closed = slot = 0
+    for i in range(count + 1):
+        reached = starts[i] if i < count else np.int64(1) << 62
+        while depth > 0:
+            inner = stack[depth - 1]
+            end = starts[inner] + (np.int64(1) << orders[inner])
+            until = min(end, reached)
+            if slot < until:
+                pieces[made, 0], pieces[made, 1], pieces[made, 2] = slot, until, inner
+                quotas[inner] += until - slot
+                made += 1
+                slot = until
+            if end > reached:
+                break
+            closing[closed] = inner
+            closed += 1
+            depth -= 1
+        if i < count:
+            stack[depth] = i
+            depth += 1
+    return pieces[:made], quotas, closing

@@ -1,0 +1,111 @@
+"""Sliding-window UCB (Garivier and Moulines 2011) under an even query plan; told V."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.plans import paced
+from confee.world.game import MEANS, START, idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, window, xi, rng):
+    """Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
+
+    Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window.
+    """
+    plays, rewards = np.zeros(K), np.zeros(K)
+    mean, width = np.zeros(K), np.zeros(K)
+    data = new_data(K)
+    arms = np.zeros(window, dtype=np.int64)
+    seen = np.zeros(window)
+    segments = np.zeros(window, dtype=np.int64)
+    rounds = np.zeros(window, dtype=np.int64)
+    after = 1
+    for tau in range(B):
+        t = paced(tau, T, B)
+        idle(world, ledger, data, after, t, plays, rng)
+        arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
+        reward = query(world, ledger, data, t, arm, rng)
+        place = tau % window
+        if tau >= window:
+            drop(world, data, rounds[place], segments[place])
+            plays[arms[place]] -= 1.0
+            rewards[arms[place]] -= seen[place]
+            refresh(arms[place], plays, rewards, mean, width)
+        arms[place], seen[place] = arm, reward
+        rounds[place], segments[place] = t, ledger.segment
+        plays[arm] += 1.0
+        rewards[arm] += reward
+        refresh(arm, plays, rewards, mean, width)
+        after = t + 1
+    idle(world, ledger, data, after, T + 1, plays, rng)
+
+
+@njit
+def refresh(arm, plays, rewards, mean, width):
+    """What the index needs of an arm; an arm that left the window gets an infinite one."""
+    if plays[arm] > 0.0:
+        mean[arm] = rewards[arm] / plays[arm]
+        width[arm] = 1.0 / math.sqrt(plays[arm])
+    else:
+        mean[arm] = np.inf
+        width[arm] = 0.0
+
+
+@njit
+def choose(plays, mean, width, root, rng):
+    """The arm of the largest index, ties (and absent arms) at random."""
+    K = plays.shape[0]
+    arm, top, ties = 0, -1.0, 0
+    for k in range(K):
+        index = np.inf if plays[k] == 0.0 else mean[k] + root * width[k]
+        if index > top:
+            arm, top, ties = k, index, 1
+        elif index == top:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                arm = k
+    return arm
+
+
+@njit
+def drop(world, data, t, segment):
+    """Takes a query round that left the window out of the data in use."""
+    K = data.shape[0] - 4
+    if data[K + 3] == segment:
+        data[K + 1] -= 1.0
+        data[K + 2] -= t - world[segment, START]
+    else:
+        for k in range(K):
+            slope = world[segment, MEANS + K + k]
+            data[k] -= world[segment, MEANS + k] + slope * (t - world[segment, START])
+    data[K] -= 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    plan: str = schema.choice("paced", "paced")
+    xi: float = schema.real(0.5, above=0)
+    window_scale: float = schema.real(1.0, above=0)
+
+
+def arguments(K, T, B, V, options):
+    window = round(theory.window(K, B, V) * options.window_scale)
+    return min(max(window, K), B), float(options.xi)
+
+
+POLICY = Policy(
+    id="sw_ucb",
+    summary="sliding-window UCB, a query every T/B rounds",
+    kernel=play,
+    told=("T", "B", "V"),
+    options=Options,
+    arguments=arguments,
+)

@@ -1,0 +1,72 @@
+"""UCB1's index (Auer, Cesa-Bianchi, Fischer 2002): one instance is an array [5, K]."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confee.jit import njit
+
+# Rows: plays, sum of rewards, their mean, 1 / sqrt(plays), and the arms in order of first play.
+PLAYS, REWARDS, MEAN, WIDTH, ORDER = range(5)
+
+
+@njit
+def new_ucb(K):
+    """An instance that has seen nothing."""
+    ucb = np.zeros((5, K))
+    reset(ucb)
+    return ucb
+
+
+@njit
+def reset(ucb):
+    """The instance forgets everything."""
+    for k in range(ucb.shape[1]):
+        ucb[PLAYS, k] = 0.0
+        ucb[REWARDS, k] = 0.0
+        ucb[ORDER, k] = k
+
+
+@njit
+def choose(ucb, tau, exploration, rng):
+    """(arm, optimistic value): the arm of the largest mean + sqrt(exploration ln tau / plays).
+
+    tau: the instance's observations so far; UCB1 has exploration 2. Unplayed arms come first, in
+    random order, with value 1; ties are broken at random; the value is capped at 1.
+    """
+    K = ucb.shape[1]
+    if tau < K:
+        pick = rng.integers(tau, K)
+        arm = ucb[ORDER, pick]
+        ucb[ORDER, pick] = ucb[ORDER, tau]
+        ucb[ORDER, tau] = arm
+        return int(arm), 1.0
+    root = math.sqrt(exploration * math.log(tau))
+    arm, top, ties = 0, -1.0, 0
+    for k in range(K):
+        index = ucb[MEAN, k] + root * ucb[WIDTH, k]
+        if index > top:
+            arm, top, ties = k, index, 1
+        elif index == top:
+            ties += 1
+    if ties > 1:
+        pick = rng.integers(0, ties)
+        for k in range(arm, K):
+            if ucb[MEAN, k] + root * ucb[WIDTH, k] == top:
+                if pick == 0:
+                    arm = k
+                    break
+                pick -= 1
+    return arm, min(1.0, top)
+
+
+@njit
+def update(ucb, arm, reward):
+    """The instance saw `reward` from `arm`."""
+    plays = ucb[PLAYS, arm] + 1.0
+    ucb[PLAYS, arm] = plays
+    ucb[REWARDS, arm] += reward
+    ucb[MEAN, arm] = ucb[REWARDS, arm] / plays
+    ucb[WIDTH, arm] = 1.0 / math.sqrt(plays)

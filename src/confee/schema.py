@@ -1,0 +1,137 @@
+"""Typed options with ranges: a dataclass field says what it allows, and errors repeat it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from confee.errors import ConfeeError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field takes: `read` returns the canonical value or raises ValueError."""
+
+    allowed: str
+    read: Callable[[Any], Any]
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _bounds(low: float | None, high: float | None, above: float | None) -> str:
+    if low is None and above is None and high is None:
+        return ""
+    left = f"({above:g}" if above is not None else "(-inf" if low is None else f"[{low:g}"
+    return f" in {left}, {'inf)' if high is None else f'{high:g}]'}"
+
+
+def _ranged(kind: str, whole: bool, low, high, above) -> Kind:
+    def read(value: Any) -> int | float:
+        number = _number(value)
+        if whole and not float(number).is_integer():
+            raise ValueError
+        if (
+            (low is not None and number < low)
+            or (high is not None and number > high)
+            or (above is not None and number <= above)
+        ):
+            raise ValueError
+        return int(number) if float(number).is_integer() else float(number)
+
+    return Kind(f"{kind}{_bounds(low, high, above)}", read)
+
+
+def _field(kind: Kind, default: Any) -> Any:
+    metadata = {"kind": kind}
+    if default is dataclasses.MISSING:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def whole(default=dataclasses.MISSING, low=None, high=None) -> Any:
+    """A whole number in [low, high]; 1e4 is one."""
+    return _field(_ranged("a whole number", True, low, high, None), default)
+
+
+def real(default=dataclasses.MISSING, low=None, high=None, above=None) -> Any:
+    """A finite number in [low, high], or over `above`."""
+    return _field(_ranged("a number", False, low, high, above), default)
+
+
+def choice(default: str, *values: str) -> Any:
+    """One of a few words."""
+
+    def read(value: Any) -> str:
+        if value not in values:
+            raise ValueError
+        return value
+
+    return _field(Kind("one of " + ", ".join(values), read), default)
+
+
+def flag(default: bool) -> Any:
+    """True or false."""
+
+    def read(value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError
+        return value
+
+    return _field(Kind("true or false", read), default)
+
+
+def text(default=dataclasses.MISSING, pattern: str = "any text") -> Any:
+    """A word."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise ValueError
+        return value
+
+    return _field(Kind(pattern, read), default)
+
+
+def check(field: dataclasses.Field, value: Any, where: str) -> Any:
+    """The canonical value of one field; raises ConfeeError naming key, value and range."""
+    kind: Kind = field.metadata["kind"]
+    try:
+        return kind.read(value)
+    except (ValueError, TypeError):
+        raise ConfeeError(f"{where}={show(value)}: must be {kind.allowed}") from None
+
+
+def show(value: Any) -> str:
+    """A value as it reads in an error line: short."""
+    shown = str(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def build(cls: type[T], values: Mapping[str, Any], where: str = "") -> T:
+    """An instance of the dataclass `cls` from `values`; `where` prefixes keys in errors.
+
+    Raises ConfeeError on an unknown key, a missing one, a wrong type or a value out of range.
+    """
+    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    prefix = f"{where}." if where else ""
+    for key in values:
+        if key not in fields:
+            known = ", ".join(fields) or "none"
+            raise ConfeeError(f"{prefix}{key}={show(values[key])}: no such key; known: {known}")
+    checked = {}
+    for name, field in fields.items():
+        if name in values:
+            checked[name] = check(field, values[name], prefix + name)
+        elif field.default is dataclasses.MISSING:
+            raise ConfeeError(f"{prefix}{name}: missing; must be {field.metadata['kind'].allowed}")
+    return cls(**checked)

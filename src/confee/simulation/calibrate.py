@@ -1,0 +1,49 @@
+"""The scale of `hyque_calibrated`: how large the change tests' statistics get by chance.
+
+Restarting at scale s is the event that the run's largest statistic, over its threshold at scale 1,
+is at least s. So one pass on stationary paths gives the scale at which 5 % of runs would restart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from confee.canonical import stream
+from confee.policies import hyque
+from confee.policies.hyque_calibrated import Calibrated
+from confee.simulation.cells import Cell
+from confee.world.game import new_ledger, new_world
+from confee.world.path import Path
+
+LEVELS = (0.05, 0.5, 0.95)
+RUNS = 100
+QUANTILE = 0.95
+
+
+def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) -> float:
+    """The largest statistic over its scale-1 threshold in one run, all arms alike at `level`."""
+    path = Path.steps(np.ones(1), np.full((1, K), level), T)
+    rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
+    trial = Calibrated(buffer=options.buffer, scale=0.0)
+    arguments = hyque.arguments(K, T, B, None, trial, measure=True)
+    return hyque.play(new_world(path), new_ledger(), K, T, B, *arguments, rng)
+
+
+def calibrate(K: int, T: int, B: int, options: Any, runs: int = RUNS) -> float:
+    """The 95 % quantile over runs of the largest ratio, at the worst level of LEVELS."""
+    ratios = [
+        [largest_ratio(K, T, B, options, level, run) for run in range(runs)] for level in LEVELS
+    ]
+    return float(np.quantile(ratios, QUANTILE, axis=1).max())
+
+
+def calibrated(cell: Cell, scale: float | None = None) -> Any:
+    """The options `cell` is played with: its own, and the scale (found now if not given)."""
+    if not cell.spec.calibrated:
+        return cell.options
+    if scale is None:
+        scale = calibrate(cell.K, cell.T, cell.B, cell.options)
+    return Calibrated(**dataclasses.asdict(cell.options), scale=scale)

@@ -1,0 +1,60 @@
+"""Which sources a result depends on: the modules it starts from and all they import in confee."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent
+
+
+def _file(module: str) -> Path | None:
+    base = PACKAGE.joinpath(*module.split(".")[1:])
+    for file in (base.with_suffix(".py"), base / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """Modules of confee that `module` imports by name, at any depth of its text."""
+    file = _file(module)
+    assert file is not None, module
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    # Not `confee` itself: it only re-exports, and would tie every result to every file.
+    return frozenset(n for n in names if n.startswith("confee.") and _file(n))
+
+
+@functools.cache
+def closure(module: str) -> frozenset[str]:
+    """`module` and all of confee that it imports, directly or not."""
+    found, todo = set(), {module}
+    while todo:
+        found |= todo
+        todo = set().union(*(imports(m) for m in todo)) - found
+    return frozenset(found)
+
+
+def code_hash(modules: Iterable[str]) -> str:
+    """A hash of the sources of `modules` and of all they import."""
+    text = hashlib.sha256()
+    for module in sorted(set().union(*(closure(m) for m in modules))):
+        text.update(module.encode() + b"\0" + _bytes(module) + b"\0")
+    return text.hexdigest()[:16]
+
+
+@functools.cache
+def _bytes(module: str) -> bytes:
+    file = _file(module)
+    assert file is not None, module
+    return file.read_bytes()

@@ -1,0 +1,75 @@
+"""Result files: written whole or not at all, and read only if they are what their name says."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from confee.canonical import dumps
+from confee.errors import ConfeeError
+
+METADATA = b"confee"
+
+
+def write_whole(path: Path | str, write: Callable[[Path], None]) -> None:
+    """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
+
+    The temporary name is unique to this process: a killed Snakemake leaves its jobs writing.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".part-", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        write(temporary)
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ConfeeError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """`text` as the whole content of `path`."""
+    write_whole(path, lambda part: part.write_text(text))
+
+
+def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any) -> None:
+    """`rows` as parquet, with `about` (canonical JSON) in its metadata."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    write_arrow(path, table, about)
+
+
+def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
+    """An arrow table as parquet, with `about` in its metadata."""
+    table = table.replace_schema_metadata({METADATA: dumps(about).encode()})
+    write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
+
+
+def read_table(path: Path | str, remake: str) -> tuple[pa.Table, Any]:
+    """(table, what its metadata says). `remake` tells how to make it again.
+
+    Raises ConfeeError, naming the file, if it is missing or damaged.
+    """
+    try:
+        table = pq.read_table(path)
+        about = json.loads((table.schema.metadata or {})[METADATA])
+    except FileNotFoundError:
+        raise ConfeeError(f"{path}: missing; {remake}") from None
+    except (OSError, pa.ArrowException, KeyError, ValueError):
+        raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
+    return table, about

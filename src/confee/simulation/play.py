@@ -1,0 +1,71 @@
+"""Plays cells: one row a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from confee.canonical import canonical, stream
+from confee.simulation.cells import Cell, Opponent
+from confee.world.game import new_ledger, new_world, settle
+from confee.world.path import Path
+
+Row = dict[str, Any]
+
+
+def path_key(against: Opponent, K: int, T: int, V: float, seed: int) -> list[Any]:
+    """What a path depends on: the same for every policy and budget."""
+    return ["path", *against.key, K, T, canonical(V), seed]
+
+
+def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Path:
+    """The path of `seed`, checked: it tiles 1..T, stays in [0, 1] and spends at most V."""
+    rng = stream(*path_key(against, K, T, V, seed))
+    return against.spec.draw(against.parameters, K, T, V, rng).checked(T, V)
+
+
+def play(
+    cell: Cell, against: Opponent, seed: int, options: Any = None, sampled: bool = False
+) -> Row:
+    """One run: the recorded quantities and all that identifies it.
+
+    `options` are the cell's own unless found in between (a calibrated scale).
+    """
+    options = cell.options if options is None else options
+    K, T, B, V = cell.K, cell.T, cell.B, cell.V
+    path = draw_path(against, K, T, V, seed)
+    ledger = new_ledger(sampled)
+    chosen = dataclasses.asdict(options)
+    rng = stream("policy", cell.policy, chosen, path_key(against, K, T, V, seed), B)
+    arguments = cell.spec.kernel_arguments(K, T, B, V, options)
+    cell.spec.kernel(new_world(path), ledger, K, T, B, *arguments, rng)
+    row: Row = {"policy": cell.policy, "label": cell.label, "K": K, "T": T, "B": B, "V": float(V)}
+    row |= {"adversary": against.adversary, "seed": seed}
+    row |= settle(ledger, path)
+    row |= {f"adversary.{name}": _flat(value) for name, value in against.parameters.items()}
+    row |= {f"policy.{name}": _flat(value) for name, value in chosen.items()}
+    return row
+
+
+def play_all(
+    cell: Cell,
+    opponents: Iterable[Opponent],
+    seeds: Iterable[int],
+    options: Any = None,
+    sampled: bool = False,
+    tick: Callable[[], None] = lambda: None,
+) -> list[Row]:
+    """Every opponent with every seed, in this order; `tick` is called after each run."""
+    rows = []
+    seeds = list(seeds)
+    for against in opponents:
+        for seed in seeds:
+            rows.append(play(cell, against, seed, options, sampled))
+            tick()
+    return rows
+
+
+def _flat(value: Any) -> float | str:
+    """A parameter as a column holds it: a number or a word."""
+    return value if isinstance(value, str) else float(value)

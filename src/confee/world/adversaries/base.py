@@ -1,0 +1,64 @@
+"""What an adversary is: parameters, resolved to numbers for a cell, and a way to draw a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confee.errors import ConfeeError
+from confee.world.path import Path
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """A family of paths.
+
+    `resolve(options, K, T, B, V)` gives the numbers a path depends on, and
+    `draw(resolved, K, T, V, rng)` a path. `strength` names the parameter that a grid of strengths
+    sets, in units of the critical gap, and `ceiling` its largest value.
+    """
+
+    id: str
+    summary: str
+    options: type
+    resolve: Callable[..., Mapping[str, Any]]
+    draw: Callable[..., Path]
+    strength: str | None = "gap"
+    ceiling: float = 0.5
+
+
+def below_ceiling(name: str, value: float, ceiling: float) -> float:
+    """`value`, if it is in (0, ceiling]. Raises ConfeeError otherwise."""
+    if not 0 < value <= ceiling:
+        raise ConfeeError(f"{name}={value:g}: must be a number in (0, {ceiling:g}]")
+    return value
+
+
+def batches(T: int, V: float, gap: float) -> int:
+    """m = min(T, 1 + floor(V / gap)): as many batches as V pays for."""
+    return int(min(T, 1 + (V / gap + 1e-9) // 1))
+
+
+def equal_starts(T: int, m: int) -> np.ndarray:
+    """First rounds floor(j T / m) + 1 of m equal batches, [m]."""
+    j = np.arange(m, dtype=np.int64)
+    return j * (T // m) + j * (T % m) // m + 1
+
+
+def wandering_arm(m: int, K: int, rng: np.random.Generator) -> np.ndarray:
+    """Good arms of m batches: the first uniform, each next one uniform among the others, [m]."""
+    steps = rng.integers(1, K, size=m)
+    steps[0] = rng.integers(0, K)
+    return np.cumsum(steps) % K
+
+
+def one_good_arm(
+    starts: np.ndarray, good: np.ndarray, K: int, T: int, low: float, high: float
+) -> Path:
+    """Batches with the good arm at `high` and the rest at `low`."""
+    mean = np.full((len(starts), K), low)
+    mean[np.arange(len(starts)), good] = high
+    return Path.steps(starts, mean, T)

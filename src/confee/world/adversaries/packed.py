@@ -1,0 +1,65 @@
+"""All changes where they hurt: inside HyQue's last block, or right after Rexp3B's query batches.
+
+Both are known to an adversary: the block grid depends on T and B alone, the batches on V too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.world.adversaries.base import Adversary, below_ceiling, one_good_arm, wandering_arm
+
+FRACTIONS = (0.1, 0.2, 1 / 3, 0.45, 0.6, 0.8)
+CEILING = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap: the good arm's lead. jumps: at most so many changes (0: as many as V pays for).
+    target: whose weak moments."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+    jumps: int = schema.whole(0, low=0)
+    target: str = schema.choice("hyque", "hyque", "rexp3b")
+
+
+def resolve(options, K, T, B, V):
+    """`times` are described by what fixes them: the last block, or the batches."""
+    gap = below_ceiling("adversary.gap", options.gap, CEILING)
+    jumps = int(V / gap + 1e-9)
+    if options.jumps:
+        jumps = min(jumps, options.jumps)
+    resolved = {"gap": gap, "target": options.target}
+    if options.target == "hyque":
+        _, first = theory.last_block(T, B)
+        return resolved | {"jumps": min(jumps, len(FRACTIONS)), "first": first}
+    batch, queries = theory.rexp3b_batch(K, T, B, V)
+    return resolved | {"jumps": min(jumps, max(0, T // batch)), "batch": batch, "first": queries}
+
+
+def times(resolved, T):
+    """Rounds at which the path changes, increasing, all in 2..T."""
+    jumps, first = resolved["jumps"], resolved["first"]
+    if resolved["target"] == "hyque":
+        at = first + np.array(FRACTIONS[:jumps]) * (T - first)
+    else:
+        # The batches hit are spread evenly over the horizon.
+        at = np.arange(jumps) * (T // resolved["batch"]) // max(jumps, 1)
+        at = at * resolved["batch"] + first + 1
+    at = np.unique(at.astype(np.int64))
+    return at[(at > 1) & (at <= T)]
+
+
+def draw(resolved, K, T, V, rng):
+    """One good arm at 1/2 + gap, the rest at 1/2, another good arm from each of `times` on."""
+    first = np.append(1, times(resolved, T))
+    good = wandering_arm(len(first), K, rng)
+    return one_good_arm(first, good, K, T, 0.5, 0.5 + resolved["gap"])
+
+
+ADVERSARY = Adversary(
+    "packed", "all changes in HyQue's last block, or after Rexp3B's queries", Options, resolve, draw
+)

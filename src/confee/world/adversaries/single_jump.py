@@ -1,0 +1,38 @@
+"""One change: the good arm moves once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confee import schema, theory
+from confee.errors import ConfeeError
+from confee.world.adversaries.base import Adversary, below_ceiling, one_good_arm, wandering_arm
+
+CEILING = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    """size: the good arm's lead, and the variation spent. time: when it moves."""
+
+    size: float = schema.real(0.25, above=0, high=CEILING)
+    time: str = schema.choice("half", "quarter", "half", "last_block")
+
+
+def resolve(options, K, T, B, V):
+    size = below_ceiling("adversary.size", options.size, CEILING)
+    if size > V * (1 + 1e-9):
+        raise ConfeeError(f"adversary.size={size:g}: must be at most V={V:g}")
+    at = {"quarter": T // 4 + 1, "half": T // 2 + 1, "last_block": theory.last_block(T, B)[1]}
+    return {"size": size, "time": options.time, "at": max(2, at[options.time])}
+
+
+def draw(resolved, K, T, V, rng):
+    """One good arm at 1/2 + size; another from round `at` on."""
+    good = wandering_arm(2, K, rng)
+    return one_good_arm([1, resolved["at"]], good, K, T, 0.5, 0.5 + resolved["size"])
+
+
+ADVERSARY = Adversary(
+    "single_jump", "one change: at T/4, T/2 or the last block", Options, resolve, draw, "size"
+)

@@ -1,0 +1,32 @@
+"""Nothing changes: for false restarts and for the stationary row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confee import schema
+from confee.errors import ConfeeError
+from confee.world.adversaries.base import Adversary, one_good_arm
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap between the good arm and the rest, which are at `level`."""
+
+    gap: float = schema.real(0.25, low=0, high=1)
+    level: float = schema.real(0.5, low=0, high=1)
+
+
+def resolve(options, K, T, B, V):
+    if options.level + options.gap > 1:
+        raise ConfeeError(f"adversary.gap={options.gap:g}: must be at most 1 - level")
+    return {"gap": options.gap, "level": options.level}
+
+
+def draw(resolved, K, T, V, rng):
+    """One arm, drawn uniformly, at level + gap."""
+    level = resolved["level"]
+    return one_good_arm([1], rng.integers(0, K, size=1), K, T, level, level + resolved["gap"])
+
+
+ADVERSARY = Adversary("stationary", "no change at all", Options, resolve, draw, "gap", 1.0)

@@ -1,0 +1,44 @@
+"""`switching` around 1/2: means 1/2 +- gap/2, so the gap may be as large as 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confee import schema
+from confee.world.adversaries import switching
+from confee.world.adversaries.base import (
+    Adversary,
+    batches,
+    below_ceiling,
+    one_good_arm,
+    wandering_arm,
+)
+
+CEILING = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap between the good arm and the rest. jitter: each change moves within a quarter batch."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+    jitter: bool = schema.flag(False)
+
+
+def resolve(options, K, T, B, V):
+    gap = below_ceiling("adversary.gap", options.gap, CEILING)
+    return {"gap": gap, "jitter": int(options.jitter)}
+
+
+def draw(resolved, K, T, V, rng):
+    """As `switching`; a change still costs gap: one arm falls by it while another rises."""
+    gap = resolved["gap"]
+    m = batches(T, V, gap)
+    good = wandering_arm(m, K, rng)
+    first = switching.starts(resolved, m, T, rng)
+    return one_good_arm(first, good, K, T, 0.5 - gap / 2, 0.5 + gap / 2)
+
+
+ADVERSARY = Adversary(
+    "switching_centred", "the same with means 1/2 +- gap/2", Options, resolve, draw, ceiling=CEILING
+)

@@ -1,0 +1,231 @@
+"""One play of a path: what a query costs and tells, and idle runs in closed form.
+
+A policy calls `query` for each round whose reward it looks at and `idle` for each run of rounds it
+plays blind; both keep the accounts. Rounds come in order, each exactly once.
+
+Kernels take plain arrays and one record, never tuples of arrays: unpacking those costs numba more
+(atomic reference counts) than the rest of a round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confee.jit import njit
+from confee.world.path import Path
+
+# A world row is a segment: its first round, its best arm, K means there, K slopes. The row after
+# the last segment starts at T + 1.
+START, BEST, MEANS = 0, 1, 2
+
+LEDGER = np.dtype(
+    [
+        ("regret_query", "f8"),
+        ("regret_idle", "f8"),
+        ("regret_error", "f8"),
+        ("regret_drift", "f8"),
+        ("regret_no_data", "f8"),
+        ("queries", "i8"),
+        ("denied", "i8"),
+        ("conversions", "i8"),
+        ("restarts", "i8"),
+        ("longest_idle", "i8"),
+        ("longest_query", "i8"),
+        # The state of the play: where in the path, which kind of run, since when.
+        ("segment", "i8"),
+        ("querying", "i8"),
+        ("since", "i8"),
+        ("sampled", "i8"),
+    ]
+)
+
+SUMS = ("regret", "regret_query", "regret_error", "regret_drift", "regret_no_data", "variation")
+COUNTS = ("queries", "denied", "conversions", "restarts", "longest_idle", "longest_query")
+RECORDED = (*SUMS[:-1], *COUNTS, "variation")
+"""The recorded quantities of a run."""
+
+
+def new_world(path: Path) -> np.ndarray:
+    """`path` as kernels read it: [S + 1, 2 + 2K]."""
+    segments, K = path.mean.shape
+    world = np.zeros((segments + 1, MEANS + 2 * K))
+    world[:, START] = path.start
+    world[:-1, BEST] = path.best
+    world[:-1, MEANS : MEANS + K] = path.mean
+    world[:-1, MEANS + K :] = path.slope
+    return world
+
+
+def new_ledger(sampled: bool = False) -> np.record:
+    """Fresh accounts. `sampled` draws the plays of idle runs instead of taking their expectation:
+    same mean, larger variance, and a cost of O(rounds)."""
+    ledger = np.rec.array(np.zeros(1, LEDGER))[0]
+    ledger.querying, ledger.since, ledger.sampled = -1, 1, sampled
+    return ledger
+
+
+def settle(ledger: np.record, path: Path) -> dict[str, float | int]:
+    """The recorded quantities of a finished run on `path`."""
+    turn(ledger, path.horizon + 1, -1)
+    row: dict[str, float | int] = {"regret": float(ledger.regret_query + ledger.regret_idle)}
+    row |= {name: float(ledger[name]) for name in SUMS[1:-1]}
+    row |= {name: int(ledger[name]) for name in COUNTS}
+    return row | {"variation": path.variation()}
+
+
+# --------------------------------------------------------------------------- data in use
+
+
+@njit
+def new_data(K):
+    """An empty set S of query rounds: the feedback a policy uses, for the decomposition.
+
+    Layout: the sum of mu^k over S but its newest segment (K entries), |S|, then of the newest
+    segment: its rounds in S, the sum of their offsets, the segment. So adding a round is O(1).
+    """
+    return np.zeros(K + 4)
+
+
+@njit
+def proxy(world, data):
+    """P = max_k mean over S of mu^k (Lemma on the decomposition, means for rewards)."""
+    K = data.shape[0] - 4
+    segment = int(data[K + 3])
+    top = 0.0
+    for k in range(K):
+        newest = data[K + 1] * world[segment, MEANS + k]
+        newest += data[K + 2] * world[segment, MEANS + K + k]
+        top = max(top, data[k] + newest)
+    return top / data[K]
+
+
+@njit
+def remember(world, data, t, segment):
+    """Adds round t, which lies in `segment`."""
+    K = data.shape[0] - 4
+    if data[K + 3] != segment:
+        fold(world, data)
+        data[K + 3] = segment
+    data[K] += 1.0
+    data[K + 1] += 1.0
+    data[K + 2] += t - world[segment, START]
+
+
+@njit
+def fold(world, data):
+    """Moves the newest segment's rounds into the sums."""
+    K = data.shape[0] - 4
+    segment = int(data[K + 3])
+    for k in range(K):
+        data[k] += data[K + 1] * world[segment, MEANS + k]
+        data[k] += data[K + 2] * world[segment, MEANS + K + k]
+    data[K + 1] = 0.0
+    data[K + 2] = 0.0
+
+
+# --------------------------------------------------------------------------- rounds
+
+
+@njit
+def locate(world, ledger, t):
+    """The segment of round t; rounds come in order, so a cursor moves forward."""
+    segment = ledger.segment
+    while t >= world[segment + 1, START]:
+        segment += 1
+    ledger.segment = segment
+    return segment
+
+
+@njit
+def turn(ledger, t, querying):
+    """Before round t: ends the current run unless it is of the same kind, query (1) or idle (0)."""
+    if ledger.querying != querying:
+        if ledger.querying == 1:
+            ledger.longest_query = max(ledger.longest_query, t - ledger.since)
+        else:
+            ledger.longest_idle = max(ledger.longest_idle, t - ledger.since)
+        ledger.querying = querying
+        ledger.since = t
+
+
+@njit
+def query(world, ledger, data, t, arm, rng):
+    """Plays `arm` in round t and looks: the reward, 0.0 or 1.0. The round joins `data`."""
+    K = data.shape[0] - 4
+    segment = locate(world, ledger, t)
+    since = t - world[segment, START]
+    best = int(world[segment, BEST])
+    mean = world[segment, MEANS + arm] + world[segment, MEANS + K + arm] * since
+    top = world[segment, MEANS + best] + world[segment, MEANS + K + best] * since
+    ledger.regret_query += top - mean
+    ledger.queries += 1
+    turn(ledger, t, 1)
+    remember(world, data, t, segment)
+    return 1.0 if rng.random() < mean else 0.0
+
+
+@njit
+def idle(world, ledger, data, start, stop, weights, rng):
+    """Plays rounds start..stop-1 blind: each round's arm is drawn with chances ~ `weights` [K].
+
+    Adds the exact expectation of mu* - mu, split at the proxy P of `data` into error (P - mu) and
+    drift (mu* - P); without data it goes to `no_data`. Cost: O(K) a segment crossed.
+    """
+    if stop <= start:
+        return
+    turn(ledger, start, 0)
+    K = weights.shape[0]
+    known = data[K] > 0.0
+    expected = proxy(world, data) if known else 0.0
+    total = 0.0
+    for k in range(K):
+        total += weights[k]
+    while start < stop:
+        segment = locate(world, ledger, start)
+        end = min(stop, int(world[segment + 1, START]))
+        # A linear function summed over a run of rounds is its value in the middle, times them.
+        rounds = end - start
+        middle = 0.5 * (start + end - 1) - world[segment, START]
+        best = int(world[segment, BEST])
+        top = world[segment, MEANS + best] + world[segment, MEANS + K + best] * middle
+        gap = 0.0
+        for k in range(K):
+            mean = world[segment, MEANS + k] + world[segment, MEANS + K + k] * middle
+            gap += weights[k] * (top - mean)
+        regret = rounds * (gap / total)
+        if ledger.sampled:
+            regret = sample(world, segment, start, end, weights, total, rng)
+        ledger.regret_idle += regret
+        if known:
+            drift = rounds * (top - expected)
+            ledger.regret_drift += drift
+            ledger.regret_error += regret - drift
+        else:
+            ledger.regret_no_data += regret
+        start = end
+
+
+@njit
+def sample(world, segment, start, end, weights, total, rng):
+    """Regret of rounds start..end-1, inside one segment, with each round's arm drawn."""
+    K = weights.shape[0]
+    best = int(world[segment, BEST])
+    regret = 0.0
+    for t in range(start, end):
+        arm = draw(weights, total, rng)
+        since = t - world[segment, START]
+        regret += world[segment, MEANS + best] - world[segment, MEANS + arm]
+        slope = world[segment, MEANS + K + best] - world[segment, MEANS + K + arm]
+        regret += slope * since
+    return regret
+
+
+@njit
+def draw(weights, total, rng):
+    """An arm drawn with chances ~ `weights`, whose sum is `total`."""
+    left = rng.random() * total
+    for k in range(weights.shape[0] - 1):
+        left -= weights[k]
+        if left < 0.0:
+            return k
+    return weights.shape[0] - 1

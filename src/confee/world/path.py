@@ -1,0 +1,76 @@
+"""A path of mean rewards: piecewise linear in time, one best arm in each segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee.errors import ConfeeError
+
+TOLERANCE = 1e-9
+"""Slack on the variation budget, relative: V / gap switches are rounded in floating point."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Mean rewards mu_t^k for rounds t = 1..T.
+
+    Segment s covers rounds start[s] .. start[s+1] - 1 and has mu_t^k = mean[s, k] +
+    slope[s, k] (t - start[s]). `start` has one entry more than there are segments: T + 1.
+    Shapes: start [S + 1] int64, mean and slope [S, K] float64.
+    """
+
+    start: np.ndarray
+    mean: np.ndarray
+    slope: np.ndarray
+
+    @classmethod
+    def steps(cls, start: np.ndarray, mean: np.ndarray, T: int) -> Path:
+        """A piecewise constant path: `mean[s]` from round start[s] on. Shapes [S], [S, K]."""
+        start = np.append(start, T + 1).astype(np.int64)
+        mean = np.ascontiguousarray(mean, dtype=np.float64)
+        return cls(start, mean, np.zeros_like(mean))
+
+    @property
+    def horizon(self) -> int:
+        return int(self.start[-1]) - 1
+
+    @property
+    def last(self) -> np.ndarray:
+        """Means in each segment's last round, [S, K]."""
+        return self.mean + self.slope * (np.diff(self.start) - 1)[:, None]
+
+    @property
+    def best(self) -> np.ndarray:
+        """The best arm of each segment, [S]: judged in its middle, where a tie at an end is gone."""
+        return (self.mean + self.last).argmax(axis=1)
+
+    def variation(self) -> float:
+        """sum over t < T of max_k |mu_{t+1}^k - mu_t^k|, exactly (Section 2)."""
+        inside = np.abs(self.slope).max(axis=1) @ (np.diff(self.start) - 1)
+        jumps = np.abs(self.mean[1:] - self.last[:-1]).max(axis=1).sum()
+        return float(inside + jumps)
+
+    def means(self) -> np.ndarray:
+        """Every round's means, [T, K]: for small T."""
+        segment = np.repeat(np.arange(len(self.mean)), np.diff(self.start))
+        since = np.arange(1, self.horizon + 1) - self.start[segment]
+        return self.mean[segment] + self.slope[segment] * since[:, None]
+
+    def checked(self, T: int, V: float) -> Path:
+        """This path, if it is one for horizon T, has means in [0, 1], one best arm in each segment
+        and spends at most V. Raises ConfeeError otherwise."""
+        if self.start[0] != 1 or self.horizon != T or (np.diff(self.start) < 1).any():
+            raise ConfeeError(f"path: its segments do not tile the rounds 1..{T}")
+        last = self.last
+        if min(self.mean.min(), last.min()) < -1e-12 or max(self.mean.max(), last.max()) > 1 + 1e-12:
+            raise ConfeeError("path: a mean reward lies outside [0, 1]")
+        rows = np.arange(len(self.mean))
+        for ends in (self.mean, last):
+            if (ends[rows, self.best] < ends.max(axis=1) - 1e-12).any():
+                raise ConfeeError("path: the best arm changes inside a segment")
+        spent = self.variation()
+        if spent > V + TOLERANCE * max(1.0, V):
+            raise ConfeeError(f"path: its variation {spent:.6g} is over the budget V={V:g}")
+        return self

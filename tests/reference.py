@@ -1,0 +1,385 @@
+"""A plain, slow, round-by-round reference of the policies; it shares no code with the project.
+
+Rounds are t = 1..T as in the paper, so mu_t is `means[t - 1]`. Every round is decided by the
+condition the paper prints; nothing is solved for, skipped or kept as an interval. Rewards are
+Bernoulli; an idle round counts its exact expected regret under the play distribution.
+"""
+
+import math
+from itertools import groupby
+
+import numpy as np
+
+# ------------------------------------------------------------------------------------- worlds
+
+
+class Path:
+    """Explicit means: `means[t - 1, k]` is mu_t^k."""
+
+    def __init__(self, means):
+        self.means = np.array(means, dtype=float)
+        self.T, self.K = self.means.shape
+        if self.means.min() < 0 or self.means.max() > 1:
+            raise ValueError("means must lie in [0, 1]")
+
+    @property
+    def variation(self):
+        """Exact variation: sum over t < T of max_k |mu_{t+1}^k - mu_t^k|."""
+        return sum(
+            float(np.abs(after - before).max())
+            for before, after in zip(self.means[:-1], self.means[1:], strict=True)
+        )
+
+
+def batches(T, m):
+    """Batch j = 0..m-1 as (first, last), rounds floor(jT/m)+1 .. floor((j+1)T/m)."""
+    return [(j * T // m + 1, (j + 1) * T // m) for j in range(m)]
+
+
+def switching(gap, K, T, V, rng, centred=False):
+    """One good arm a batch, at 1/2 + gap over 1/2 (`centred`: 1/2 +- gap/2), redrawn each time."""
+    bad, good = (0.5 - gap / 2, 0.5 + gap / 2) if centred else (0.5, 0.5 + gap)
+    m = min(T, 1 + math.floor(V / gap + 1e-9))
+    means = np.full((T, K), bad)
+    arm = None
+    for first, last in batches(T, m):
+        arm = rng.choice([k for k in range(K) if k != arm])
+        means[first - 1 : last, arm] = good
+    return Path(means)
+
+
+def stationary(values, T):
+    """The same means in every round."""
+    return Path(np.tile(np.asarray(values, dtype=float), (T, 1)))
+
+
+def lines(rounds, values, T):
+    """Piecewise linear means through `values[i]` (one mean per arm) at round `rounds[i]`."""
+    values = np.asarray(values, dtype=float)
+    t = np.arange(1, T + 1)
+    return Path(np.column_stack([np.interp(t, rounds, column) for column in values.T]))
+
+
+# ------------------------------------------------------------------------------ what is known
+
+
+class Feedback:
+    """The query rounds S whose feedback a policy uses: plays, rewards and mu over S, per arm."""
+
+    def __init__(self, K):
+        self.K = K
+        self.plays = np.zeros(K)
+        self.rewards = np.zeros(K)
+        self.mu = np.zeros(K)
+        self.size = 0
+
+    def observe(self, arm, reward, mu):
+        self.plays[arm] += 1
+        self.rewards[arm] += reward
+        self.mu += mu
+        self.size += 1
+
+    def frequencies(self):
+        return self.plays / self.size
+
+    def best_mean(self):
+        """P_t = max_k of the mean of mu^k over S."""
+        return (self.mu / self.size).max()
+
+
+class UCB1(Feedback):
+    """Feedback that also chooses arms."""
+
+    def choose(self, rng):
+        """The arm and its g~ = min(1, index); 1 while the arm is unplayed."""
+        unplayed = np.flatnonzero(self.plays == 0)
+        if len(unplayed):
+            return rng.choice(unplayed), 1.0
+        index = self.rewards / self.plays + np.sqrt(2 * math.log(self.size) / self.plays)
+        arm = rng.choice(np.flatnonzero(index == index.max()))
+        return arm, min(1.0, float(index[arm]))
+
+
+class Record:
+    """One run against one path: what happened, and the regret in its four parts."""
+
+    def __init__(self, path, B):
+        self.means, self.T, self.K, self.B = path.means, path.T, path.K, B
+        self.variation = path.variation
+        self.regret = self.regret_query = self.regret_error = 0.0
+        self.regret_drift = self.regret_no_data = 0.0
+        self.queried = []  # round t -> was it a query
+        self.used = 0  # B'
+        self.denied = self.conversions = self.restarts = 0
+        self.blocks = []  # of HyQue, for tests
+
+    def query(self, arm, rng):
+        """Plays `arm` in the next round and returns its reward and mu_t."""
+        mu = self.means[len(self.queried)]
+        self.queried.append(True)
+        self.used += 1
+        self.regret += mu.max() - mu[arm]
+        self.regret_query += mu.max() - mu[arm]
+        return float(rng.random() < mu[arm]), mu
+
+    def idle(self, p, feedback=None):
+        """Plays distribution `p` in the next round; `feedback` holds S (None or empty: no data)."""
+        mu = self.means[len(self.queried)]
+        self.queried.append(False)
+        played = float(p @ mu)
+        self.regret += mu.max() - played
+        if feedback is None or feedback.size == 0:
+            self.regret_no_data += mu.max() - played
+        else:
+            best_mean = feedback.best_mean()
+            self.regret_error += best_mean - played
+            self.regret_drift += mu.max() - best_mean
+
+    def longest(self, kind):
+        return max((len(list(run)) for q, run in groupby(self.queried) if q == kind), default=0)
+
+    def summary(self):
+        assert len(self.queried) == self.T
+        assert sum(self.queried) == self.used
+        return {
+            "regret": float(self.regret),
+            "regret_query": float(self.regret_query),
+            "regret_error": float(self.regret_error),
+            "regret_drift": float(self.regret_drift),
+            "regret_no_data": float(self.regret_no_data),
+            "queries": self.used,
+            "denied": self.denied,
+            "conversions": self.conversions,
+            "restarts": self.restarts,
+            "longest_idle": self.longest(False),
+            "longest_query": self.longest(True),
+            "variation": self.variation,
+        }
+
+
+class Memory:
+    """Frequencies in use: own ones, else the last own ones that were played, else uniform."""
+
+    def __init__(self, K):
+        self.last = np.full(K, 1 / K)
+
+    def distribution(self, feedback, own=Feedback.frequencies):
+        if feedback.size:
+            self.last = own(feedback)
+        return self.last
+
+
+# --------------------------------------------------------------------------- BaQue and HyQue
+
+
+def owners(n, started):
+    """For each of 2^n slots the finest of the `started` instances (m, first slot) over it."""
+    result = []
+    for slot in range(2**n):
+        over = [(m, s) for m, s in started if s <= slot < s + 2**m]
+        result.append(min(over))  # the smallest m; two instances of one m never overlap
+    return result
+
+
+def schedule(n, rng):
+    """Algorithm 1, lines 1-7: the started instances (m, first slot) and the owner of each slot."""
+    started = []
+    for slot in range(2**n):
+        for m in range(n, -1, -1):
+            if slot % 2**m == 0 and rng.random() < 2 ** ((m - n) / 2):
+                started.append((m, slot))
+    return started, owners(n, started)
+
+
+def rho(t, T, K, scale):
+    """rho^(t) at delta = 1/T."""
+    width = math.sqrt(K * math.log(max(t, 2)) / t) + K / t
+    return scale * 6 * (math.log2(T) + 1) * math.log(T**2) * width
+
+
+def rise_test(total, m, U, T, K, scale):
+    """Test (i) at the end of an order-m span whose baseline rewards sum to `total`."""
+    return total / 2**m >= U + 9 * rho(2**m, T, K, scale)
+
+
+def fall_test(excess, queries, T, K, scale):
+    """Test (ii) after a query; `excess` is the sum of g~ - R over the block's queries so far."""
+    return excess / queries >= 3 * rho(queries, T, K, scale)
+
+
+def buffers(T, B, n, t, buffer):
+    """What the on-demand condition subtracts from tB/T."""
+    if buffer == "body":
+        return min(T / math.sqrt(B), 2**n, T - t)
+    if buffer == "appendix":
+        return min(math.sqrt(B), T - t)
+    raise ValueError(f"buffer must be body or appendix, not {buffer!r}")
+
+
+def play_hyque(record, rng, baseline, on_demand, scale=1.0, buffer="body"):
+    """Algorithm 2. Without `on_demand` it is BaQue, without `baseline` OdQue."""
+    T, K, B = record.T, record.K, record.B
+    b = -(-2 * T // B)
+    memory = Memory(K)
+    t, n = 1, 0
+    while t <= T:
+        t_n = t
+        started, owner = schedule(n, rng)
+        instances = {i: UCB1(K) for i in started}
+        quota = {i: owner.count(i) if baseline else 0 for i in started}
+        ends = {}  # round -> instances whose span it ends
+        for m, s in started:
+            ends.setdefault(t_n + b * (s + 2**m) - 1, []).append((m, s))
+        baseline_rewards = {}  # round -> reward
+        U, excess, queries = math.inf, 0.0, 0  # over the block's queries so far
+        fired = []
+        block = {"n": n, "start": t_n, "b": b, "started": started, "owner": owner}
+        block |= {"baseline": baseline_rewards, "converted": [], "fired": fired}
+        record.blocks.append(block)
+
+        while t < t_n + b * 2**n and t <= T and not fired:
+            i = owner[(t - t_n) // b]
+            instance = instances[i]
+
+            kind = "idle"
+            if quota[i] > 0:
+                quota[i] -= 1
+                if record.used < B:
+                    kind = "baseline"
+                else:
+                    record.denied += 1
+            elif on_demand and record.used < t * B / T - buffers(T, B, n, t, buffer):
+                kind = "converted"
+                record.conversions += 1
+                block["converted"].append(t)
+
+            if kind == "idle":
+                record.idle(memory.distribution(instance), instance)
+            else:
+                arm, g = instance.choose(rng)
+                reward, mu = record.query(arm, rng)
+                instance.observe(arm, reward, mu)
+                U, excess, queries = min(U, g), excess + g - reward, queries + 1
+                if kind == "baseline":
+                    baseline_rewards[t] = reward
+                if fall_test(excess, queries, T, K, scale):
+                    fired.append("ii")
+
+            for m, s in ends.get(t, []):
+                span = range(t_n + b * s, t + 1)
+                total = sum(r for u, r in baseline_rewards.items() if u in span)
+                if queries > 0 and rise_test(total, m, U, T, K, scale):
+                    fired.append("i")
+            t += 1
+
+        if fired:
+            record.restarts += 1
+            n = 0
+        else:
+            n += 1
+
+
+# -------------------------------------------------------------------------------- the others
+
+
+def rexp3b_parameters(T, K, B, V):
+    """Delta_T, Delta_B, gamma."""
+    delta_T = T
+    if V > 0:
+        real = T * (K * math.log(K)) ** (1 / 3) / (B ** (1 / 3) * V ** (2 / 3))
+        delta_T = max(1, math.floor(min(real, T)))
+    delta_B = max(1, delta_T * B // T)
+    gamma = min(1.0, math.sqrt(K * math.log(K) / ((math.e - 1) * delta_B)))
+    return delta_T, delta_B, gamma
+
+
+def play_rexp3b(record, rng, V, pool="multiset"):
+    """Rexp3B; log weights, as the weights themselves overflow."""
+    if pool not in ("multiset", "set"):
+        raise ValueError(f"pool must be multiset or set, not {pool!r}")
+    T, K, B = record.T, record.K, record.B
+    delta_T, delta_B, gamma = rexp3b_parameters(T, K, B, V)
+
+    def own(batch):
+        if pool == "multiset":
+            return batch.frequencies()
+        return (batch.plays > 0) / np.count_nonzero(batch.plays)
+
+    memory = Memory(K)
+    for t in range(1, T + 1):
+        position = (t - 1) % delta_T
+        if position == 0:
+            log_w = np.zeros(K)
+            batch = Feedback(K)
+        wished = position < delta_B
+        if wished and record.used < B:
+            w = np.exp(log_w - log_w.max())
+            p = (1 - gamma) * w / w.sum() + gamma / K
+            arm = rng.choice(K, p=p)
+            reward, mu = record.query(arm, rng)
+            batch.observe(arm, reward, mu)
+            log_w[arm] += gamma * (reward / p[arm]) / K
+        else:
+            record.denied += wished
+            record.idle(memory.distribution(batch, own), batch)
+
+
+def play_ucb1(record, rng, query_rounds):
+    """UCB1 that queries in `query_rounds` and else plays by frequency over all past queries."""
+    ucb = UCB1(record.K)
+    for t in range(1, record.T + 1):
+        if t in query_rounds:
+            arm, _ = ucb.choose(rng)
+            reward, mu = record.query(arm, rng)
+            ucb.observe(arm, reward, mu)
+        else:
+            record.idle(ucb.frequencies(), ucb)
+
+
+def play_uniform(record):
+    for _ in range(record.T):
+        record.idle(np.full(record.K, 1 / record.K))
+
+
+def play_oracle(record):
+    for mu in record.means:
+        record.idle(np.eye(record.K)[mu.argmax()])
+
+
+def play(policy, means, B, V, rng, **options):
+    """Plays one run and returns its Record. `means` is a [T, K] array or a Path."""
+    path = means if isinstance(means, Path) else Path(means)
+    if not 2 <= path.K <= B <= path.T:
+        raise ValueError(f"need 2 <= K <= B <= T, not K = {path.K}, B = {B}, T = {path.T}")
+    if path.variation > V * (1 + 1e-9) + 1e-9:
+        raise ValueError(f"the path spends {path.variation}, over V = {V}")
+    record = Record(path, B)
+    match policy:
+        case "hyque":
+            play_hyque(record, rng, baseline=True, on_demand=True, **options)
+        case "baque":
+            play_hyque(record, rng, baseline=True, on_demand=False, **options)
+        case "odque":
+            play_hyque(record, rng, baseline=False, on_demand=True, **options)
+        case "rexp3b":
+            play_rexp3b(record, rng, V, **options)
+        case "ucb1":
+            play_ucb1(record, rng, {i * path.T // B + 1 for i in range(B)}, **options)
+        case "greedy_spend":
+            play_ucb1(record, rng, set(range(1, B + 1)), **options)
+        case "uniform":
+            play_uniform(record, **options)
+        case "oracle":
+            play_oracle(record, **options)
+        case _:
+            raise ValueError(f"unknown policy {policy!r}")
+    return record
+
+
+def run(policy, means, B, V, rng, **options):
+    """One run as a dict of its regret parts, counts and variation.
+
+    Options: `scale` and `buffer` ("body", "appendix") of hyque, baque and odque; `pool`
+    ("multiset", "set") of rexp3b.
+    """
+    return play(policy, means, B, V, rng, **options).summary()

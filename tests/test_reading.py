@@ -1,0 +1,352 @@
+"""docs/reading-the-paper.md prints no computed number that this file does not recompute.
+
+Each test derives a number with `confee.theory` where a function exists, formats it as the page
+does, and looks for it in the page's own section, or its own row where rows have a key (W1, ...).
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confee import theory
+
+PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """The text below a heading, up to the next heading of the same level."""
+    return PAGE.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def row(key: str) -> str:
+    """The one table row that starts with this key."""
+    rows = [line for line in PAGE.splitlines() if line.startswith(f"| {key} |")]
+    assert len(rows) == 1, f"{len(rows)} rows start with {key}"
+    return rows[0]
+
+
+def sci(x: float) -> str:
+    """Two digits, as the page prints them: 1.3\\times10^{11}."""
+    mantissa, exponent = f"{x:.1e}".split("e")
+    return rf"{mantissa}\times10^{{{int(exponent)}}}"
+
+
+def budget(T: int, exponent: float) -> int:
+    return T if exponent == 1 else math.floor(T**exponent)
+
+
+# ------------------------------------------------------------------ BaQue
+
+DRAWN = [(3, 0), (2, 4), (1, 2), (0, 1), (0, 5), (0, 6)]
+"""The started instances (order m, first slot) of the paper's Figure 1: n = 3, b = 2."""
+
+
+def owners(n: int, started: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """For each of the 2^n slots, the finest started instance over it."""
+    return [min((m, s) for m, s in started if s <= slot < s + 2**m) for slot in range(2**n)]
+
+
+def test_drawn_block_has_the_quotas_and_orders_of_the_page():
+    owner = owners(3, DRAWN)
+    text = section("BaQue (Algorithm 1)")
+    assert "order   " + "  ".join(str(m) for m, _ in owner) in text
+    quotas = {instance: owner.count(instance) for instance in DRAWN}
+    assert sum(quotas.values()) == 2**3
+    rounds = []
+    for instance in owner:
+        for _ in range(2):
+            rounds.append("q" if quotas[instance] else ".")
+            quotas[instance] -= rounds[-1] == "q"
+    pairs = ["".join(rounds[i : i + 2]) for i in range(0, 16, 2)]
+    assert "rounds  " + " ".join(pairs) in text
+    # the span of every started instance makes 2^m baseline queries, its own and nested ones
+    for m, s in DRAWN:
+        assert rounds[2 * s : 2 * (s + 2**m)].count("q") == 2**m
+
+
+def test_printed_start_times_start_nothing_after_zero():
+    for b in range(2, 40):
+        printed = [0] + [j * b - 1 for j in range(1, 2**6 + 1)]
+        assert [tau for tau in printed if tau % b == 0] == [0]
+
+
+def test_number_of_started_instances():
+    ratios = [sum(2 ** ((n - m) / 2) for m in range(n + 1)) / 2 ** (n / 2) for n in range(60)]
+    limit = 2 + math.sqrt(2)
+    assert all(r < limit for r in ratios)
+    assert ratios[-1] == pytest.approx(limit)
+    assert f"(2+\\sqrt2) 2^{{n/2}} \\approx {limit:.2f}" in section("BaQue (Algorithm 1)")
+
+
+# ------------------------------------------------------------------ HyQue
+
+
+def test_buffers_of_text_and_appendix():
+    T = 10**8
+    B = budget(T, 0.8)
+    text = section("HyQue (Algorithm 2)")
+    assert f"{round(T / math.sqrt(B), -2):,.0f}".replace(",", "{,}") in text
+    assert f"{round(math.sqrt(B), -2):,.0f}".replace(",", "{,}") in text
+
+
+def threshold(factor: float, T: int, queries: float, K: int) -> float:
+    """factor * rho^(queries) at scale 1; a test can fire only where this is below 1."""
+    return factor * theory.rho_hat_factor(T) * theory.rho(queries, K)
+
+
+def room(T: int, exponent: float) -> float:
+    """Most queries HyQue can make in its last block: (T - s) B/T + T/sqrt(B), or its rounds.
+
+    By induction B' >= tB/T - T/sqrt(B) after every round t, because an idle round below it queries.
+    """
+    B = budget(T, exponent)
+    before = theory.last_block(T, B)[1] - 1
+    return min(T - before, (T - before) * B / T + T / math.sqrt(B))
+
+
+def largest_order(T: int, exponent: float) -> int:
+    """Largest m for which an order-m instance ends by T."""
+    B = budget(T, exponent)
+    n, start = theory.last_block(T, B)
+    return n if start - 1 + theory.slot_length(T, B) * 2**n <= T else n - 1
+
+
+def first(possible, low: int = 10**10, ratio: float = 1.005) -> int:
+    """First T (to a round, on a grid of 0.5 %) at which a test is possible."""
+    T = low
+    while not possible(T):
+        T = math.ceil(T * ratio)
+    low = math.floor(T / ratio) - 1
+    while T - low > 1:
+        middle = (T + low) // 2
+        low, T = (low, middle) if possible(middle) else (middle, T)
+    return T
+
+
+@pytest.mark.parametrize("exponent", [1, 0.8])
+def test_first_horizon_of_the_change_tests(exponent):
+    name = "$B=T$" if exponent == 1 else "$B=T^{0.8}$"
+    for K in (2, 5, 10):
+        whole = first(lambda T, K=K: threshold(3, T, budget(T, exponent), K) < 1)
+        two = first(lambda T, K=K: threshold(3, T, room(T, exponent), K) < 1)
+        one = first(lambda T, K=K: threshold(9, T, 2 ** largest_order(T, exponent), K) < 1)
+        assert whole < two < one
+        cells = " | ".join(f"${sci(T)}$" for T in (whole, two, one))
+        assert f"| {name} | {K} | {cells} |" in PAGE
+
+
+def test_a_single_query_cannot_restart():
+    assert all(threshold(3, T, 1, 2) > 1 for T in (4, 10**2, 10**10))
+
+
+# ------------------------------------------------------------------ wrong, loose or vacuous
+
+
+def test_change_tests_row():
+    T = first(lambda T: threshold(3, T, T, 2) < 1)
+    assert sci(T) in row("W1")
+
+
+def windows(T: int, exponent: float) -> tuple[float, float]:
+    """(share, expected number) of disjoint windows of T/sqrt(B) rounds without a start.
+
+    In the largest complete block, with the start probabilities of Algorithm 1; exact for windows
+    of whole slots.
+    """
+    B = budget(T, exponent)
+    b = theory.slot_length(T, B)
+    n = largest_order(T, exponent)
+    length = math.ceil(T / math.sqrt(B) / b)
+    edges = np.arange(0, 2**n - length + 1, length) + 1  # slot 0 always starts order n
+    log_none = np.zeros(len(edges))
+    for m in range(n):
+        starts = (edges + length - 1) // 2**m - (edges - 1) // 2**m
+        log_none += starts * math.log1p(-(2 ** ((m - n) / 2)))
+    none = np.exp(log_none)
+    return float(none.mean()), float(none.sum())
+
+
+def test_idle_run_lemma():
+    T = 10**8
+    for exponent in (0.8, 0.9):
+        number = windows(T, exponent)[1]
+        printed = budget(T, exponent) ** 0.75 / math.sqrt(T)
+        assert f"{number:.0f} at $B=T^{{{exponent}}}$" in row("W2")
+        assert f"{printed:.1f}" in row("W2")
+    shares = [windows(10**k, e)[0] for k in (6, 8, 10) for e in (0.8, 0.9, 1)]
+    assert f"{100 * min(shares):.1f} % to {100 * max(shares):.1f} %" in row("W2")
+    # the true exponent, (L/b) 2^{-n/2} sum 2^{-m/2} with L/b = sqrt(B)/2 and 2^n = B/4
+    assert f"2+\\sqrt2 \\approx {2 + math.sqrt(2):.2f}" in row("W2")
+
+
+def test_query_run_remark():
+    T = 10**8
+    B = budget(T, 0.9)
+    n = largest_order(T, 0.9)
+    assert f"{2**n / (T / math.sqrt(B)):.0f} windows" in row("W3")
+
+
+def test_density_needs_divisibility():
+    T, B = 10**6, 999_999
+    b = theory.slot_length(T, B)
+    assert b == 3
+    assert f"{(1 / b) / (B / (2 * T)):.2f}" in row("W4")
+    for B in range(2, 2001):
+        b = theory.slot_length(2000, B)
+        assert (1 / b == B / 4000) == (4000 % B == 0)
+        assert 1 / b <= B / 4000
+
+
+def test_density_of_a_phase_that_ends_early_in_a_block():
+    """2^{n+1} - 1 queries in b(2^n - 1) + 2^n rounds beat 2/b exactly when b > 2^{n+1}."""
+    for b in range(2, 200):
+        for n in range(10):
+            passes = (2 ** (n + 1) - 1) * b > 2 * (b * (2**n - 1) + 2**n)
+            assert passes == (b > 2 ** (n + 1))
+    assert "b \\gt 2^{n+1}" in row("W5")
+
+
+def test_wishes_past_the_budget():
+    """Most a last block of f b 2^n rounds can wish past its share, as a fraction of B (fb >= 1)."""
+    worst = {f: (1 - 2 * f) / (2 * (1 + f)) for f in (0.01, 0.08)}
+    for value in worst.values():
+        assert f"{value:.2f}" in row("W6")
+    b, n = 200, 20  # B divides 2T when f b is whole: the same from the definition
+    for f in (0.01, 0.08):
+        T = round(b * (2**n - 1) + f * b * 2**n)
+        share = f * b * 2**n * 2 / b
+        assert (2**n - share) / (2 * T / b) == pytest.approx(worst[f], rel=1e-5)
+
+
+def test_conversions():
+    T = 10**6
+    shares = {B: 1 - T / (theory.slot_length(T, B) * B) for B in (T - 1, T, T // 2, T // 4)}
+    assert f"{shares[T - 1]:.3f}" in row("W7")
+    assert shares[T] == shares[T // 2] == shares[T // 4] == 0.5
+    for B in range(1000, T, 997):
+        share = 1 - T / (theory.slot_length(T, B) * B)
+        assert 0.5 <= share < (1 + B / T) / (2 + B / T) + 1e-12
+
+
+def in_turn(K: int, t: int) -> float:
+    """Mean of g~ - R over rho(t) when every arm pays exactly 1/2 and UCB1 plays them in turn."""
+    tau = np.arange(t)  # observations so far
+    plays = tau // K
+    bonus = np.sqrt(2 * np.log(np.maximum(tau, 1)) / np.maximum(plays, 1))
+    index = np.where(plays == 0, 1.0, np.minimum(1.0, 0.5 + bonus))
+    return float((index - 0.5).mean()) / theory.rho(t, K)
+
+
+def test_ucb_constant():
+    for t, K in ((10**3, 2), (10**6, 2), (10**6, 10)):
+        assert f"{in_turn(K, t):.2f}" in row("W8")
+    assert all(in_turn(K, 10**k) > 1 for K in (2, 5, 10) for k in (3, 4, 5, 6))
+    assert f"2\\sqrt2 \\approx {2 * math.sqrt(2):.2f}" in row("W8")
+    assert in_turn(2, 10**6) < 2 * math.sqrt(2)
+
+
+def test_index_falls_with_every_play():
+    before, after = (math.sqrt(2 * math.log(tau) / n) for tau, n in ((1000, 100), (1001, 101)))
+    assert after < before
+    assert f"{before:.4f}" in row("W9")
+    assert f"{after:.4f}" in row("W9")
+
+
+def test_kl():
+    ratio = [-math.log(1 - 4 * e * e) / 2 / (e * e) for e in np.linspace(1e-3, 0.25, 500)]
+    assert min(ratio) > 2
+    assert ratio == sorted(ratio)
+    assert f"(2, {max(ratio):.2f}]" in row("W10")
+    assert max(ratio) < 4  # what the next display needs
+
+
+def test_sqrt_30():
+    """Delta eps sqrt(2 y) with y = 15 B_j/K is Delta eps sqrt(30 B_j/K)."""
+    assert 2 * 15 == 30
+    assert "\\sqrt{30B_j/K}" in row("W11")
+
+
+HARD = [(2, 10**6, 10**5, 1.0), (5, 10**7, 10**6, 3.0), (10, 10**8, 10**8, 0.5)]
+
+
+@pytest.mark.parametrize(("K", "T", "B", "V"), HARD)
+def test_information_per_batch_is_constant(K, T, B, V):
+    gap = theory.hard_gap(K, B, V)
+    length = gap * T / V
+    assert theory.lower_bound_applies(K, T, B, V)
+    assert gap**2 * (B * length / T) / K == pytest.approx(1 / 1920)
+    assert gap * math.sqrt(30 * B * length / (K * T)) == pytest.approx(1 / 8)
+    assert T * gap / 8 == pytest.approx(theory.lower_bound(K, T, B, V))
+    uniform = T * gap * (1 - 1 / K)
+    assert uniform / theory.lower_bound(K, T, B, V) == pytest.approx(theory.uniform_on_hard(K))
+    assert "1/1920" in row("W12")
+    assert f"{theory.LOWER_BOUND_CONSTANT:.5f}" in section("The lower bound's instance")
+
+
+def test_range_of_v():
+    # upper end V = B/K at B = T: Delta >= 1 only from K = 13
+    T = 10**6
+    holds = [K for K in range(2, 40) if theory.lower_bound_applies(K, T, T, T / K)]
+    assert holds[0] == 13
+    assert holds == list(range(13, 40))
+    assert "$K \\ge 13$" in row("W13")
+    assert f"{1920 ** (1 / 3):.1f}" in row("W13")
+    # lower end V = 1/K at B = K: Delta <= T only up to K = 43
+    fails = [K for K in range(2, 100) if not theory.lower_bound_applies(K, T, K, 1 / K)]
+    assert fails[0] == 44
+    assert "$K \\ge 44$" in row("W13")
+    # epsilon <= 1/4 is V <= 30 B/K and never binds
+    assert theory.hard_gap(7, 700, 30 * 700 / 7) == pytest.approx(1 / 4)
+
+
+def test_sum_over_batches():
+    """Just below T/Delta = 2 the printed middle step proves less than its right side."""
+    proved = (1 - 5 / 8 - math.sqrt(2) / 8) / 2
+    claimed = (1 - 5 / 8 - 1 / 8) / 2
+    assert f"{proved:.3f}" in row("W14")
+    assert f"{claimed:.3f}" in row("W14")
+    # the mended sum: sum Delta_j sqrt(B_j) <= sqrt(Delta T B), whatever the last batch
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        T, delta = 1000, int(rng.integers(10, 999))
+        lengths = np.diff([*range(0, T, delta), T])
+        queries = rng.dirichlet(np.full(len(lengths), 0.5))
+        assert (lengths * np.sqrt(queries)).sum() <= math.sqrt(delta * T) * (1 + 1e-12)
+
+
+def test_rexp3b_budget():
+    K, T, B, V = 32, 10**7, 120_000, 1 / 32
+    length, queries = theory.rexp3b_batch(K, T, B, V)
+    batches = math.ceil(T / length)
+    assert T - (batches - 1) * length >= queries  # the last batch is long enough for its queries
+    assert f"{T / length:.3f}" in row("W15")
+    assert f"{batches * queries / B:.2f}" in row("W15")
+
+
+def test_rexp3b_unused_budget():
+    """A share below 1/(Delta_B + 1) is lost; K = 2 and 3 are below Delta_B = 4 at V = B/K."""
+    for x in np.linspace(1, 9.99, 900):
+        assert 1 - math.floor(x) / x < 1 / (math.floor(x) + 1)
+    T = 10**6
+    ideal = {K: K * math.log(K) ** (1 / 3) for K in (2, 3, 4)}
+    for K, value in ideal.items():
+        assert theory.rexp3b_batch(K, 100 * T, T, T / K)[1] == math.floor(value)
+    assert ideal[3] < 4 < ideal[4]
+    assert f"{100 * (1 - 1 / ideal[2]):.0f} %" in row("W16")
+    # Delta_T B/T >= 1 for every V <= B/K, so the maximum with 1 is idle inside the printed range
+    assert all(value > 1 for value in ideal.values())
+
+
+def test_pool_of_distinct_arms():
+    K, queries = 10, 10_000
+    each = theory.exp3_rate(K, queries) * queries / K
+    assert f"{each:.0f}" in row("W17")
+
+
+def test_exponents_say_nothing_at_fixed_budget():
+    assert theory.EXPONENTS["rate"]["T"] == theory.EXPONENTS["uniform"]["T"] == 0
+    T = 10**8
+    grown = theory.rate(2, 8 * T, 8 * T, 1) / theory.rate(2, T, T, 1)
+    assert grown == pytest.approx(8 ** (2 / 3))
