@@ -11,7 +11,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent
 
 
-def _file(module: str) -> Path | None:
+def source_file(module: str) -> Path | None:
+    """The file of a module of confee, if it is one."""
     base = PACKAGE.joinpath(*module.split(".")[1:])
     for file in (base.with_suffix(".py"), base / "__init__.py"):
         if file.is_file():
@@ -22,7 +23,7 @@ def _file(module: str) -> Path | None:
 @functools.cache
 def imports(module: str) -> frozenset[str]:
     """Modules of confee that `module` imports by name, at any depth of its text."""
-    file = _file(module)
+    file = source_file(module)
     assert file is not None, module
     names = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -32,7 +33,7 @@ def imports(module: str) -> frozenset[str]:
             names.add(node.module)
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     # Not `confee` itself: it only re-exports, and would tie every result to every file.
-    return frozenset(n for n in names if n.startswith("confee.") and _file(n))
+    return frozenset(n for n in names if n.startswith("confee.") and source_file(n))
 
 
 @functools.cache
@@ -55,6 +56,6 @@ def code_hash(modules: Iterable[str]) -> str:
 
 @functools.cache
 def _bytes(module: str) -> bytes:
-    file = _file(module)
+    file = source_file(module)
     assert file is not None, module
     return file.read_bytes()

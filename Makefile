@@ -1,0 +1,60 @@
+# make figures | test | lint | bench | clean | lock        (N=cores, OVERRIDES="experiment=smoke ...")
+.PHONY: figures test lint bench clean lock env rebuild
+
+N ?= $(shell getconf _NPROCESSORS_ONLN)
+OVERRIDES ?=
+export OVERRIDES
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+PY := .venv/bin/python
+# The folder is part of the stamp: a moved .venv still points to the old place.
+READY = .venv/.ready-$(shell { pwd; cat requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
+
+# The first Python that is in the range of pyproject.toml and can make a venv.
+CAN_VENV := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c '$(CAN_VENV)' 2>/dev/null && { echo $$p; break; }; done)
+
+# An OS lock tells if a run is alive. If none is, Snakemake's own lock files are left over.
+figures: env
+	@$(PY) -m confee.runlock && rm -rf .snakemake/locks
+	@$(PY) -m snakemake --cores '$(N)' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
+
+# Snakemake strips outer quotes and reads the rest as YAML: in spaces and quotes the text stays as is.
+QUOTED := printf " '%s' " "$$(printf %s "$$OVERRIDES" | sed "s/'/''/g")"
+
+test: env
+	@$(PY) -m pytest
+
+lint: env
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+bench: env
+	@$(PY) -m confee bench
+
+clean: env
+	@$(PY) -m confee clean
+
+env:
+	@[ -e $(READY) ] && $(PY) -c '' 2>/dev/null || $(MAKE) --no-print-directory rebuild
+
+# The stamp goes first and comes back last. A .venv without any stamp was cut short: pip may
+# take a half-copied package for an installed one, so such a .venv is made anew.
+rebuild:
+	@[ -n '$(PYTHON)' ] || { echo 'confee: no Python 3.11 to 3.13 with venv; install one, for' \
+		'example with: apt install python3-venv' >&2; exit 1; }
+	@if ls .venv/.ready-* >/dev/null 2>&1 && $(PY) -c '' 2>/dev/null; then rm .venv/.ready-*; \
+	else rm -rf .venv/.ready-* && rm -rf .venv && '$(PYTHON)' -m venv .venv; fi
+	@echo 'confee: installing the locked packages into .venv (a few minutes the first time)'
+	@$(PY) -m pip install -q --require-hashes -r requirements.lock
+	@$(PY) -m pip install -q --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+# uv is only for this; it stays outside .venv.
+lock:
+	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
+	$$d/bin/pip install -q uv && \
+	$$d/bin/uv pip compile -q pyproject.toml --extra dev --universal --fork-strategy fewest \
+		--generate-hashes --custom-compile-command 'make lock' -o requirements.lock

@@ -1,0 +1,5 @@
+"""`python -m confee`."""
+
+from confee.cli import main
+
+main()

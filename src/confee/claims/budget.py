@@ -1,0 +1,56 @@
+"""What the claims on budgets share: counting the queries a policy wished past its budget."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from confee.evidence.worst import SETTING
+
+CONTROL = "greedy_spend"
+
+
+def overspends(runs: pd.DataFrame) -> pd.Series:
+    """Whether each run queried, or would have queried without the cap, more than B times."""
+    return (runs["denied"] > 0) | (runs["queries"] > runs["B"])
+
+
+def summary(runs: pd.DataFrame) -> dict:
+    """Counts over runs: how many overspend, by how much at most, and where."""
+    over = overspends(runs)
+    excess = (runs["queries"] + runs["denied"]) / runs["B"]
+    worst = excess.idxmax()
+    return {
+        "runs": len(runs),
+        "overspending": int(over.sum()),
+        "share": float(over.mean()),
+        "largest_denied_over_B": float((runs["denied"] / runs["B"]).max()),
+        "largest_wished_over_B": float(excess[worst]),
+        "where": {name: runs.loc[worst, name] for name in (*SETTING, "adversary", "seed")},
+    }
+
+
+def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
+    """A policy that wishes to query in every round, put through the same count: must overspend.
+
+    Rows of `greedy_spend` with B < T if there are any, else the judged cells with T - B denied
+    wishes each. At B = T nobody can overspend, and the control says so by not failing.
+    """
+    played = regret[(regret["policy"] == CONTROL) & (regret["B"] < regret["T"])]
+    if played.empty:
+        rows = runs.assign(queries=runs["B"], denied=runs["T"] - runs["B"])
+        what = "a query wished in every round (arithmetic on the same cells)"
+    else:
+        rows, what = played, f"{CONTROL}: a query wished in every round"
+    over = overspends(rows)
+    return {
+        "what": what,
+        "value": float(over.mean()),
+        "failed": bool(over.any()),
+        "note": "share of runs that overspend",
+    }
+
+
+def place_text(where: dict) -> str:
+    """`K=2, T=66000, B=16500, V=2, adversary switching, seed 3`."""
+    numbers = ", ".join(f"{name}={where[name]:.10g}" for name in SETTING)
+    return f"{numbers}, adversary {where['adversary']}, seed {where['seed']}"

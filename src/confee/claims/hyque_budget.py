@@ -1,0 +1,84 @@
+"""HyQue uses at most B queries, wherever its last block is cut."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from confee import theory
+from confee.claims import budget
+from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.evidence import Evidence
+
+IDS = ("hyque-budget",)
+
+FRACTIONS = (0.01, 0.02, 0.04, 0.08)
+"""Shares of the last block that T leaves; just after its start is where wishes pass B."""
+
+BLOCKS = ((8, 13), (20, 14))
+"""(b, order of the last block) of the extra cells."""
+
+
+def extra_cells() -> list[dict]:
+    """Cells this claim needs besides an experiment's axes: T = b (2^n - 1) + f b 2^n, B | 2T."""
+    cells = []
+    for b, order in BLOCKS:
+        for f in FRACTIONS:
+            slots = 2**order - 1 + round(f * 2**order)
+            cells.append({"policy": "hyque", "K": 2, "T": b * slots, "B": 2 * slots, "V": 2.0,
+                          "axis": f"phase:{f}"})  # fmt: skip
+    return [*cells, {**cells[0], "policy": budget.CONTROL}]
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """`fails` if any run wished past B, `holds` if none did at any of the phases above."""
+    runs = evidence.regret[evidence.regret["label"] == "hyque"].reset_index(drop=True)
+    if runs.empty:
+        return []
+    counts = budget.summary(runs)
+    missing = _missing_fractions(runs)
+    decide = ""
+    if counts["overspending"]:
+        outcome = FAILS
+        decide = f"largest at {budget.place_text(counts['where'])}"
+    elif missing:
+        outcome = UNDECIDED
+        decide = f"cells cut at shares {', '.join(map(str, missing))} of the last block"
+    else:
+        outcome = HOLDS
+    by_cut = runs.assign(over=budget.overspends(runs), cut=_cut(runs))
+    near = by_cut[by_cut["cut"] <= 1.2 * max(FRACTIONS)]
+    numbers = {
+        **counts,
+        "share_just_after_a_block_starts": float(near["over"].mean()) if len(near) else None,
+        "upper_limit_of_share": 3 / counts["runs"] if not counts["overspending"] else None,
+    }
+    verdict = Verdict(
+        id=IDS[0],
+        statement="HyQue uses at most B queries: no query is wished once B are spent",
+        place="Theorem 4.1 and the lemma on feasibility",
+        verdict=outcome,
+        prediction="no run with a denied wish, at every phase of the last block",
+        measured=f"{counts['overspending']} of {counts['runs']} runs wished past B, by up to "
+        f"{counts['largest_denied_over_B']:.2%} of B",
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control=budget.control(evidence.regret, runs),
+        numbers=numbers,
+        seeds=int(runs["seed"].nunique()),
+        decide=decide,
+    )
+    return [apply_control(verdict)]
+
+
+def _cut(runs: pd.DataFrame) -> pd.Series:
+    """Share of its last block that each run's horizon leaves, if nothing restarts it."""
+    shares = {}
+    for T, B in set(runs[["T", "B"]].itertuples(index=False, name=None)):
+        order, first = theory.last_block(T, B)
+        shares[T, B] = (T - first + 1) / (theory.slot_length(T, B) * 2**order)
+    return pd.Series([shares[key] for key in zip(runs["T"], runs["B"], strict=True)], runs.index)
+
+
+def _missing_fractions(runs: pd.DataFrame) -> list[float]:
+    """Which of FRACTIONS no cell comes within a fifth of."""
+    cuts = _cut(runs).unique()
+    return [f for f in FRACTIONS if not any(abs(cut / f - 1) < 0.2 for cut in cuts)]

@@ -1,0 +1,132 @@
+"""No policy has less regret than T (K V / B)^{1/3} / (8 * 1920^{1/3}) on the hard instance."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from confee import theory
+from confee.claims.verdict import (
+    CONSISTENT,
+    FAILS,
+    UNDECIDED,
+    VACUOUS,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+from confee.evidence import Evidence
+from confee.evidence.worst import CELL
+
+IDS = ("lower-bound/measured",)
+CONTROL = "oracle"
+LEVEL = 0.05
+"""Two-sided level of the limits of all cells together (Bonferroni)."""
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """`consistent` if every policy's lower limit is above the bound, `fails` if an upper is below.
+
+    Two checks of the measurement itself: the oracle must come out below the bound, and uniform
+    play at 8 (1 - 1/K) times it.
+    """
+    ratios = _ratios(evidence)
+    real = ratios[ratios["policy"] != CONTROL]
+    if real.empty:
+        return []
+    below = real[real["high"] < 1]
+    unclear = real[(real["high"] >= 1) & (real["low"] < 1)]
+    least = real.loc[real["ratio"].idxmin()]
+    decide = ""
+    if len(below):
+        outcome = FAILS
+        decide = f"below the bound: {', '.join(sorted(set(below['label'])))}"
+    elif len(unclear):
+        outcome = UNDECIDED
+        decide = f"more seeds for {', '.join(sorted(set(unclear['label'])))}"
+    else:
+        outcome = CONSISTENT
+    numbers: dict = {
+        "cells": len(real),
+        "smallest_ratio": float(least["ratio"]),
+        "smallest_ratio_per_policy": real.groupby("label")["ratio"].min().to_dict(),
+        "uniform": _uniform(ratios),
+    }
+    verdict = Verdict(
+        id=IDS[0],
+        statement="no policy has less regret than the lower bound on its hard instance",
+        place="Theorem on the lower bound, constant from its proof",
+        verdict=outcome,
+        prediction="regret over T (K V / B)^(1/3) / (8 * 1920^(1/3)) is at least 1; uniform play "
+        "8 (1 - 1/K)",
+        measured=f"smallest ratio {least['ratio']:.3g} [{least['low']:.3g}, {least['high']:.3g}] "
+        f"({least['label']}, K={least['K']}, T={least['T']:.3g}, B={least['B']:.3g})",
+        horizon=at_horizon(real["T"].max(), evidence.toy),
+        control=_oracle(ratios),
+        numbers=numbers,
+        seeds=int(real["seeds"].min()),
+        interval=(float(least["low"]), float(least["high"])),
+        decide=decide,
+    )
+    verdict = apply_control(verdict)
+    if numbers["uniform"]["as_predicted"] is False:
+        why = "uniform play is not at 8 (1 - 1/K) times the bound: the measurement is off"
+        verdict = dataclasses.replace(verdict, verdict=VACUOUS, decide=why)
+    return [verdict]
+
+
+def _ratios(evidence: Evidence) -> pd.DataFrame:
+    """Regret over bound per cell on `hard` with c = 1, with simultaneous limits.
+
+    Columns: policy, CELL, ratio, low, high, seeds. Only cells where the proof's choices are
+    possible, and only the seeds that every adversary got: the fresh ones depend on the outcome.
+    """
+    runs = evidence.regret
+    if "adversary.c" not in runs:
+        return pd.DataFrame(columns=["policy", *CELL, "ratio", "low", "high", "seeds"])
+    c = pd.to_numeric(runs["adversary.c"], errors="coerce")
+    mask = (runs["adversary"] == "hard") & np.isclose(c, 1)
+    if evidence.choose:
+        mask &= runs["seed"] < evidence.choose
+    table = runs[mask].groupby(["policy", *CELL])["regret"].agg(["mean", "std", "count"])
+    table = table.reset_index()
+    settings = [tuple(row) for row in table[["K", "T", "B", "V"]].itertuples(index=False)]
+    keep = [theory.lower_bound_applies(*setting) for setting in settings]
+    bound = np.array([theory.lower_bound(*setting) for setting in settings])
+    table = table.assign(bound=bound)[keep].reset_index(drop=True)
+    count = table["count"]
+    error = (table["std"] / np.sqrt(count)).fillna(0.0)
+    tests = max(int((table["policy"] != CONTROL).sum()), 1)
+    half = stats.t.isf(LEVEL / 2 / tests, np.maximum(count - 1, 1)) * error
+    ratio = table["mean"] / table["bound"]
+    return table[["policy", *CELL]].assign(
+        ratio=ratio,
+        low=(table["mean"] - half) / table["bound"],
+        high=(table["mean"] + half) / table["bound"],
+        seeds=count,
+    )
+
+
+def _oracle(ratios: pd.DataFrame) -> dict:
+    """The control: the oracle's largest ratio, which must be below 1."""
+    rows = ratios[ratios["policy"] == CONTROL]
+    return {
+        "what": f"{CONTROL}: plays the best arm, regret over the bound",
+        "value": float(rows["ratio"].max()) if len(rows) else None,
+        "failed": bool((rows["high"] < 1).all()) if len(rows) else None,
+        "note": "",
+    }
+
+
+def _uniform(ratios: pd.DataFrame) -> dict:
+    """Uniform play against 8 (1 - 1/K): the largest relative deviation, None if not played."""
+    rows = ratios[ratios["policy"] == "uniform"]
+    if rows.empty:
+        return {"as_predicted": None}
+    expected = rows["K"].map(theory.uniform_on_hard)
+    off = (rows["ratio"] / expected - 1).abs().max()
+    within = (rows["low"] <= expected * 1.001) & (rows["high"] >= expected * 0.999)
+    return {"as_predicted": bool(within.all()), "largest_deviation": float(off)}

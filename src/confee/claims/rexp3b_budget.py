@@ -1,0 +1,64 @@
+"""Rexp3B uses at most B queries (as printed, ceil(T / Delta_T) Delta_B can be nearly 2 B)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from confee import theory
+from confee.claims import budget
+from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.evidence import Evidence
+from confee.evidence.worst import SETTING
+
+IDS = ("rexp3b-budget",)
+
+
+def extra_cells() -> list[dict]:
+    """A cell whose first batch ends just before T, so that a second one starts afresh."""
+    cell = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32, "axis": "phase:batch"}
+    return [{"policy": "rexp3b", **cell}]
+
+
+def wished(K: int, T: int, B: int, V: float) -> int:
+    """Queries Rexp3B plans in T rounds as printed: Delta_B per batch, the last one cut at T."""
+    length, queries = theory.rexp3b_batch(K, T, B, V)
+    return (T // length) * queries + min(queries, T % length)
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """`fails` if any run wished past B, `holds` if none did though the printed plan would."""
+    runs = evidence.regret[evidence.regret["label"] == "rexp3b"].reset_index(drop=True)
+    if runs.empty:
+        return []
+    counts = budget.summary(runs)
+    planned = _planned(runs)
+    decide = ""
+    if counts["overspending"]:
+        outcome = FAILS
+        decide = f"largest at {budget.place_text(counts['where'])}"
+    elif planned <= 1:
+        outcome = UNDECIDED
+        decide = "a cell with T just above a whole number of batches: none here plans past B"
+    else:
+        outcome = HOLDS
+    verdict = Verdict(
+        id=IDS[0],
+        statement="Rexp3B uses at most B queries: no query is wished once B are spent",
+        place="Theorem on Rexp3B (appendix)",
+        verdict=outcome,
+        prediction=f"no run with a denied wish (the printed plan asks for up to {planned:.3g} B)",
+        measured=f"{counts['overspending']} of {counts['runs']} runs wished past B, up to "
+        f"{counts['largest_wished_over_B']:.3g} B in all",
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control=budget.control(evidence.regret, runs),
+        numbers={**counts, "largest_planned_over_B": planned},
+        seeds=int(runs["seed"].nunique()),
+        decide=decide,
+    )
+    return [apply_control(verdict)]
+
+
+def _planned(runs: pd.DataFrame) -> float:
+    """Largest wished / B that the printed plan has in the cells played."""
+    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    return max(wished(K, T, B, V) / B for K, T, B, V in cells)

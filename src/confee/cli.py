@@ -1,0 +1,223 @@
+"""The `confee` command. Errors are one line and exit code 1."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from confee import __version__
+from confee.errors import ConfeeError
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfeeError(f"{message}; see {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command; exits with 1 and one line where the input is at fault."""
+    try:
+        chosen = _parser().parse_args(arguments)
+        chosen.run(chosen)
+        sys.stdout.flush()
+    except ConfeeError as error:
+        sys.exit(f"confee: {error}")
+    except BrokenPipeError:
+        # The reader of our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        sys.exit("confee: stopped")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="confee", description="A test bench for constrained-feedback non-stationary bandits."
+    )
+    parser.add_argument("--version", action="version", version=f"confee {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[Any], None], help: str | None) -> argparse.ArgumentParser:
+        shown = {"help": help} if help else {}
+        made = commands.add_parser(name, description=help, **shown)
+        made.set_defaults(run=run)
+        return made
+
+    one = command("simulate", _simulate, "play one cell; the last line is JSON")
+    one.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="policy=hyque adversary=switching adversary.gap=0.25 K=2 T=1e4 B=1584 V=2 seeds=200 "
+        "first_seed=0 idle=expected output=cell.parquet",
+    )
+    command("list", _list, "name the policies, adversaries, experiments, claims and figures")
+    shown = command("config", _config, "print the resolved configuration of an experiment")
+    shown.add_argument("overrides", nargs="*", metavar="key=value")
+    ledger = command("claims", _claims, "show an experiment's verdicts")
+    ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
+    command("clean", _clean, "remove results that no experiment needs any more")
+
+    # What the workflow runs.
+    command("do", _do, None).add_argument("job")
+    command("compile", _compile, None).add_argument("stamps", nargs="+")
+    for name in ("collect", "measure", "judge"):
+        command(name, _stage, None).add_argument("experiment")
+        commands.choices[name].set_defaults(stage=name)
+    picture = command("draw", _draw, None)
+    for argument in ("experiment", "name"):
+        picture.add_argument(argument)
+    picture.add_argument("files", nargs="+")
+    return parser
+
+
+# --------------------------------------------------------------------------- for people
+
+
+def _simulate(chosen: Any) -> None:
+    from confee import api, config, pipeline
+    from confee.simulation import files
+    from confee.world.game import RECORDED
+
+    asked = api.request(config.compose("cell", chosen.overrides))
+    if asked.output:
+        pipeline.writable(asked.output)
+    with _Progress(asked.runs.seeds) as tick:
+        rows = api.run(asked, tick)
+    if asked.output:
+        about = {"cell": asked.cell.key, "opponent": asked.against.key}
+        files.write_table(asked.output, rows, about)
+    print(json.dumps({name: _summary([row[name] for row in rows]) for name in RECORDED}))
+
+
+def _summary(values: Sequence[float]) -> list[float | None]:
+    """[mean, standard error, min, max]; one value has no standard error."""
+    count = len(values)
+    mean = math.fsum(values) / count
+    spread = math.fsum((v - mean) ** 2 for v in values)
+    error = math.sqrt(spread / (count - 1) / count) if count > 1 else None
+    return [mean, error, min(values), max(values)]
+
+
+def _list(chosen: Any) -> None:
+    from confee import config
+    from confee.claims import CLAIMS
+    from confee.policies import POLICIES
+    from confee.rendering import FIGURES
+    from confee.world.adversaries import ADVERSARIES
+
+    lines = [(p.id, "policy", f"{p.summary} [told {_told(p.told)}]") for p in POLICIES.values()]
+    lines += [(a.id, "adversary", a.summary) for a in ADVERSARIES.values()]
+    lines += [(name, "experiment", _headline(name)) for name in config.options("experiment")]
+    lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
+    lines += [(name, "figure", recipe.shows) for name, recipe in FIGURES.items()]
+    width = max(len(name) for name, _, _ in lines)
+    for name, kind, summary in lines:
+        print(f"{name:{width}}  {kind:10}  {summary}")
+
+
+def _told(names: Sequence[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().splitlines()[0] if text else ""
+
+
+def _headline(experiment: str) -> str:
+    """The first comment of an experiment's file that says something."""
+    from confee import config
+
+    lines = (config.conf_folder() / "experiment" / f"{experiment}.yaml").read_text().splitlines()
+    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
+    return next(said, "")
+
+
+def _config(chosen: Any) -> None:
+    import dataclasses
+
+    import yaml
+
+    from confee import config
+
+    made = config.experiment(chosen.overrides)
+    shown = {**made.resolved, "jobs": dataclasses.asdict(made.jobs)}
+    print(yaml.safe_dump(shown, sort_keys=False), end="")
+
+
+def _claims(chosen: Any) -> None:
+    from confee.pipeline import ledger_table
+
+    from rich.console import Console
+
+    Console().print(ledger_table(chosen.experiment))
+
+
+def _clean(chosen: Any) -> None:
+    from confee import pipeline
+
+    gone = pipeline.clean()
+    print(f"removed {len(gone)} files that no experiment needs")
+
+
+# --------------------------------------------------------------------------- for the workflow
+
+
+def _do(chosen: Any) -> None:
+    from confee import pipeline
+
+    pipeline.do_job(chosen.job)
+
+
+def _compile(chosen: Any) -> None:
+    from confee import pipeline
+
+    pipeline.compile_kernels(chosen.stamps)
+
+
+def _stage(chosen: Any) -> None:
+    from confee import pipeline
+
+    getattr(pipeline, chosen.stage)(chosen.experiment)
+
+
+def _draw(chosen: Any) -> None:
+    from confee import pictures
+
+    pictures.draw(chosen.experiment, chosen.name, chosen.files)
+
+
+# --------------------------------------------------------------------------- progress
+
+
+class _Progress:
+    """A bar on stderr, on a terminal, for what takes longer than a second."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.bar = total, 0, None
+        self.since = time.monotonic()
+        self.wanted = sys.stderr.isatty()
+
+    def __enter__(self) -> Callable[[], None]:
+        return self.tick
+
+    def tick(self) -> None:
+        self.done += 1
+        if self.bar is None and self.wanted and time.monotonic() - self.since > 1:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task("playing", total=self.total)
+            self.bar.start()
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.bar is not None:
+            self.bar.stop()

@@ -1,0 +1,44 @@
+"""From runs to evidence: worst cases, then exponents, as plain DataFrames.
+
+`gather` makes all of it from the runs and the plan; claims read the `Evidence` it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from confee.evidence.slopes import slopes
+from confee.evidence.worst import worst_cases
+
+__all__ = ["Evidence", "gather", "slopes", "worst_cases"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a claim may look at; the frames follow the contracts in docs/design.md.
+
+    `toy` marks an experiment whose horizon is too short to say anything about an asymptotic
+    statement (smoke, tiny); `choose` is the number of seeds that chose the adversaries.
+    """
+
+    regret: pd.DataFrame
+    worst: pd.DataFrame
+    slopes: pd.DataFrame
+    points: pd.DataFrame
+    toy: bool = False
+    choose: int = 0
+
+
+def gather(
+    regret: pd.DataFrame,
+    points: pd.DataFrame,
+    choose: int,
+    toy: bool = False,
+    ceilings: Mapping[str, float] | None = None,
+) -> Evidence:
+    """Evidence of an experiment from its runs (`regret.parquet`) and its plan (`points.csv`)."""
+    worst = worst_cases(regret, choose, ceilings)
+    return Evidence(regret, worst, slopes(worst, points), points, toy, choose)

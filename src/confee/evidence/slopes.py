@@ -1,0 +1,302 @@
+"""Exponents of R/T along the axes of an experiment, with intervals, next to the theory's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from confee import theory
+from confee.evidence.regression import Design
+from confee.evidence.worst import CELL
+
+VARIABLES = ("T", "B", "V", "K")
+
+AXES = {"T": "T", "B": "B", "V": "V", "K": "K", "T=B": "T"}
+"""Axes an exponent is fitted on, and the variable it is an exponent of.
+
+`T=B` is the horizon with feedback every round. Other axes of a plan (`phase:0.01`) are for counts.
+"""
+
+SPANNING = ("T", "B", "T=B")
+"""Axes along which the budget must span a ratio."""
+
+MINIMAL_POINTS = 4
+"""Fewer points than this decide nothing about a slope."""
+
+UPPER_POINTS = 5
+"""The upper half has at least this many, where the axis has them: with 4 points the interval has
+2 degrees of freedom and a true claim is recognised in 7 of 10 cases only (docs/verdicts.md)."""
+
+MINIMAL_SPAN = 30.0
+"""Ratio of budgets the upper half of an axis T or B must span."""
+
+CONTROLS = ("uniform",)
+"""Policies that are saturated by definition: only the theorem's range leaves a cell out."""
+
+COLUMNS = [
+    "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",
+    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is fixed beforehand about a policy's curve.
+
+    `theory`: which exponents of theory.EXPONENTS hold for it, None if none is claimed;
+    `k_log_k`: its theorem has (K ln K)^{1/3}, so K ln K is the regressor on the axis K;
+    `blocks`: it plays HyQue's blocks, so the place of the last cut ripples its regret.
+    """
+
+    theory: str | None = None
+    k_log_k: bool = False
+    blocks: bool = False
+
+
+_BLOCKS = Model(theory="rate", blocks=True)
+
+MODELS = {
+    "hyque": _BLOCKS,
+    "hyque_calibrated": _BLOCKS,
+    "hyque_tuned": _BLOCKS,
+    "baque": Model(blocks=True),
+    "odque": Model(blocks=True),
+    "rexp3b": Model(theory="rate", k_log_k=True),
+    "rexp3": Model(theory="rate", k_log_k=True),
+    "uniform": Model(theory="uniform"),
+}
+
+
+def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+    """Fitted exponents of R/T, one row per (policy label, axis, part).
+
+    y = log(R/T) is regressed on the logarithm of the axis' variable as each cell has it, see
+    confee.evidence.regression for phases and interval. Parts:
+
+    - `upper`: the upper half of the axis, at least 5 points and, on T and B, budgets over a ratio
+      of 30; all there are where that cannot be had, marked `short` below 4 points or that ratio.
+    - `all`: the whole axis. `local`: its last two points.
+    - `joint`: one fit of all four variables over the cells of all axes, so its T is at fixed B.
+    - `growth`: all cells in the theorem's range, saturated ones too; only where saturation leaves
+      the axis T or B without enough points.
+
+    Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
+    the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8, and 0
+    for T in the joint fit. `theory` is what is claimed of this policy (NaN if nothing is).
+    `sqrt_log` is likewise what a factor sqrt(ln B) would add. `span` is a ratio of budgets on T,
+    B and in the joint fit, else of the axis' variable. `left_out` says what was left out and why.
+
+    Args:
+        worst: one row a cell, as from worst_cases.
+        points: one row per (cell, axis), as in docs/design.md.
+    """
+    plan = points[points["axis"].isin(AXES)].drop_duplicates([*CELL, "axis", "point", "phase"])
+    table = plan.merge(worst.drop(columns="policy", errors="ignore"), on=CELL, how="left")
+    table["reason"] = _reasons(table)
+    rows: list[dict] = []
+    for label, own in table.groupby("label", sort=True):
+        model = MODELS.get(str(own["policy"].iloc[0]), Model())
+        for axis in AXES:
+            here = own[own["axis"] == axis]
+            if not here.empty:
+                rows += _axis_rows(str(label), axis, here, model, level)
+        rows += _joint_rows(str(label), own, model, level)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _reasons(table: pd.DataFrame) -> np.ndarray:
+    """Why each cell stays out of the fits, first reason that applies; empty if it enters."""
+    free = table["policy"].isin(CONTROLS)
+
+    def flag(name: str) -> pd.Series:
+        return table[name].fillna(False).astype(bool)
+
+    reasons = [
+        (table["regret"].isna(), "not run"),
+        (~flag("in_range"), "out of range"),
+        (~(table["regret"] > 0), "no regret"),
+        (flag("short_batch"), "batch under 4 queries"),
+        (flag("saturated") & ~free, "saturated"),
+        (flag("ceiling") & ~free, "at ceiling"),
+        (flag("edge") & ~free, "grid edge"),
+    ]
+    return np.select([c.to_numpy() for c, _ in reasons], [r for _, r in reasons], default="")
+
+
+def _left_out(cells: pd.DataFrame) -> str:
+    """`saturated: 1e+04 (2), 3e+04; grid edge: 1e+05` with the number of cells if not all."""
+    parts = []
+    for reason, group in cells[cells["reason"] != ""].groupby("reason", sort=True):
+        places = []
+        for (axis, point), some in group.groupby(["axis", "point"], sort=True):
+            whole = ((cells["axis"] == axis) & (cells["point"] == point)).sum()
+            share = "" if len(some) == whole else f" ({len(some)} of {whole} phases)"
+            places.append(f"{axis}={point:.3g}{share}")
+        parts.append(f"{reason}: {', '.join(places)}")
+    return "; ".join(parts)
+
+
+def _variables(cells: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
+    """Logarithms of T, B, V and K (or K ln K) of each cell."""
+    k = cells["K"].to_numpy(dtype=float)
+    return {
+        "T": np.log(cells["T"].to_numpy(dtype=float)),
+        "B": np.log(cells["B"].to_numpy(dtype=float)),
+        "V": np.log(cells["V"].to_numpy(dtype=float)),
+        "K": np.log(k * np.log(k)) if model.k_log_k else np.log(k),
+    }
+
+
+def _curve(logs: dict[str, np.ndarray], exponents: dict[str, float]) -> np.ndarray:
+    """Logarithm of the power law with these exponents, shape (cells,)."""
+    return np.sum([exponents[name] * logs[name] for name in VARIABLES], axis=0)
+
+
+def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Model) -> Design:
+    cut = None
+    if model.blocks:
+        slots = [t / theory.slot_length(int(t), int(b))
+                 for t, b in cells[["T", "B"]].itertuples(index=False)]  # fmt: skip
+        cut = np.log2(np.array(slots) + 1)
+    return Design(x, point, cells["phase"].to_numpy(), cut)
+
+
+def _fit_rows(
+    cells: pd.DataFrame,
+    design: Design,
+    model: Model,
+    names: list[str],
+    common: dict,
+    level: float,
+) -> list[dict]:
+    """One row per regressor of a design."""
+    logs = _variables(cells, model)
+    regret = cells["regret"].to_numpy(dtype=float)
+    y = np.log(regret / cells["T"].to_numpy(dtype=float))
+    se = cells["se"].to_numpy(dtype=float) / regret
+    seeds = cells["seeds"].to_numpy(dtype=float)
+    rate = design.project(_curve(logs, theory.EXPONENTS["rate"]))
+    root = design.project(0.5 * np.log(np.log(cells["B"].to_numpy(dtype=float))))
+    if model.theory is None:
+        claimed = np.full(len(names), math.nan)
+    else:
+        claimed = design.project(_curve(logs, theory.EXPONENTS[model.theory]))
+    rows = []
+    for j, name in enumerate(names):
+        row = {
+            **common,
+            "axis": name,
+            "points": int(cells.groupby(["axis", "point"]).ngroups),
+            "cells": len(cells),
+            "horizon": int(cells["T"].max()),
+            "seeds": int(seeds.min()),
+        }
+        if design.separated[j]:
+            fit = design.fit(y, se, seeds, j, level)
+            row |= {
+                "exponent": _tidy(fit.value[0]),
+                "low": _tidy(fit.low[0]),
+                "high": _tidy(fit.high[0]),
+                "se": _tidy(fit.se[0]),
+                "df": float(fit.df[0]),
+                "theory": _tidy(claimed[j]),
+                "rate": _tidy(rate[j]),
+                "sqrt_log": _tidy(root[j]),
+            }
+        else:
+            note = f"{name} is not separated from the other variables"
+            row["left_out"] = "; ".join(filter(None, [common["left_out"], note]))
+        rows.append(row)
+    return rows
+
+
+def _tidy(value: float) -> float:
+    """12 decimals, no minus zero: takes off rounding noise, which differs between machines."""
+    return round(float(value), 12) + 0.0
+
+
+def _axis_rows(
+    label: str, axis: str, cells: pd.DataFrame, model: Model, level: float
+) -> list[dict]:
+    """Rows of one axis: upper, all, local, and growth where the axis is saturated."""
+    left_out = _left_out(cells)
+    entering = _whole_points(cells, cells["reason"] == "")
+    parts = {"upper": _upper(entering, axis), "all": entering, "local": _last(entering, 2)}
+    if axis in SPANNING and entering["point"].nunique() < MINIMAL_POINTS:
+        usable = ~cells["reason"].isin(["not run", "out of range", "no regret"])
+        growth = _whole_points(cells, usable)
+        parts["growth"] = _upper(growth, axis)
+    rows = []
+    for part, some in parts.items():
+        span = _span(some, axis)
+        count = some["point"].nunique()
+        short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
+        common = {"policy": label, "part": part, "span": span, "left_out": left_out,
+                  "short": bool(short and part != "local")}  # fmt: skip
+        if count < 2:
+            rows.append({**common, "axis": axis, "points": count, "cells": len(some), "seeds": 0,
+                         "horizon": int(cells["T"].max())})  # fmt: skip
+            continue
+        x = _variables(some, model)[AXES[axis]]
+        design = _design(some, x, some["point"].to_numpy(), model)
+        rows += _fit_rows(some, design, model, [axis], common, level)
+    return rows
+
+
+def _joint_rows(label: str, cells: pd.DataFrame, model: Model, level: float) -> list[dict]:
+    """Rows of the joint fit: every variable that varies, over the cells of all axes."""
+    entering = cells[cells["reason"] == ""].drop_duplicates(CELL)
+    logs = _variables(entering, model)
+    names = [name for name in VARIABLES if len(entering) and np.ptp(logs[name]) > 0]
+    common = {"policy": label, "part": "joint", "left_out": _left_out(cells), "short": False}
+    if entering.groupby(["axis", "point"]).ngroups < len(names) + 2 or not names:
+        return []
+    common["span"] = float(entering["B"].max() / entering["B"].min())
+    x = np.column_stack([logs[name] for name in names])
+    point = entering.groupby(["axis", "point"]).ngroup().to_numpy()
+    return _fit_rows(entering, _design(entering, x, point, model), model, names, common, level)
+
+
+def _whole_points(cells: pd.DataFrame, mask: pd.Series) -> pd.DataFrame:
+    """The cells of the mask whose point keeps at least half of its phases."""
+    kept = mask.groupby(cells["point"]).transform("mean") >= 0.5
+    return cells[mask & kept]
+
+
+def _budgets(cells: pd.DataFrame) -> pd.Series:
+    """Typical budget of each point (geometric mean over its phases), in the axis' order."""
+    return np.exp(np.log(cells["B"].astype(float)).groupby(cells["point"]).mean())
+
+
+def _span(cells: pd.DataFrame, axis: str) -> float:
+    """Ratio the points span: of budgets on T and B, else of the axis' variable; NaN if empty."""
+    if cells.empty:
+        return math.nan
+    if axis in SPANNING:
+        typical = _budgets(cells)
+        return float(typical.max() / typical.min())
+    variable = cells[AXES[axis]]
+    return float(variable.max() / variable.min())
+
+
+def _last(cells: pd.DataFrame, count: int) -> pd.DataFrame:
+    """The cells of the last `count` points of an axis."""
+    return cells[cells["point"].isin(np.sort(cells["point"].unique())[-count:])]
+
+
+def _upper(cells: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The upper half of an axis, grown downwards until it has the points and the span needed."""
+    total = cells["point"].nunique()
+    count = min(max(math.ceil(total / 2), UPPER_POINTS), total)
+    while count < total and axis in SPANNING and _span(_last(cells, count), axis) < MINIMAL_SPAN:
+        count += 1
+    return _last(cells, count)
+
+
+def axis_of(slopes: pd.DataFrame, label: str, axis: str, part: str) -> pd.Series | None:
+    """The one row of a slopes table for (label, axis, part), None if it is not there."""
+    mask = (slopes["policy"] == label) & (slopes["axis"] == axis) & (slopes["part"] == part)
+    return slopes[mask].iloc[0] if mask.any() else None

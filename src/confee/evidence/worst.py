@@ -1,0 +1,223 @@
+"""The worst case of each cell: which adversary, how much regret, and whether to trust the cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from confee import theory
+
+CELL = ["label", "K", "T", "B", "V"]
+"""What a cell is, in every frame of this package."""
+
+SETTING = ["K", "T", "B", "V"]
+"""A cell without its policy."""
+
+CEILINGS: Mapping[str, float] = {
+    "switching": 0.5,
+    "switching_centred": 1.0,
+    "packed": 0.5,
+    "hard": 0.5,
+    "single_jump": 0.5,
+}
+"""The largest gap each family of paths can have with means in [0, 1]."""
+
+MINIMAL_REXP3B_BATCH = 4
+"""Rexp3B's flooring leaves up to 43 % of the budget unused below this many queries a batch."""
+
+COLUMNS = [
+    "policy", *CELL, "adversary", "gap", "strength", "regret", "se", "seeds", "naive", "split",
+    "edge", "ceiling", "saturated", "in_range", "short_batch", "eligible",
+]  # fmt: skip
+
+
+def worst_cases(
+    regret: pd.DataFrame, choose: int, ceilings: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Worst-case regret of each cell over its family of adversaries, one row a cell.
+
+    Seeds below `choose` played the whole family and picked the few worst adversaries; the fresh
+    seeds after them played only those. The fresh seeds are cut in two folds. For each fold the
+    adversary is the one with the largest mean over everything *except* that fold, and its mean
+    *on* that fold is kept: no number helps to choose the adversary it then measures, so the
+    average of the two is free of the bias of a maximum. Standard errors come from the spread
+    over seeds. A cell without fresh seeds (deterministic policies) has `split` false and is the
+    plain maximum.
+
+    Args:
+        regret: runs, columns as in docs/design.md.
+        choose: number of seeds that played the whole family.
+        ceilings: largest gap per adversary id, over CEILINGS.
+
+    Raises:
+        ValueError: a cell has neither choose nor fresh rows (cannot happen to a non-empty cell).
+    """
+    if regret.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    limits = {**CEILINGS, **(ceilings or {})}
+    parameters = [c for c in regret.columns if c == "adversary" or c.startswith("adversary.")]
+    frame = regret[["policy", *CELL, *parameters, "seed", "regret"]].copy()
+    frame["cell"] = frame.groupby(CELL, dropna=False, sort=True).ngroup()
+    frame["entry"] = frame.groupby(["cell", *parameters], dropna=False, sort=True).ngroup()
+
+    entries = frame.drop_duplicates("entry").set_index("entry").sort_index()
+    entries = entries.drop(columns=["seed", "regret"])
+    entries["gap"] = _gap(entries)
+    entries = entries.join(_sums(frame, choose))
+
+    cells = frame.drop_duplicates("cell").set_index("cell").sort_index()[["policy", *CELL]]
+    worst = cells.join(_estimates(entries))
+    worst = worst.join(_grid_ends(entries, worst["entry"], limits))
+    worst["gap"] = entries["gap"].reindex(worst["entry"]).to_numpy()
+    worst["adversary"] = entries["adversary"].reindex(worst["entry"]).to_numpy()
+    critical = [theory.critical_gap(k, b, v) if v > 0 else math.nan
+                for k, b, v in zip(worst["K"], worst["B"], worst["V"], strict=True)]  # fmt: skip
+    worst["strength"] = worst["gap"] / critical
+    worst["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
+    settings = list(worst[["policy", *SETTING]].itertuples(index=False, name=None))
+    worst["in_range"] = [in_range(*setting) for setting in settings]
+    worst["short_batch"] = [short_batch(*setting) for setting in settings]
+    flawed = worst[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
+    worst["eligible"] = worst["in_range"] & ~flawed
+    return worst[COLUMNS].sort_values(CELL, ignore_index=True)
+
+
+def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:
+    """Whether the policy's own theorem speaks of this setting.
+
+    Rexp3B: V in [1/K, B/K], any B (appendix). All others are held to Theorem 4.1.
+    """
+    if policy == "rexp3b":
+        return 1 / K <= V <= B / K
+    return theory.theorem_range(K, T, B, V)
+
+
+def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
+    """Whether flooring distorts Rexp3B here: fewer than 4 queries a batch."""
+    return policy == "rexp3b" and theory.rexp3b_batch(K, T, B, V)[1] < MINIMAL_REXP3B_BATCH
+
+
+def _gap(entries: pd.DataFrame) -> pd.Series:
+    """Gap of each entry: `gap`, else `size`, else c times the lower bound's epsilon."""
+    gap = pd.Series(np.nan, index=entries.index)
+    for name in ("adversary.gap", "adversary.size"):
+        if name in entries:
+            gap = gap.fillna(pd.to_numeric(entries[name], errors="coerce"))
+    if "adversary.c" in entries:
+        unit = [theory.hard_gap(k, b, v)
+                for k, b, v in entries[["K", "B", "V"]].itertuples(index=False)]  # fmt: skip
+        c = pd.to_numeric(entries["adversary.c"], errors="coerce")
+        gap = gap.fillna((c * unit).clip(upper=0.5))
+    return gap
+
+
+def _sums(frame: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """Count and sum per entry and part (0 choose, 1 and 2 the folds), and the spread over seeds.
+
+    `spread` is the standard deviation over the fresh seeds if there are any, else over the
+    choose seeds; NaN with a single seed.
+    """
+    part = np.where(frame["seed"] < choose, 0, 1 + (frame["seed"] - choose) % 2)
+    grouped = frame.assign(part=part).groupby(["entry", "part"])["regret"]
+    table = grouped.agg(n="count", s="sum").unstack("part")
+    wide = pd.DataFrame(index=table.index)
+    for k in range(3):
+        for name in ("n", "s"):
+            has = (name, k) in table.columns
+            wide[f"{name}{k}"] = table[(name, k)].fillna(0.0) if has else 0.0
+    fresh = frame.assign(fresh=part > 0).groupby(["entry", "fresh"])["regret"].std()
+    fresh = fresh.unstack("fresh").reindex(columns=[False, True])
+    wide["spread"] = np.where(wide["n1"] + wide["n2"] > 0, fresh[True], fresh[False])
+    return wide
+
+
+def _best(score: pd.Series, cell: pd.Series) -> pd.Series:
+    """Entry with the largest score in each cell (first of equals); cells without any drop out."""
+    score = score.dropna()
+    return score.groupby(cell.reindex(score.index)).idxmax()
+
+
+def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
+    """Cross-fitted estimate of each cell: entry, regret, se, seeds, naive, split."""
+    cell = entries["cell"]
+    n0, n1, n2 = (entries[f"n{k}"] for k in range(3))
+    s0, s1, s2 = (entries[f"s{k}"] for k in range(3))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        plain = (s0 + s1 + s2) / (n0 + n1 + n2)
+        chosen_by = {1: (s0 + s2) / (n0 + n2), 2: (s0 + s1) / (n0 + n1)}
+        choose_mean = s0 / n0
+    fresh = (n1 + n2) > 0
+    out = pd.DataFrame(index=pd.Index(sorted(cell.unique()), name="cell"))
+
+    total, weight, variance = (pd.Series(0.0, index=out.index) for _ in range(3))
+    picks = {}
+    for k, score in chosen_by.items():
+        pick = _best(score[entries[f"n{k}"] > 0], cell)
+        n, s, spread = (entries[c].reindex(pick).set_axis(pick.index)
+                        for c in (f"n{k}", f"s{k}", "spread"))  # fmt: skip
+        total = total.add(s, fill_value=0.0)
+        weight = weight.add(n, fill_value=0.0)
+        variance = variance.add(n * spread**2, fill_value=0.0)
+        picks[k] = pick
+    split = weight > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out["regret"] = (total / weight).where(split)
+        out["se"] = (np.sqrt(variance) / weight).where(split)
+    unknown = pd.concat([entries["spread"].reindex(p).set_axis(p.index).isna()
+                         for p in picks.values()], axis=1).any(axis=1)  # fmt: skip
+    out.loc[unknown[unknown].index, "se"] = np.nan
+    out["seeds"] = weight
+    out["entry"] = _best(plain[fresh], cell).reindex(out.index)
+
+    whole = _best(plain, cell).reindex(out.index)
+    rest = ~split
+    if rest.any():
+        row = entries.loc[whole[rest]]
+        n = (row["n0"] + row["n1"] + row["n2"]).to_numpy()
+        out.loc[rest, "entry"] = whole[rest]
+        out.loc[rest, "regret"] = plain.loc[whole[rest]].to_numpy()
+        out.loc[rest, "se"] = row["spread"].to_numpy() / np.sqrt(n)
+        out.loc[rest, "seeds"] = n
+    out["entry"] = out["entry"].astype("int64")
+    out["seeds"] = out["seeds"].astype("int64")
+    out["naive"] = choose_mean.groupby(cell).max().reindex(out.index)
+    out["split"] = split
+    return out
+
+
+def _grid_ends(
+    entries: pd.DataFrame, chosen: pd.Series, limits: Mapping[str, float]
+) -> pd.DataFrame:
+    """`ceiling` and `edge` of each cell's chosen gap within that family's gaps in the cell.
+
+    The largest gap of the grid is at the ceiling when no larger gap exists at all, and an edge
+    otherwise, as is the smallest. A family without gap (V = 0) is neither.
+    """
+    grid = entries.groupby(["cell", "adversary"])["gap"].agg(["min", "max"])
+    family = entries.loc[chosen.to_numpy()]
+    ends = grid.reindex(pd.MultiIndex.from_frame(family[["cell", "adversary"]]))
+    gap = family["gap"].to_numpy()
+    limit = family["adversary"].map(dict(limits)).to_numpy(dtype=float)
+    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9)
+    bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
+    ceiling = gap >= limit * (1 - 1e-9)
+    edge = (top | bottom) & ~ceiling
+    return pd.DataFrame({"ceiling": ceiling, "edge": edge}, index=chosen.index)
+
+
+def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
+    """Worst case of uniform play in each cell's setting, rounds of regret, shape (cells,).
+
+    Measured where the policy `uniform` played the setting; else (1 - 1/K) g T, exact for every
+    family whose gap stays open, with g the largest gap of such a family in the cell.
+    """
+    played = worst[worst["policy"] == "uniform"].groupby(SETTING)["regret"].max()
+    measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
+    open_gap = entries[entries["adversary"] != "single_jump"]
+    largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
+    largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
+    formula = (1 - 1 / worst["K"]) * largest * worst["T"]
+    return np.where(np.isnan(measured), formula.to_numpy(dtype=float), measured)

@@ -1,0 +1,151 @@
+"""Brings results and rendering together: what each figure and table of an experiment is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confee import pipeline, theory
+from confee.canonical import digest
+from confee.errors import ConfeeError
+from confee.rendering import FIGURES, render
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("table1",)
+
+# The paper's block figure: (order, first slot) of its six instances, n = 3, b = 2.
+BLOCK = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
+BLOCK_ORDER, BLOCK_SLOT = 3, 2
+
+# The pace figure: small enough to note every query, large enough for a dozen blocks.
+PACE = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+
+
+class Data:
+    """The frames of an experiment, each read or made when a figure asks for it."""
+
+    def __init__(self, experiment: str) -> None:
+        self.experiment = experiment
+        self.folder = pipeline.RESULTS / experiment
+        self.plan = pipeline.read_plan(experiment)
+        self.choose: int = self.plan["choose"]
+
+    @cached_property
+    def regret(self) -> pd.DataFrame:
+        return pipeline.current(self.experiment)
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self.plan["points"])
+
+    @cached_property
+    def worst(self) -> pd.DataFrame:
+        return self._csv("worst.csv")
+
+    @cached_property
+    def slopes(self) -> pd.DataFrame:
+        return self._csv("slopes.csv")
+
+    def _csv(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        file = self.folder / name
+        try:
+            return pd.read_csv(file)
+        except FileNotFoundError:
+            raise ConfeeError(f"{file}: missing; run snakemake again") from None
+        except (OSError, ValueError):
+            raise ConfeeError(f"{file}: damaged; {pipeline.REMAKE}") from None
+
+    # The block figure.
+
+    n, b = BLOCK_ORDER, BLOCK_SLOT
+
+    @cached_property
+    def pieces(self) -> pd.DataFrame:
+        """Active and masked rounds of the paper's block, arranged by the scheduler itself."""
+        import pandas as pd
+
+        from confee.policies.schedule import arrange
+
+        orders = np.array([m for m, _ in BLOCK], dtype=np.int64)
+        starts = np.array([s for _, s in BLOCK], dtype=np.int64)
+        pieces, quotas, _ = arrange(orders, starts)
+        rows = []
+        left = quotas * 1  # baseline queries: an instance's first `quota` active rounds
+        for first, end, instance in pieces.tolist():
+            start, stop = first * self.b, end * self.b
+            queried = min(int(left[instance]), stop - start)
+            left[instance] -= queried
+            for kind, a, z in (("query", start, start + queried), ("idle", start + queried, stop)):
+                if z > a:
+                    rows.append((int(orders[instance]), int(instance), a, z, kind))
+        for instance, (m, s) in enumerate(BLOCK):
+            at = s * self.b
+            for _, _, a, z, _ in sorted(r for r in rows if r[1] == instance and r[4] != "inactive"):
+                if a > at:
+                    rows.append((m, instance, at, a, "inactive"))
+                at = z
+            if at < (s + 2**m) * self.b:
+                rows.append((m, instance, at, (s + 2**m) * self.b, "inactive"))
+        columns = ["order", "instance", "start", "stop", "kind"]
+        return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
+
+    # The pace figure.
+
+    T, B = PACE["T"], PACE["B"]
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """First rounds of HyQue's blocks."""
+        b = theory.slot_length(self.T, self.B)
+        last, _ = theory.last_block(self.T, self.B)
+        return [b * (2**n - 1) + 1 for n in range(last + 1)]
+
+    @cached_property
+    def trace(self) -> pd.DataFrame:
+        """B'(t) of one HyQue run, at each of its queries."""
+        import pandas as pd
+
+        from confee.simulation.cells import cell, opponent
+        from confee.simulation.trace import query_rounds
+
+        one = cell({"name": "hyque"}, **PACE)
+        against = opponent({"name": "switching", "gap": 0.25}, **PACE)
+        rounds = query_rounds(one, against, seed=0)
+        return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
+
+
+def draw(experiment: str, name: str, targets: Sequence[str]) -> None:
+    """Draws a figure or table of an experiment into each of `targets` (by suffix).
+
+    Raises ConfeeError on an unknown name.
+    """
+    data = Data(experiment)
+    about = {
+        "data": digest(data.plan["about"]),
+        "command": f'snakemake --config overrides="experiment={experiment}" {targets[0]}',
+    }
+    if name in TABLES:
+        from confee.rendering.tables.table1 import table1
+        from confee.rendering.tables.write import save as save_table
+
+        table = table1(data.slopes)
+        for target in targets:
+            save_table(table, target, about, "The paper's Table 1 with measured exponents", "rates")
+        return
+    if name not in FIGURES:
+        raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")
+    from confee.rendering.style import save
+
+    figure = render(name, data)
+    for target in targets:
+        save(figure, Path(target), about)

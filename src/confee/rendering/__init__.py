@@ -1,0 +1,139 @@
+"""Pictures and tables: pure functions from data frames, that know nothing of the workflow.
+
+`FIGURES` names what can be drawn of an experiment; `render(name, data)` draws it. Matplotlib is
+imported only when something is drawn. In a notebook, call the functions themselves:
+
+    from confee.rendering.figures.axes import axis
+    axis(worst, points, "B", slopes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confee.errors import ConfeeError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+class Recipe(NamedTuple):
+    """What a picture shows, the attributes of the data it reads, and how it is drawn."""
+
+    shows: str
+    needs: tuple[str, ...]
+    draw: Callable[[Any], Figure]
+
+
+def _axis(which: str) -> Recipe:
+    def draw(data: Any) -> Figure:
+        from confee.rendering.figures.axes import axis
+
+        return axis(data.worst, data.points, which, data.slopes)
+
+    return Recipe(f"worst-case regret against {which}", ("worst", "points", "slopes"), draw)
+
+
+def _block(data: Any) -> Figure:
+    from confee.rendering.figures.block import block
+
+    return block(data.pieces, data.n, data.b)
+
+
+def _horizon(data: Any) -> Figure:
+    from confee.rendering.figures.horizon import horizon
+
+    return horizon(data.worst, data.points)
+
+
+def _landscape(data: Any) -> Figure:
+    from confee.rendering.figures.landscape import landscape
+
+    cells = centre(data.points)
+    rows = at(data.regret, cells)
+    return landscape(rows[rows["seed"] < data.choose], at(data.worst, cells))
+
+
+def _pace(data: Any) -> Figure:
+    from confee.rendering.figures.pace import pace
+
+    return pace(data.trace, data.blocks, data.T, data.B)
+
+
+def _decomposition(data: Any) -> Figure:
+    from confee.rendering.figures.decomposition import decomposition
+
+    cells = centre(data.points)
+    rows = at(data.regret, cells)
+    return decomposition(chosen(rows, at(data.worst, cells), data.choose))
+
+
+FIGURES: dict[str, Recipe] = {
+    "block": Recipe("the paper's block, from the scheduler", ("pieces", "n", "b"), _block),
+    "regret-T": _axis("T"),
+    "regret-B": _axis("B"),
+    "regret-V": _axis("V"),
+    "regret-K": _axis("K"),
+    "horizon": Recipe("regret over the rate against T", ("worst", "points"), _horizon),
+    "landscape": Recipe(
+        "regret over the grid of adversaries, at the centre",
+        ("regret", "worst", "points", "choose"),
+        _landscape,
+    ),
+    "pace": Recipe("queries against an even pace", ("trace", "blocks", "T", "B"), _pace),
+    "decomposition": Recipe(
+        "the parts of regret, at the centre",
+        ("regret", "worst", "points", "choose"),
+        _decomposition,
+    ),
+}
+
+
+def render(name: str, data: Any) -> Figure:
+    """Draw one figure of `FIGURES` from an object with the attributes that it needs."""
+    if name not in FIGURES:
+        raise ConfeeError(f"no figure {name!r}; there are {', '.join(FIGURES)}")
+    return FIGURES[name].draw(data)
+
+
+# ------------------------------------------------------------------ the centre of the sweeps
+
+CELL = ["label", "K", "T", "B", "V"]
+
+
+def centre(points: pd.DataFrame) -> pd.DataFrame:
+    """Each label's cells that lie on most axes: where the sweeps meet, in all phases."""
+    counts = points.groupby(CELL, as_index=False)["axis"].nunique()
+    most = counts.groupby("label")["axis"].transform("max")
+    return counts.loc[counts["axis"] == most, CELL]
+
+
+def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a frame that belong to these cells."""
+    return frame[_keys(frame).isin(set(_keys(cells)))]
+
+
+def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """The rows against the adversary chosen as worst for their cell, at the chosen gap.
+
+    Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
+    """
+    names = ["key", "adversary"]
+    picks = worst.assign(key=_keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
+    rows = rows.assign(key=_keys(rows)).merge(picks, on=names)
+    if "adversary.gap" in rows:
+        gap = rows["adversary.gap"]
+        rows = rows[gap.isna() | rows["pick"].isna() | ((gap / rows["pick"] - 1).abs() < 1e-9)]
+    fresh = rows["seed"] >= choose
+    rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
+    return rows.drop(columns=["key", "pick"])
+
+
+def _keys(frame: pd.DataFrame) -> pd.Series:
+    """A cell's key in which V may have lost its last digit to a CSV reader."""
+    import pandas as pd
+
+    keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
+    return pd.Series(keys, index=frame.index, dtype=str)

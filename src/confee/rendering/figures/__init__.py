@@ -1,0 +1,1 @@
+"""One figure a file: pure functions from data frames to matplotlib figures."""

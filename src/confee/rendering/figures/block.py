@@ -1,0 +1,102 @@
+"""The paper's figure of one block (its Fig. 1: n = 3, b = 2), drawn from a schedule's slots."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator
+
+from confee.rendering import style
+
+WIDTHS = {"query": 3.2, "idle": 3.2, "inactive": 0.9}
+DOTS = 64
+"""Dots that would fill the whole block."""
+WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
+
+
+@style.styled
+def block(pieces: pd.DataFrame, n: int, b: int) -> Figure:
+    """Which instance is active when, and when it queries: a row for each order.
+
+    `pieces`: order, instance, start, stop (rounds of the block, from 0, half-open), kind in
+    query, idle, inactive.
+    """
+    length = b * 2**n
+    fig = style.figure(0.55 + 0.36 * (n + 1))
+    ax = fig.subplots()
+    for piece in pieces.itertuples():
+        color = style.PALETTE[(n - piece.order) % len(style.PALETTE)]
+        start, stop = [piece.start], [piece.stop]
+        if piece.kind == "idle":  # dots that fill the piece, however long it is
+            dots = max(1, round((piece.stop - piece.start) * DOTS / length))
+            pitch = (piece.stop - piece.start) / dots
+            start = [piece.start + (dot + 0.25) * pitch for dot in range(dots)]
+            stop = [dot + pitch / 2 for dot in start]
+        ax.hlines([piece.order] * len(start), start, stop, color=color,
+                  linewidth=WIDTHS[piece.kind])  # fmt: skip
+    _words(ax, pieces, n)
+    _ruler(ax, n, b, length)
+    return fig
+
+
+def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
+    """Each word of the paper's figure once, over the longest piece it speaks of."""
+    said: list[tuple[float, float, str]] = []
+    first = pieces[pieces["kind"] != "inactive"].sort_values(
+        ["order", "start"], ascending=[False, True]
+    )
+    if len(first) and first["order"].nunique() > 1:
+        top = first[first["order"] == first["order"].iloc[0]]
+        stop = top["start"].iloc[0]
+        for piece in top.itertuples():
+            stop = piece.stop if piece.start == stop else stop
+        said.append((top["order"].iloc[0], (top["start"].iloc[0] + stop) / 2, "active"))
+    for kind, word in WORDS.items():
+        some = pieces[pieces["kind"] == kind]
+        if kind != "inactive" and len(first):
+            below = some[some["order"] < first["order"].iloc[0]]
+            some = below if len(below) else some
+        if some.empty:
+            continue
+        some = some.assign(length=some["stop"] - some["start"])
+        best = some.sort_values(["length", "order", "start"], ascending=[False, False, True])
+        row = best.iloc[0]
+        said.append((row["order"], (row["start"] + row["stop"]) / 2, word))
+    for order, middle, word in said:
+        color = style.PALETTE[int(n - order) % len(style.PALETTE)]
+        ax.annotate(
+            word,
+            (middle, order),
+            (0, 2.5),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            style="italic",
+            fontsize=8,
+            color=color,
+        )
+
+
+def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
+    """Rounds along the top, a numbered tick for each slot while they fit."""
+    step = b
+    while length / step > 16:
+        step *= 2
+    ax.set_xlim(-0.01 * length, 1.01 * length)
+    ax.set_ylim(-0.45, n + 0.75)
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    ax.set_xlabel(f"round of the block ($n = {n}$, $b = {b}$)", labelpad=4)
+    ax.xaxis.set_major_locator(FixedLocator(range(0, length + 1, step)))
+    if length <= 64:
+        ax.xaxis.set_minor_locator(FixedLocator(range(length + 1)))
+    ax.tick_params(axis="x", which="both", direction="inout")
+    ax.set_yticks(range(n + 1), [f"$m = {order}$" for order in range(n + 1)])
+    for order, text in enumerate(ax.get_yticklabels()):
+        text.set_color(style.PALETTE[(n - order) % len(style.PALETTE)])
+        text.set_fontsize(9)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.spines["top"].set_visible(True)
+    ax.grid(axis="y", visible=False)

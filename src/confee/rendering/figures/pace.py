@@ -1,0 +1,117 @@
+"""Query pace: how far the queries run behind, or ahead of, an even spending of the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from confee import theory
+from confee.rendering import style
+
+SHADE = "#eef1f5"
+MOST = 3000
+"""Steps drawn as steps; of more, so many points."""
+
+
+@style.styled
+def pace(
+    trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
+) -> Figure:
+    """B'(t) against tB/T, and below their difference; alternate blocks are shaded.
+
+    `trace`: t, queries (made up to and with round t; steps), and `label` where several are
+    compared. `blocks`: first rounds of the blocks. `threshold` draws HyQue's on-demand threshold,
+    -min{T/sqrt(B), 2^n, T - t}: an idle round below it becomes a query.
+    """
+    trace = trace if "label" in trace else trace.assign(label="hyque")
+    fig = style.figure(3.3)
+    top, low = fig.subplots(2, 1, sharex=True, height_ratios=[1, 1.25])
+    starts = [*sorted(blocks), T + 1]
+    for ax in (top, low):
+        for start, stop in list(pairwise(starts))[::2]:
+            ax.axvspan(start - 1, stop - 1, color=SHADE, linewidth=0, zorder=0)
+        ax.grid(axis="x", visible=False)
+    top.plot([0, T], [0, B], zorder=3, **style.THEORY)
+    low.axhline(0, zorder=3, **style.THEORY)
+    looks = style.looks(trace["label"])
+    labels = style.ordered(trace["label"])
+    for label in labels:
+        t, queries = _steps(trace[trace["label"] == label])
+        keep: dict[str, Any] = {"color": looks[label].color, "linewidth": 1.1, "zorder": 2}
+        top.plot(t, queries, **keep)
+        low.plot(t, queries - t * (B / T), **keep)
+    drawn = threshold and _threshold(low, starts, T, B)
+    _words(top, starts, T, B)
+    top.set_ylabel("queries $B\\prime(t)$")
+    low.set_ylabel("ahead, $B\\prime(t) - tB/T$")
+    low.set_xlabel("round $t$")
+    low.set_xlim(0, T)
+    top.set_ylim(0, B * 1.12)
+    for ax in (top, low):
+        ax.ticklabel_format(style="sci", scilimits=(-3, 4), useMathText=True)
+    handles: list = [
+        Line2D([], [], color=looks[label].color, label=style.display(label)) for label in labels
+    ]
+    handles.append(Line2D([], [], label="even pace $tB/T$", **style.THEORY))
+    if drawn:
+        handles.append(Line2D([], [], label="on demand below this", **style.BOUND))
+    handles.append(Patch(color=SHADE, label="every other block"))
+    style.legend_below(fig, handles, min(4, len(handles)))
+    return fig
+
+
+def _steps(trace: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of the step function, from (0, 0); points on it where they are too many."""
+    trace = trace.sort_values("t")
+    t = np.concatenate([[0.0], trace["t"].to_numpy(float)])
+    queries = np.concatenate([[0.0], trace["queries"].to_numpy(float)])
+    if len(t) > MOST:
+        keep = np.unique(np.linspace(0, len(t) - 1, MOST).round().astype(int))
+        return t[keep], queries[keep]
+    return np.repeat(t, 2)[1:], np.repeat(queries, 2)[:-1]
+
+
+def orders(starts: Sequence[int], b: int) -> list[int]:
+    """The order of each block: one more than the last, but 0 where a restart cut that one."""
+    found: list[int] = []
+    order = 0
+    for start, stop in pairwise(starts):
+        found.append(order)
+        order = order + 1 if stop - start >= b * 2**order else 0
+    return found
+
+
+def _threshold(ax: Axes, starts: Sequence[int], T: int, B: int) -> bool:
+    """How far behind the pace HyQue lets itself fall in each block."""
+    times: list[float] = []
+    depth: list[float] = []
+    found = orders(starts, theory.slot_length(T, B))
+    for n, (start, stop) in zip(found, pairwise(starts), strict=True):
+        allowed = min(T / math.sqrt(B), 2.0**n)
+        kink = T - allowed
+        places = [start - 1, kink, stop - 1] if start < kink < stop - 1 else [start - 1, stop - 1]
+        for t in places:
+            times.append(t)
+            depth.append(-min(allowed, T - t))
+    if not times:
+        return False
+    ax.plot(times, depth, zorder=3, **style.BOUND)
+    return True
+
+
+def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
+    """The order of each block wide enough to carry it."""
+    found = orders(starts, theory.slot_length(T, B))
+    for n, (start, stop) in zip(found, pairwise(starts), strict=True):
+        if stop - start > 0.06 * T:
+            ax.text((start + stop) / 2, B * 1.1, f"$n={n}$", ha="center", va="top", fontsize=8,
+                    color=style.GREY)  # fmt: skip

@@ -1,0 +1,86 @@
+"""Intervals, numbers as text, and logarithmic axes whose labels don't collide."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from scipy.special import stdtrit
+
+
+def t_quantile(degrees: float) -> float:
+    """Half width of a 95 % interval in standard errors; NaN without degrees of freedom."""
+    return float(stdtrit(degrees, 0.975)) if degrees >= 1 else math.nan
+
+
+def t_interval(values: Any) -> tuple[float, float]:
+    """The 95 % t-interval of a mean; NaN when there is but one value."""
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    middle = float(np.mean(values))
+    return middle - half, middle + half
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """-0.333 as −0.33 with a real minus sign; no negative zero."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def exponent(value: float, low: float, high: float) -> str:
+    """An exponent and its interval: −0.29 [−0.31, −0.27]."""
+    return f"{signed(value)} [{signed(low)}, {signed(high)}]"
+
+
+def number(value: float, _position: object = None) -> str:
+    """A tick's label: short as it is, long as a power of ten."""
+    if value <= 0:
+        return f"{value:g}"
+    power = math.floor(math.log10(value) + 1e-9)
+    if -3 <= power < 4:
+        return f"{value:g}"
+    mantissa = round(value / 10.0**power, 6)
+    if mantissa == 1:
+        return f"$10^{{{power}}}$"
+    return f"${mantissa:g}{{\\times}}10^{{{power}}}$"
+
+
+def log_ticks(low: float, high: float, most: int) -> list[float]:
+    """At most about `most` round places in [low, high], as many as fit, never fewer than two."""
+    decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    best: list[float] = []
+    choices: list[tuple[float, ...]] = [(1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7)]
+    for choice in choices:
+        places = [m * 10.0**e for e in decades for m in choice]
+        places = [place for place in places if low * 0.999 <= place <= high * 1.001]
+        if len(places) <= most and len(places) > len(best):
+            best = places
+    if len(best) >= 2:
+        return best
+    thin = [10.0**e for e in decades if low <= 10.0**e <= high]
+    if len(thin) > most:
+        return thin[:: math.ceil(len(thin) / most)]
+    places = [float(p) for p in MaxNLocator(max(most - 1, 2)).tick_values(low, high)]
+    return [place for place in places if low <= place <= high]
+
+
+def log_axis(
+    ax: Axes, which: str, low: float, high: float, most: int, ticks: list[float] | None = None
+) -> None:
+    """Make the x or y axis of `ax` logarithmic over [low, high] with labels that don't collide."""
+    line = ax.xaxis if which == "x" else ax.yaxis
+    (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+    (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
+    line.set_major_locator(FixedLocator(ticks or log_ticks(low, high, most)))
+    line.set_major_formatter(FuncFormatter(number))
+    minor = LogLocator(subs=tuple(range(2, 10))) if high / low > 4 else FixedLocator([])
+    line.set_minor_locator(minor if ticks is None else FixedLocator([]))
+    line.set_minor_formatter(NullFormatter())

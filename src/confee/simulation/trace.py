@@ -1,0 +1,37 @@
+"""When a policy looks: the query rounds of one run."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from confee.canonical import stream
+from confee.simulation.cells import Cell, Opponent
+from confee.simulation.play import draw_path, path_key
+from confee.world.game import new_ledger, new_world
+
+
+def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) -> np.ndarray:
+    """The rounds that a run queries, increasing.
+
+    The policy's own kernel, run as plain Python with a `query` that notes the round: some 50
+    microseconds a query, so for small budgets.
+    """
+    K, T, B, V = cell.K, cell.T, cell.B, cell.V
+    options = cell.options if options is None else options
+    kernel = getattr(cell.spec.kernel, "py_func", cell.spec.kernel)
+    rounds: list[int] = []
+    compiled = kernel.__globals__["query"]
+
+    def query(world, ledger, data, t, arm, rng):
+        rounds.append(t)
+        return compiled(world, ledger, data, t, arm, rng)
+
+    noting = types.FunctionType(kernel.__code__, {**kernel.__globals__, "query": query})
+    path = draw_path(against, K, T, V, seed)
+    rng = stream("trace", cell.key, path_key(against, K, T, V, seed))
+    arguments = cell.spec.kernel_arguments(K, T, B, V, options)
+    noting(new_world(path), new_ledger(), K, T, B, *arguments, rng)
+    return np.array(rounds, dtype=np.int64)

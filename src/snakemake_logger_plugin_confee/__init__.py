@@ -1,0 +1,317 @@
+"""A Snakemake logger that shows one line a stage, every failure with its cause, and the rest not.
+
+A stage is a rule. Its label comes from LABELS; a rule that is not there goes by its own name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from logging import DEBUG, ERROR, WARNING, LogRecord
+from pathlib import Path
+
+import snakemake
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+LABELS = {
+    "kernels": "compiling kernels",
+    "calibrate": "calibrating",
+    "simulate": "simulating",
+    "regret": "measuring regret",
+    "slopes": "fitting slopes",
+    "claims": "judging claims",
+    "figure": "drawing figures",
+}
+# The target rule does no work of its own, so it is neither shown nor counted.
+HIDDEN = {"all"}
+
+REASONS = {
+    "Missing output files": "missing output",
+    "Incomplete output files": "incomplete output",
+    "Updated input files": "updated input",
+    "Input files updated by another job": "input made by an earlier stage",
+    "Forced execution": "forced",
+    "Code has changed since last execution": "changed code",
+    "Params have changed since last execution": "changed params",
+    "Set of input files has changed since last execution": "changed set of inputs",
+}
+NOTHING = "Nothing to be done"
+INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on user request")
+# These only repeat that a job failed, which has been said with its cause by then.
+ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
+SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
+LONGEST_MESSAGE = 600
+
+
+def clock(seconds: float) -> str:
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+
+
+def compact(message: str) -> str:
+    """The message of a Snakemake exception in one line, without places in the code."""
+    if "Traceback (most recent call last)" in message:
+        lines = [line for line in message.splitlines() if line.strip()]
+        return f"{lines[-1].strip()} (--verbose shows the traceback)"
+    head, *rest = message.strip().splitlines() or [""]
+    body = " ".join(" ".join(line.split()) for line in rest if '  File "' not in line)
+    kind = head.split(" ")[0].strip(":.")
+    if not body:
+        text = head
+    elif kind == "WorkflowError" or not kind.isidentifier():
+        text = body
+    else:
+        text = f"{kind}: {body}"
+    return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " ..."
+
+
+def signal_name(message: str) -> str | None:
+    """The signal that ended a job, as Python (died with) or a shell (status over 128) tells it."""
+    if died := re.search(r"died with <Signals\.(\w+)", message):
+        return died[1]
+    if status := re.search(r"non-zero exit status (\d+)", message):
+        number = int(status[1]) - 128
+        if number in set(signal.Signals):
+            return signal.Signals(number).name
+    return None
+
+
+def last_line(path: str) -> str:
+    try:
+        lines = Path(path).read_text(errors="replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+@dataclass
+class Stage:
+    label: str
+    total: int
+    started: float
+    done: int = 0
+
+
+class LogHandler(LogHandlerBase):
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        settings = self.common_settings
+        self.stream = sys.stdout if settings.stdout else sys.stderr
+        self.in_place = self.stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.quiet = bool(settings.quiet)
+        self.totals: dict[str, int] = {}
+        self.stages: dict[str, Stage] = {}
+        self.jobs: dict[int, tuple[str, str]] = {}  # id -> rule, name with wildcards
+        self.reasons: dict[str, Counter[str]] = {}
+        self.causes: list[str] = []  # exceptions that wait for the job error that they belong to
+        self.failures: list[str] = []
+        self.begun: float | None = None
+        self.now = 0.0
+        self.interrupted = False
+        self.closed = False
+        self.drawn = 0  # lines of the block on the terminal that is drawn anew
+
+    # Events
+
+    def emit(self, record: LogRecord) -> None:
+        try:
+            self.now = record.created
+            self._handle(record)
+        except (BrokenPipeError, ValueError):
+            # Who read the output is gone (as in `| head`); the run itself goes on.
+            self.stream = open(os.devnull, "w")  # noqa: SIM115
+        except Exception:
+            self.handleError(record)
+
+    def _handle(self, record: LogRecord) -> None:
+        event = getattr(record, "event", None)
+        if event == LogEvent.RUN_INFO:
+            self.begun = self.begun or self.now
+            stats = record.stats  # type: ignore[attr-defined]
+            self.totals = {r: n for r, n in stats.items() if r not in HIDDEN | {"total"}}
+        elif event == LogEvent.JOB_INFO:
+            self._job_info(record)
+        elif event == LogEvent.JOB_FINISHED:
+            self._job_finished(record.job_id)  # type: ignore[attr-defined]
+        elif event == LogEvent.JOB_ERROR:
+            self._job_error(record)
+        elif event in (None, LogEvent.ERROR):
+            self._message(record, str(record.msg))
+        elif self.common_settings.verbose and record.msg not in (None, "None"):
+            self._say(str(record.msg))
+
+    def _job_info(self, record: LogRecord) -> None:
+        info = record.__dict__
+        rule = info["rule_name"]
+        wildcards = ", ".join(f"{k}={v}" for k, v in info["wildcards"].items())
+        self.jobs[info["jobid"]] = rule, f"{rule} ({wildcards})" if wildcards else rule
+        if rule in HIDDEN:
+            return
+        if self.common_settings.dryrun:
+            kinds = {part.split(":")[0].strip() for part in info["reason"].split("; ")}
+            self.reasons.setdefault(rule, Counter()).update(REASONS.get(k, k) for k in kinds)
+            return
+        if self.common_settings.printshellcmds and info["shellcmd"]:
+            self._say(info["shellcmd"])
+        if rule not in self.stages:
+            label = LABELS.get(rule, rule)
+            total = self.totals.get(rule, 1)
+            self.stages[rule] = Stage(label, total, self.now)
+            if not self.in_place and not self.quiet:
+                self._say(f"{label}: {total} job{'s' * (total != 1)}")
+        self._draw()
+
+    def _job_finished(self, jobid: int) -> None:
+        stage = self.stages.get(self.jobs[jobid][0])
+        if stage is None:
+            return
+        stage.done += 1
+        # A checkpoint may add jobs to a stage after its total was told.
+        stage.total = max(stage.total, stage.done)
+        if stage.done == stage.total and not self.quiet:
+            spent = clock(self.now - stage.started)
+            if self.in_place:
+                self._say(self._line(stage, f"done in {spent}"))
+            else:
+                self._say(f"{stage.label}: {stage.done} of {stage.total} done in {spent}")
+        self._draw()
+
+    def _job_error(self, record: LogRecord) -> None:
+        info = record.__dict__
+        rule, command = info["rule_name"], info["shellcmd"]
+        name = self.jobs.get(info["jobid"], (rule, rule))[1]
+        marks = [command.strip()] if command else []
+        marks.append(f" in rule {rule} ")
+        cause = next((c for mark in marks for c in self.causes if mark in c), "")
+        if cause:
+            self.causes.remove(cause)
+        killer = signal_name(cause)
+        if self.interrupted or killer == "SIGINT":
+            self.interrupted = True
+            return
+        logs = info["log"]
+        said = next(filter(None, map(last_line, logs)), "")
+        if killer:
+            hint = ", often a sign of too little memory" if killer == "SIGKILL" else ""
+            said = f"ended by {killer}{hint}" + (f"; last line of its log: {said}" if said else "")
+        elif "MissingOutputException" in cause or not said:
+            said = compact(cause) if cause else "no message"
+        self.failures.append(name)
+        self._say(f"failed: {name}: {said}")
+        if logs:
+            self._say(f"        log: {' '.join(logs)}")
+
+    def _message(self, record: LogRecord, message: str) -> None:
+        verbose = self.common_settings.verbose
+        if message.startswith(INTERRUPTED):
+            if not self.interrupted:
+                self._say("stopping on the user's request")
+            self.interrupted = True
+        elif message.startswith(NOTHING):
+            self._say("nothing to be done: all files are up to date")
+        elif record.levelno >= ERROR:
+            if message.startswith(ECHOES) and (self.failures or self.interrupted or self.causes):
+                return
+            if self.begun and message.startswith(("RuleException", "MissingOutputException")):
+                self.causes.append(message)
+            else:
+                self._say(message if verbose else f"error: {compact(message)}")
+        elif record.levelno >= WARNING:
+            self._say(message if verbose else f"warning: {' '.join(message.split())}")
+        elif verbose or message.startswith("Unlock"):
+            self._say(message)
+        elif record.levelno > DEBUG and not record.pathname.startswith(SNAKEMAKE_DIR):
+            # Snakemake's own chat is left out, but what a Snakefile logs is meant to be seen.
+            self._say(message)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            # As in emit: there may be no one left to tell.
+            with contextlib.suppress(OSError, ValueError):
+                self._finish()
+        super().close()
+
+    def _finish(self) -> None:
+        self._draw()
+        self.drawn = 0
+        if not self.interrupted:
+            for cause in self.causes:
+                rule = re.search(r" in rule (\w+)", cause)
+                self.failures.append(rule[1] if rule else "a job")
+                self._say(f"error: {compact(cause)}")
+        if self.begun is None:
+            return
+        if self.common_settings.dryrun:
+            self._table()
+            return
+        done = sum(stage.done for stage in self.stages.values())
+        total = max(done, sum(self.totals.values()))
+        line = f"{done} of {total} jobs done in {clock(self.now - self.begun)}"
+        if self.failures:
+            line += f"; {len(self.failures)} failed: {', '.join(self.failures)}"
+        elif self.interrupted:
+            line += "; stopped, the same command goes on from here"
+        if self.failures or self.interrupted or not self.quiet:
+            self._say(line)
+
+    # Output
+
+    def _table(self) -> None:
+        rows = [("rule", "jobs", "why")]
+        for rule, count in self.totals.items():
+            reasons = self.reasons.get(rule, Counter())
+            why = ", ".join(r if n == count else f"{r} ({n})" for r, n in reasons.most_common())
+            rows.append((rule, str(count), why))
+        rows.append(("total", str(sum(self.totals.values())), "dry run, nothing was made"))
+        wide = max(len(row[0]) for row in rows)
+        for rule, jobs, why in rows:
+            self._say(f"{rule:<{wide}}  {jobs:>5}  {why}".rstrip())
+
+    def _line(self, stage: Stage, tail: str) -> str:
+        wide = max(len(label) for label in LABELS.values())
+        return f"{stage.label:<{wide}}  {stage.done:>4}/{stage.total:<4}  {tail}".rstrip()
+
+    def _draw(self, text: str = "") -> None:
+        """Write text above the lines of the stages that are under way, and those anew."""
+        if not self.in_place:
+            self.stream.write(text)
+            self.stream.flush()
+            return
+        columns = shutil.get_terminal_size().columns
+        block = ""
+        lines = 0
+        for stage in self.stages.values():
+            if stage.done == stage.total or self.quiet:
+                continue
+            left = ""
+            if stage.done and not self.closed:
+                spent = self.now - stage.started
+                left = f"about {clock(spent / stage.done * (stage.total - stage.done))} left"
+            # A line that wraps would spoil the count of lines to go up.
+            block += self._line(stage, left)[: columns - 1] + "\n"
+            lines += 1
+        up = f"\x1b[{self.drawn}A\x1b[J" if self.drawn else ""
+        self.stream.write(up + text + block)
+        self.stream.flush()
+        self.drawn = lines
+
+    def _say(self, text: str) -> None:
+        if self.closed:
+            self.stream.write(text + "\n")
+            self.stream.flush()
+        else:
+            self._draw(text + "\n")

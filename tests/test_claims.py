@@ -1,0 +1,352 @@
+"""Each claim with its two twins, one that must fail and one that must not, and the ledger."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from confee import claims, theory
+from confee.claims import hyque_budget, ledger, rexp3b_budget, verdict
+from confee.evidence import Evidence, slopes
+from test_evidence import RATE, make_points, make_worst
+
+FLAT = theory.EXPONENTS["uniform"]
+
+
+def evidence(worst=None, points=None, regret=None, **rest):
+    """Evidence from worst cases (slopes fitted) or from runs."""
+    empty = pd.DataFrame(columns=["policy"])
+    blank = pd.DataFrame(columns=["label", "policy", "K", "T", "B", "V", "adversary", "seed"])
+    return Evidence(
+        regret=blank if regret is None else regret,
+        worst=empty if worst is None else worst,
+        slopes=empty if worst is None else slopes(worst, points),
+        points=empty if points is None else points,
+        **rest,
+    )
+
+
+@cache
+def law(label, exponents, seed=1, se=0.02, saturated=False):
+    """Evidence of one policy whose worst case is a power law in (K, T, B, V)."""
+    points = make_points(label, label.split("(")[0])
+    worst = make_worst(points, dict(zip("KTBV", exponents, strict=True)), se=se, seed=seed,
+                       saturated=saturated)  # fmt: skip
+    return evidence(worst, points)
+
+
+def rate_evidence(label, exponents, control, passing=False, **rest):
+    """A policy on a power law beside a control that is flat (or, `passing`, on the rate)."""
+    mine = law(label, tuple(exponents[name] for name in "KTBV"), **rest)
+    its = law(control, tuple((RATE if passing else FLAT)[name] for name in "KTBV"), 2, 0.001,
+              saturated="set" in control and not passing)  # fmt: skip
+    frames = {name: pd.concat([getattr(mine, name), getattr(its, name)], ignore_index=True)
+              for name in ("regret", "worst", "slopes", "points")}  # fmt: skip
+    return Evidence(**frames)
+
+
+def one(verdicts):
+    assert len(verdicts) == 1
+    return verdicts[0]
+
+
+# ------------------------------------------------------------------ rates
+
+RATES = [("hyque-rate/theory", "hyque", "uniform"),
+         ("hyque-rate/calibrated", "hyque_calibrated", "uniform"),
+         ("rexp3b-rate", "rexp3b", "rexp3b(pool=set)")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "label", "control"), RATES)
+def test_rate_holds_for_a_policy_on_the_rate(id, label, control):
+    found = one(claims.judge(rate_evidence(label, RATE, control), [id]))
+    assert (found.id, found.verdict) == (id, "holds"), found.decide
+    assert found.control["failed"] is True
+    assert found.interval[1] <= 0.03
+    assert found.seeds == 16
+    assert set(found.numbers) == {"B", "V", "K", "T", "T at fixed B", "p_holm"}
+
+
+@pytest.mark.parametrize(("id", "label", "control"), RATES)
+@pytest.mark.parametrize("axis", ["B", "V", "K", "T"])
+def test_rate_fails_if_one_exponent_is_off_by_012(id, label, control, axis):
+    broken = {**RATE, axis: RATE[axis] + 0.12}
+    found = one(claims.judge(rate_evidence(label, broken, control), [id]))
+    assert found.verdict == "fails"
+    assert found.interval[0] > 0
+
+
+@pytest.mark.parametrize(("id", "label", "control"), RATES)
+def test_rate_is_vacuous_if_the_control_passes_or_is_missing(id, label, control):
+    found = one(claims.judge(rate_evidence(label, RATE, control, passing=True), [id]))
+    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
+    found = one(claims.judge(law(label, tuple(RATE[name] for name in "KTBV")), [id]))
+    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
+
+
+def test_slower_growth_holds_an_upper_bound():
+    slow = {"B": -0.5, "V": 0.1, "K": 0.0, "T": -0.1}
+    assert one(claims.judge(rate_evidence("hyque", slow, "uniform"))).verdict == "holds"
+
+
+def test_a_factor_sqrt_log_is_forgiven_to_hyque_only():
+    """The local exponent of sqrt(ln B) is about 0.04 here, more than the margin of 0.03."""
+    for label, control, expected in [("hyque", "uniform", "holds"),
+                                     ("rexp3b", "rexp3b(pool=set)", "undecided")]:  # fmt: skip
+        data = rate_evidence(label, RATE, control)
+        worst = data.worst.copy()
+        mine = worst["label"] == label
+        worst.loc[mine, "regret"] *= np.sqrt(np.log(worst.loc[mine, "B"].astype(float)))
+        found = one(claims.judge(evidence(worst, data.points)))
+        assert found.verdict == expected, found.decide
+
+
+def test_saturation_turns_the_judgement_to_growth():
+    data = rate_evidence("hyque", {**RATE, "B": -0.05}, "uniform", saturated=True)
+    found = one(claims.judge(data))
+    assert found.verdict == "fails"
+    assert found.numbers["T"]["growth"] == pytest.approx(30 ** (1 / 3 - 0.05 - 0.04), rel=0.2)
+    assert "saturated" in found.measured
+    steady = rate_evidence("hyque", RATE, "uniform", saturated=True)
+    found = one(claims.judge(steady))
+    assert found.verdict == "undecided"
+    assert "saturated" in found.decide
+
+
+def test_undecided_says_what_would_decide():
+    few = make_points(points=3)
+    its = make_points("uniform", "uniform")
+    worst = pd.concat([make_worst(few, RATE), make_worst(its, FLAT, se=0)])
+    found = one(claims.judge(evidence(worst, pd.concat([few, its]))))
+    assert found.verdict == "undecided"
+    assert "3 points enter, 4 are needed" in found.decide
+    noisy = rate_evidence("hyque", RATE, "uniform")
+    table = noisy.slopes.copy()
+    table.loc[(table["policy"] == "hyque") & (table["axis"] == "V"), ["low", "high", "se"]] = (
+        1 / 3 - 0.09, 1 / 3 + 0.09, 0.04)  # fmt: skip
+    found = one(claims.judge(Evidence(noisy.regret, noisy.worst, table, noisy.points)))
+    assert found.verdict == "undecided"
+    assert "times the seeds" in found.decide
+
+
+def test_a_last_local_slope_that_still_rises_is_not_held():
+    data = rate_evidence("hyque", RATE, "uniform")
+    table = data.slopes.copy()
+    last = (table["policy"] == "hyque") & (table["axis"] == "K") & (table["part"] == "local")
+    table.loc[last, "exponent"] = 1 / 3 + 0.1
+    found = one(claims.judge(Evidence(data.regret, data.worst, table, data.points)))
+    assert found.verdict == "undecided"
+    assert "longer horizon" in found.decide
+
+
+def test_toy_experiments_say_so():
+    toy = dataclasses.replace(rate_evidence("hyque", RATE, "uniform"), toy=True)
+    found = one(claims.judge(toy))
+    assert found.horizon.startswith("toy horizon")
+
+
+def test_holm_takes_back_a_weak_verdict_among_many():
+    weak = verdict.Verdict("a", "", "", "holds", "", "", "", p_value=0.02)
+    strong = [verdict.Verdict(i, "", "", "fails", "", "", "", p_value=p)
+              for i, p in (("b", 0.015), ("c", 1e-6))]  # fmt: skip
+    other = verdict.Verdict("other", "", "", "holds", "", "", "", p_value=0.02)
+    after = verdict.correct([weak, *strong, other], ["a", "b", "c"])
+    assert [v.verdict for v in after] == ["undecided", "undecided", "fails", "holds"]
+    assert "Holm" in after[0].decide
+
+
+# ------------------------------------------------------------------ budgets
+
+
+def make_runs(cells, denied=0, **columns):
+    """Four runs in each cell, all B queries made and `denied` more wished."""
+    rows = []
+    for cell in cells:
+        for seed in range(4):
+            row = {name: cell[name] for name in ("policy", "K", "T", "B", "V")}
+            wishes = denied(cell) if callable(denied) else denied
+            rows.append({"label": cell["policy"], **row, "adversary": "switching", "seed": seed,
+                         "regret": 1.0, "queries": cell["B"], "denied": wishes})  # fmt: skip
+    return pd.DataFrame(rows).assign(**columns)
+
+
+def hyque_cells():
+    return [c for c in claims.extra_cells(["hyque-budget"]) if c["policy"] == "hyque"]
+
+
+def test_extra_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
+    cells = hyque_cells()
+    assert {c["axis"] for c in cells} == {f"phase:{f}" for f in hyque_budget.FRACTIONS}
+    for c in cells:
+        b = theory.slot_length(c["T"], c["B"])
+        order, first = theory.last_block(c["T"], c["B"])
+        assert 2 * c["T"] == b * c["B"]
+        share = (c["T"] - first + 1) / (b * 2**order)
+        assert share == pytest.approx(float(c["axis"].split(":")[1]), rel=0.05)
+        assert theory.theorem_range(c["K"], c["T"], c["B"], c["V"])
+        assert 1e4 <= c["B"] <= 5e4
+    rexp3b = claims.extra_cells(["rexp3b-budget"])
+    assert rexp3b_budget.wished(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
+        1.97, abs=0.01
+    )
+    assert len(claims.extra_cells()) == len(cells) + 1 + len(rexp3b)
+
+
+def test_hyque_budget_twins():
+    held = one(claims.judge(evidence(regret=make_runs(hyque_cells()))))
+    assert (held.id, held.verdict) == ("hyque-budget", "holds")
+    runs = make_runs(hyque_cells())
+    runs.loc[5, "denied"] = 660
+    failed = one(claims.judge(evidence(regret=runs)))
+    assert failed.verdict == "fails"
+    assert failed.numbers["overspending"] == 1
+    assert failed.numbers["largest_denied_over_B"] == pytest.approx(660 / runs.loc[5, "B"])
+    assert failed.numbers["where"]["seed"] == 1
+    over = make_runs(hyque_cells())
+    over.loc[0, "queries"] += 1
+    assert one(claims.judge(evidence(regret=over))).verdict == "fails"
+
+
+def test_hyque_budget_is_undecided_without_the_phases_that_would_show_it():
+    found = one(claims.judge(evidence(regret=make_runs(hyque_cells()[2:4]))))
+    assert found.verdict == "undecided"
+    assert "0.01, 0.02" in found.decide
+
+
+def test_rexp3b_budget_twins():
+    cells = claims.extra_cells(["rexp3b-budget"])
+    held = one(claims.judge(evidence(regret=make_runs(cells))))
+    assert (held.id, held.verdict) == ("rexp3b-budget", "holds")
+    failed = one(claims.judge(evidence(regret=make_runs(cells, lambda c: int(0.96 * c["B"])))))
+    assert failed.verdict == "fails"
+    assert failed.numbers["largest_wished_over_B"] == pytest.approx(1.96, abs=0.01)
+    assert failed.numbers["largest_planned_over_B"] == pytest.approx(1.97, abs=0.01)
+    plain = [{**cells[0], "K": 2, "T": 10**6, "B": 10**5, "V": 0.0}]
+    assert rexp3b_budget.wished(2, 10**6, 10**5, 0.0) == 10**5
+    assert one(claims.judge(evidence(regret=make_runs(plain)))).verdict == "undecided"
+
+
+@pytest.mark.parametrize("policy", ["hyque", "rexp3b"])
+def test_budget_claims_are_vacuous_if_querying_every_round_does_not_overspend(policy):
+    cells = claims.extra_cells([f"{policy}-budget"])[:1]
+    full = [{**c, "B": c["T"]} for c in cells]
+    assert one(claims.judge(evidence(regret=make_runs(full)))).verdict == "vacuous"
+    greedy = make_runs([{**cells[0], "policy": "greedy_spend"}])
+    runs = pd.concat([make_runs(cells), greedy], ignore_index=True)
+    found = one(claims.judge(evidence(regret=runs), [f"{policy}-budget"]))
+    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
+    runs.loc[runs["policy"] == "greedy_spend", "denied"] = 50
+    assert one(claims.judge(evidence(regret=runs), [f"{policy}-budget"])).control["failed"]
+
+
+# ------------------------------------------------------------------ lower bound
+
+
+def hard_runs(ratios, spread=0.05, seeds=8, c=1.0, seed=0, **sizes):
+    """Runs on the hard instance with regret `ratios[policy]` times the lower bound."""
+    rng = np.random.default_rng(seed)
+    sizes = {"K": 5, "T": 10**6, "B": 10**5, "V": 2.0, **sizes}
+    bound = theory.lower_bound(**sizes)
+    rows = []
+    for policy, ratio in ratios.items():
+        for s in range(seeds):
+            noise = 0.0 if policy in ("uniform", "oracle") else spread * rng.standard_normal()
+            rows.append({"policy": policy, "label": policy, **sizes, "adversary": "hard",
+                         "adversary.c": c, "seed": s, "queries": 0, "denied": 0,
+                         "regret": ratio * bound * (1 + noise)})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+GOOD = {"hyque": 4.0, "rexp3b": 5.0, "uniform": 6.4, "oracle": 0.0}
+
+
+def lower(runs, **rest):
+    return one(claims.judge(evidence(regret=runs, **rest), ["lower-bound/measured"]))
+
+
+def test_lower_bound_twins():
+    found = lower(hard_runs(GOOD))
+    assert found.verdict == "consistent"
+    assert found.numbers["smallest_ratio"] == pytest.approx(4, rel=0.1)
+    assert found.numbers["uniform"]["as_predicted"]
+    found = lower(hard_runs({**GOOD, "hyque": 0.7}))
+    assert found.verdict == "fails"
+    assert "hyque" in found.decide
+    assert lower(hard_runs({**GOOD, "hyque": 1.01})).verdict == "undecided"
+
+
+def test_lower_bound_is_vacuous_if_oracle_or_uniform_come_out_wrong():
+    assert lower(hard_runs({**GOOD, "oracle": 3.0})).verdict == "vacuous"
+    assert lower(hard_runs({k: v for k, v in GOOD.items() if k != "oracle"})).verdict == "vacuous"
+    found = lower(hard_runs({**GOOD, "uniform": 5.0}))
+    assert found.verdict == "vacuous"
+    assert "uniform" in found.decide
+
+
+def test_lower_bound_looks_only_at_valid_cells_and_the_proofs_gap():
+    bad = {**GOOD, "hyque": 0.5}
+    outside = hard_runs(bad, K=5, B=100, V=0.001)
+    assert not theory.lower_bound_applies(5, 10**6, 100, 0.001)
+    wider = hard_runs(bad, c=8.0)
+    assert lower(pd.concat([hard_runs(GOOD), outside, wider])).verdict == "consistent"
+    fresh = hard_runs(bad).assign(seed=lambda d: d["seed"] + 8)
+    assert lower(pd.concat([hard_runs(GOOD), fresh]), choose=8).verdict == "consistent"
+    only = evidence(regret=outside)
+    assert claims.judge(only, ["lower-bound/measured"]) == []
+
+
+# ------------------------------------------------------------------ registry and ledger
+
+
+def test_registry():
+    assert list(claims.CLAIMS) == [
+        "hyque-rate/theory", "hyque-rate/calibrated", "rexp3b-rate", "hyque-budget",
+        "rexp3b-budget", "lower-bound/measured",
+    ]  # fmt: skip
+    assert claims.judge(evidence()) == []
+    with pytest.raises(ValueError, match="unknown nonsense"):
+        claims.judge(evidence(), ["nonsense"])
+
+
+def some_verdicts():
+    runs = pd.concat([make_runs(hyque_cells()), hard_runs(GOOD)])
+    return claims.judge(evidence(regret=runs), ["hyque-budget", "lower-bound/measured"])
+
+
+def test_ledger_is_stable_plain_json():
+    text = ledger.to_json(some_verdicts())
+    assert text == ledger.to_json(some_verdicts())
+    data = json.loads(text)
+    assert data["version"] == 1
+    assert [c["id"] for c in data["claims"]] == ["hyque-budget", "lower-bound/measured"]
+    keys = ["id", "statement", "place", "verdict", "prediction", "measured", "horizon", "control",
+            "numbers", "seeds"]  # fmt: skip
+    for claim in data["claims"]:
+        assert list(claim)[: len(keys)] == keys
+    values = {"nan": np.nan, "np": np.float64(1 / 3), "int": np.int64(4), "bool": np.bool_(True)}
+    strange = verdict.Verdict("a", "", "", "holds", "", "", "", numbers=values)
+    numbers = ledger.to_dict([strange])["claims"][0]["numbers"]
+    assert numbers == {"nan": None, "np": 0.333333, "int": 4, "bool": True}
+    json.dumps(numbers)
+
+
+def test_ledger_for_readers():
+    verdicts = some_verdicts()
+    text = ledger.to_markdown(verdicts, "Claims of `made-up`")
+    assert text.startswith("# Claims of `made-up`\n")
+    for v in verdicts:
+        assert f"## {v.id}: {v.verdict}" in text
+        assert v.measured in text
+    assert "failed as it must" in text
+    assert "plays no policy" in ledger.to_markdown([])
+    console = Console(width=110, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(ledger.table(verdicts))
+    shown = console.export_text()
+    assert "claims: 1 consistent, 1 holds" in shown
+    assert "hyque-budget" in shown

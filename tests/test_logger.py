@@ -1,0 +1,151 @@
+"""What a user of the workflow sees, on toy Snakefiles."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TOY = """
+rule all:
+    input: "b.txt"
+rule simulate:
+    output: "a{i}.txt"
+    log: "logs/a{i}.log"
+    shell: '''(echo noise; case {wildcards.i} in
+    {config[bad]}) echo "confee: the cause"; echo; exit 1;;
+    {config[kill]}) kill -9 $$;;
+    {config[slow]}) sleep 30;;
+    esac; touch {output}) >{log} 2>&1'''
+rule regret:
+    input: expand("a{i}.txt", i=range(3))
+    output: "b.txt"
+    shell: "touch {output}"
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "Snakefile").write_text(TOY)
+    return tmp_path
+
+
+def command(*options, bad="none", kill="none", slow="none"):
+    config = [f"bad={bad}", f"kill={kill}", f"slow={slow}"]
+    common = ["--logger", "confee", "--cores", "1", "--scheduler", "greedy"]
+    return [sys.executable, "-m", "snakemake", *common, *options, "--config", *config]
+
+
+def run(folder, *options, **config):
+    done = subprocess.run(
+        command(*options, **config),
+        cwd=folder,
+        stdout=subprocess.PIPE,  # a dry run goes there
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_a_run_has_a_line_when_a_stage_starts_and_one_when_it_ends(toy):
+    code, dry = run(toy, "-n")
+    assert code == 0
+    assert [line.split()[:2] for line in dry] == [
+        ["rule", "jobs"],
+        ["simulate", "3"],
+        ["regret", "1"],
+        ["total", "4"],
+    ]
+    assert dry[1].endswith("missing output")
+
+    code, lines = run(toy)
+    assert code == 0
+    assert lines[0] == "simulating: 3 jobs"
+    assert lines[1].startswith("simulating: 3 of 3 done in 0:0")
+    assert lines[-1].startswith("4 of 4 jobs done in 0:0")
+    assert len(lines) == 5
+
+    assert run(toy, "-n") == (0, ["nothing to be done: all files are up to date"])
+
+
+def test_a_failure_shows_the_last_line_of_its_log_and_where_that_is(toy):
+    code, lines = run(toy, "a1.txt", "--quiet", "all", bad=1)
+    assert code == 1
+    assert lines[:2] == ["failed: simulate (i=1): confee: the cause", "        log: logs/a1.log"]
+    assert "1 failed: simulate (i=1)" in lines[-1]
+    assert len(lines) == 3
+
+
+def test_keep_going_names_all_failures_at_the_end(toy):
+    code, lines = run(toy, "--keep-going", bad=0, kill=2)
+    assert code == 1
+    killed = next(line for line in lines if line.startswith("failed: simulate (i=2)"))
+    assert "ended by SIGKILL" in killed
+    assert killed.endswith("last line of its log: noise")
+    assert lines[-1].startswith("1 of 4 jobs done")
+    assert "2 failed: " in lines[-1]
+    assert "i=0" in lines[-1]
+    assert "i=2" in lines[-1]
+
+
+def test_a_terminal_gets_lines_that_are_drawn_anew(toy):
+    main, side = pty.openpty()
+    with subprocess.Popen(
+        command(), cwd=toy, stderr=side, stdout=side, env={**os.environ, "TERM": "xterm"}
+    ) as process:
+        os.close(side)
+        shown = b""
+        try:
+            while piece := os.read(main, 4096):
+                shown += piece
+        except OSError:
+            pass  # how Linux tells that the other side is closed
+    os.close(main)
+    assert process.returncode == 0
+    text = shown.decode()
+    assert text.count("\x1b[1A\x1b[J") >= 4
+    assert " left" in text
+    assert text.splitlines()[-1].startswith("4 of 4 jobs done in")
+
+
+def test_an_interrupt_is_no_failure_and_a_second_run_is_told_of_the_lock(toy):
+    # A group of its own, so that the signal reaches the job too, as Ctrl-C does.
+    with subprocess.Popen(
+        command(slow=0),
+        cwd=toy,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        log = toy / "logs/a0.log"
+        limit = time.monotonic() + 30
+        while not log.exists() and time.monotonic() < limit:
+            time.sleep(0.05)
+        code, second = run(toy)
+        assert code == 1
+        assert second[0].startswith("error: LockException: ")
+        os.killpg(process.pid, signal.SIGINT)
+        lines = process.communicate(timeout=30)[1].splitlines()
+    assert process.returncode != 0
+    assert not [line for line in lines if line.startswith("failed")]
+    assert "stopped, the same command goes on from here" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("snakefile", "shown"),
+    [
+        ("import sys\nsys.exit('confee: one line')", "confee: one line"),
+        ("rule all:\n    input: 'none.txt'", "error: MissingInputException: Missing input files"),
+        ("raise ValueError('no such key')\n", "error: ValueError: no such key"),
+    ],
+)
+def test_an_error_of_the_snakefile_is_one_line(toy, snakefile, shown):
+    (toy / "Snakefile").write_text(snakefile)
+    code, lines = run(toy)
+    assert code == 1
+    assert len(lines) == 1
+    assert lines[0].startswith(shown)

@@ -1,0 +1,419 @@
+"""Pictures and tables, from small frames made by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+from confee import theory
+from confee.errors import ConfeeError
+from confee.rendering import FIGURES, at, centre, chosen, numbers, render, style
+from confee.rendering.figures import curves
+from confee.rendering.figures.axes import axis
+from confee.rendering.figures.pace import orders
+from confee.rendering.tables import save as save_table
+from confee.rendering.tables import to_csv, to_latex, to_markdown
+from confee.rendering.tables.table1 import CAPTION, table1
+from confee.rendering.tables.write import latex
+
+LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a_b=1,c$=2)")
+PHASES = (1.0, 1.4)
+PROVENANCE = {"command": 'confee draw tiny "x (1)\\"', "data": "0123"}
+
+FIGURE = [  # the six instances of the paper's figure: (order, instance, start, stop, kind)
+    (3, 0, 0, 1, "query"), (3, 0, 1, 2, "idle"), (3, 0, 2, 16, "inactive"),
+    (2, 1, 8, 10, "query"), (2, 1, 10, 14, "inactive"), (2, 1, 14, 16, "idle"),
+    (1, 2, 4, 6, "query"), (1, 2, 6, 8, "idle"), (0, 3, 2, 3, "query"), (0, 3, 3, 4, "idle"),
+    (0, 4, 10, 11, "query"), (0, 4, 11, 12, "idle"), (0, 5, 12, 13, "query"), (0, 5, 13, 14, "idle"),
+]  # fmt: skip
+
+
+def constant(label: str, K: int, T: int, B: int, V: float) -> float:
+    """Regret over the rate."""
+    if label == "oracle":
+        return 0.0
+    saturated = 0.4 * T / theory.rate(K, T, B, V)
+    return {"uniform": saturated, "rexp3b": 1.5}.get(label, 2 * (B / 1e5) ** 0.1)
+
+
+def experiment(labels=LABELS) -> SimpleNamespace:
+    """An experiment's frames, with sweeps of T, B, V and K around one centre in two phases."""
+    sweeps = {
+        "T": [(5, T, round(T**0.85), 4.0) for T in (10**5, 10**6, 10**7)],
+        "B": [(5, 10**6, B, 4.0) for B in (63096, round(10**5.1), 10**6 // 2)],
+        "V": [(5, 10**6, round(10**5.1), V) for V in (0.5, 4.0, 40.0)],
+        "K": [(K, 10**6, round(10**5.1), 4.0) for K in (2, 5, 8)],
+    }
+    places, runs = [], []
+    for label in labels:
+        for name, cells in sweeps.items():
+            for K, T, B, V in cells:
+                for phase, f in enumerate(PHASES):
+                    point = {"T": T, "B": B, "V": V, "K": K}[name]
+                    cell = (K, int(T * f), int(B * f), V)
+                    places.append((label, label.split("(")[0], name, float(point), phase, *cell))
+    points = pd.DataFrame(
+        places, columns=["label", "policy", "axis", "point", "phase", "K", "T", "B", "V"]
+    )
+    worst = points.drop_duplicates(["label", "K", "T", "B", "V"]).drop(
+        columns=["axis", "point", "phase"]
+    )
+    cells = list(worst[["label", "K", "T", "B", "V"]].itertuples(index=False, name=None))
+    regret = np.array([constant(*cell) * theory.rate(*cell[1:]) for cell in cells])
+    worst = worst.assign(
+        adversary="switching", strength=2.0, regret=regret, se=0.02 * regret, seeds=16,
+        gap=[2 * theory.critical_gap(K, B, V) for _, K, _, B, V in cells],
+        saturated=worst["label"] == "uniform", eligible=worst["label"] != "uniform",
+    )  # fmt: skip
+    middle = centre(points)
+    for cell in middle.itertuples(index=False, name=None):
+        label, K, T, B, V = cell
+        for adversary, share in (("switching", 1.0), ("single_jump", 0.5)):
+            for ratio in (0.5, 1.0, 2.0, 4.0):
+                for seed in range(6 if ratio == 2.0 else 4):
+                    level = constant(*cell) * share * math.exp(-abs(math.log(ratio / 2)))
+                    r = level * theory.rate(K, T, B, V) * (1 + 0.05 * math.sin(seed))
+                    gap = ratio * theory.critical_gap(K, B, V)
+                    runs.append((*cell, adversary, seed, gap, r, 0.2 * r, 0.9 * r, -0.1 * r, 0.0))
+    parts = ["regret", "regret_query", "regret_error", "regret_drift", "regret_no_data"]
+    frame = pd.DataFrame(
+        runs, columns=["label", "K", "T", "B", "V", "adversary", "seed", "adversary.gap", *parts]
+    )
+    slopes = pd.DataFrame(
+        [
+            (label, name, e, e - 0.02, e + 0.02, e, 4, 1e7, "upper", 30.0)
+            for label in labels
+            if label != "oracle"
+            for name, e in theory.EXPONENTS["rate"].items()
+        ],
+        columns=["policy", "axis", "exponent", "low", "high", "theory", "points", "horizon",
+                 "part", "span"],
+    )  # fmt: skip
+    t = np.arange(1, 1001)
+    return SimpleNamespace(
+        points=points, worst=worst, regret=frame, slopes=slopes, choose=4,
+        trace=pd.DataFrame({"t": t, "queries": t // 4}), blocks=[1, 9, 25, 57, 121, 249, 505],
+        T=1000, B=250, pieces=pd.DataFrame(FIGURE, columns=["order", "instance", "start", "stop",
+                                                            "kind"]), n=3, b=2,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data() -> SimpleNamespace:
+    return experiment()
+
+
+def legend_of(fig) -> list[tuple[str, object]]:
+    return [
+        (text.get_text(), handle)
+        for legend in fig.legends
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    ]
+
+
+# ------------------------------------------------------------------ every figure
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_equal_data_give_equal_bytes(data, name, tmp_path):
+    for suffix in ("png", "pdf"):
+        for copy in ("first", "second"):
+            style.save(render(name, data), tmp_path / copy / f"{name}.{suffix}", PROVENANCE)
+        first, second = (
+            (tmp_path / c / f"{name}.{suffix}").read_bytes() for c in ("first", "second")
+        )
+        assert first == second
+        assert json.loads(style.provenance(tmp_path / "first" / f"{name}.{suffix}")) == PROVENANCE
+    assert {path.name for path in (tmp_path / "first").iterdir()} == {f"{name}.pdf", f"{name}.png"}
+    assert b"/CreationDate" not in first
+
+
+@pytest.mark.parametrize("name", ["block", "regret-B"])
+def test_fonts_are_embedded_as_outlines(data, name, tmp_path):
+    pypdf = pytest.importorskip("pypdf")
+    style.save(render(name, data), tmp_path / "a.pdf", PROVENANCE)
+    reader = pypdf.PdfReader(tmp_path / "a.pdf")
+    fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].values()]
+    assert fonts
+    for font in fonts:
+        assert font["/Subtype"] in ("/TrueType", "/Type0")
+        inner = font["/DescendantFonts"][0].get_object() if "/DescendantFonts" in font else font
+        assert "/FontFile2" in inner["/FontDescriptor"]
+    assert json.loads(reader.metadata["/Keywords"]) == PROVENANCE
+
+
+def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
+    program = (
+        "import sys, pandas as pd; from confee.rendering import style;"
+        "from confee.rendering.figures.block import block;"
+        "rows = [(0, 0, 0, 1, 'query'), (1, 0, 1, 2, 'idle')];"
+        "p = pd.DataFrame(rows, columns=['order', 'instance', 'start', 'stop', 'kind']);"
+        "style.save(block(p, 1, 2), sys.argv[1], {})"
+    )
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        path = str(tmp_path / f"{seed}.pdf")
+        subprocess.run([sys.executable, "-c", program, path], check=True, env=environment)
+    title = re.compile(rb"/Title \(.\)")
+    one, two = (title.sub(b"", (tmp_path / f"{s}.pdf").read_bytes()) for s in "12")
+    assert one == two
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_is_clipped(data, name):
+    fig = render(name, data)
+    fig.draw_without_rendering()
+    page = fig.bbox
+    texts = [text for legend in fig.legends for text in legend.get_texts()]
+    for ax in fig.axes:
+        if ax.get_visible():
+            texts += [ax.xaxis.label, ax.yaxis.label, *ax.texts, ax.title]
+            texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    for text in texts:
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent()
+            assert box.x0 >= page.x0 - 1, text
+            assert box.x1 <= page.x1 + 1, text
+            assert box.y0 >= page.y0 - 1, text
+            assert box.y1 <= page.y1 + 1, text
+
+
+@pytest.mark.parametrize("name", ["regret-T", "regret-B", "regret-K", "horizon", "landscape"])
+def test_tick_labels_do_not_overlap(data, name):
+    fig = render(name, data)
+    fig.draw_without_rendering()
+    for ax in fig.axes:
+        for labels, low, high in (
+            (ax.get_xticklabels(), "x0", "x1"), (ax.get_yticklabels(), "y0", "y1")
+        ):  # fmt: skip
+            boxes = [t.get_window_extent() for t in labels if t.get_text() and t.get_visible()]
+            boxes.sort(key=lambda box: getattr(box, low))
+            for left, right in zip(boxes, boxes[1:], strict=False):
+                assert getattr(left, high) <= getattr(right, low)
+
+
+CASES = {
+    "one point": lambda d: {"points": d.points[d.points["point"].isin([5, 4.0, 10**6, 125893])]},
+    "one phase": lambda d: {"points": d.points[d.points["phase"] == 0]},
+    "nothing eligible": lambda d: {"worst": d.worst.assign(eligible=False)},
+    "one seed": lambda d: {"worst": d.worst.assign(se=math.nan, seeds=1)},
+    "no slope": lambda d: {"slopes": d.slopes[:0]},
+    "no label but one": lambda d: {"worst": d.worst[d.worst["label"] == "uniform"]},
+    "no regret": lambda d: {
+        "worst": d.worst.assign(regret=0.0, se=0.0), "regret": d.regret.assign(regret=0.0)
+    },
+    "no rows": lambda d: {"worst": d.worst[:0], "regret": d.regret[:0], "points": d.points[:0]},
+    "stationary": lambda d: {
+        key: getattr(d, key).assign(V=0.0) for key in ("worst", "regret", "points")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_odd_data_are_drawn_too(data, case):
+    odd = SimpleNamespace(**{**vars(data), **CASES[case](data)})
+    for name in FIGURES:
+        if name not in ("block", "pace", "regret-T", "landscape"):
+            render(name, odd).draw_without_rendering()
+    if case in ("no regret", "stationary", "no rows"):
+        render("landscape", odd).draw_without_rendering()
+
+
+def test_an_unknown_figure_is_refused_in_one_line(data):
+    with pytest.raises(ConfeeError, match="no figure 'pie'; there are block"):
+        render("pie", data)
+
+
+# ------------------------------------------------------------------ what they show
+
+
+def test_a_figure_has_each_label_once_and_each_look_once(data):
+    found = legend_of(render("regret-B", data))
+    assert len({text for text, _ in found}) == len(found)
+    assert found[0][0] == "HyQue  \N{MINUS SIGN}0.33 [\N{MINUS SIGN}0.35, \N{MINUS SIGN}0.31]"
+    assert any("oracle: regret 0" in text for text, _ in found)
+    assert any("hollow" in text for text, _ in found)
+    looks = style.looks([*style.LOOKS, *(f"new{i}" for i in range(30))])
+    assert len(set(looks.values())) == len(looks)
+    assert len({style.LOOKS[label].color for label in style.LOOKS}) == len(style.LOOKS)
+    assert len({style.LOOKS[label].marker for label in style.LOOKS}) == len(style.LOOKS)
+
+
+def test_a_label_looks_the_same_whatever_else_is_drawn():
+    alone = style.looks(["rexp3b(pool=set)", "glr_ucb"])
+    crowd = style.looks([*style.LOOKS, "glr_ucb"])
+    assert all(crowd[label] == look for label, look in alone.items())
+
+
+def test_colours_stay_apart_for_the_colour_blind():
+    """Machado et al. 2009, full severity; what is near in colour differs in line or marker."""
+    sight = {
+        "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                         [-0.011820, 0.042940, 0.968881]],
+        "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                       [-0.003882, -0.048116, 1.051998]],
+    }  # fmt: skip
+    for matrix in sight.values():
+        seen = {
+            label: np.clip(np.array(matrix) @ np.array(to_rgb(look.color)) ** 2.2, 0, 1)
+            ** (1 / 2.2)
+            for label, look in style.LOOKS.items()
+        }
+        for a, one in seen.items():
+            for b, other in seen.items():
+                assert a == b or np.abs(one - other).max() > 0.06, (a, b)
+        assert np.abs(seen["hyque"] - seen["rexp3b"]).max() > 0.3
+
+
+def test_phases_are_averaged_on_the_log_scale_and_meet_the_theory(data):
+    table, zeros = curves.averaged(data.worst, data.points, "B", curves.per_round)
+    assert zeros == ["oracle"]
+    mine = table[table["label"] == "rexp3b"].sort_values("x")
+    np.testing.assert_allclose(mine["y"] / mine["guide"], 1.5, rtol=1e-3)
+    np.testing.assert_allclose(mine["bound"] / mine["guide"], theory.LOWER_BOUND_CONSTANT)
+    half = numbers.t_quantile(30) * 0.02 / math.sqrt(2)
+    np.testing.assert_allclose(np.log(mine["high"] / mine["y"]), half)
+    assert list(mine["eligible"]) == [True] * 3
+    assert not table.loc[table["label"] == "uniform", "eligible"].any()
+
+
+def test_a_budget_read_back_from_csv_still_meets_its_points(data):
+    worst = data.worst.assign(V=data.worst["V"] * (1 + 2e-16))
+    table, _ = curves.averaged(worst, data.points, "V", curves.per_round)
+    assert len(table) == 3 * (len(LABELS) - 1)
+
+
+def test_theory_is_dashed_and_the_bound_dotted(data):
+    handles = {text.split(",")[0]: handle for text, handle in legend_of(render("regret-V", data))}
+    assert handles["theory"].get_linestyle() == "--"
+    assert handles["lower bound"].get_color() == style.INK
+    slope = next(text for text, _ in legend_of(render("regret-V", data)) if "theory" in text)
+    assert slope.endswith(": 0.33")
+
+
+def test_the_centre_is_where_the_sweeps_meet(data):
+    cells = centre(data.points)
+    assert sorted(set(cells["B"])) == [int(125893 * f) for f in PHASES]
+    rows = chosen(at(data.regret, cells), data.worst, data.choose)
+    assert set(rows["adversary"]) == {"switching"}
+    assert rows["seed"].min() == data.choose
+    assert "pick" not in rows
+
+
+def test_the_block_is_drawn_as_in_the_paper(data):
+    ax = render("block", data).axes[0]
+    words = sorted((text.get_text(), *text.xy) for text in ax.texts)
+    assert words == [
+        ("active", 1, 3), ("inactive", 9, 3), ("non-query", 15, 2), ("query", 9, 2)
+    ]  # fmt: skip
+    assert [text.get_text() for text in ax.get_yticklabels()] == [f"$m = {m}$" for m in range(4)]
+    assert len(ax.collections) == len(FIGURE)
+
+
+def test_orders_of_blocks_follow_restarts():
+    assert orders([1, 9, 25, 40, 48, 64, 100], 8) == [0, 1, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(("low", "high"), [(2, 32), (1e5, 1e8), (0.101, 0.109), (1e-4, 1e9)])
+def test_log_ticks_are_few_and_inside(low, high):
+    ticks = numbers.log_ticks(low, high, 7)
+    assert 2 <= len(ticks) <= 9
+    assert low * 0.99 <= min(ticks) <= max(ticks) <= high * 1.01
+
+
+def test_numbers_as_a_reader_likes_them():
+    assert numbers.number(100) == "100"
+    assert numbers.number(1e5) == "$10^{5}$"
+    assert numbers.number(2e5) == r"$2{\times}10^{5}$"
+    assert numbers.signed(-0.001) == "0.00"
+    assert math.isnan(numbers.t_quantile(0))
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_old_one(data, tmp_path):
+    path = tmp_path / "a.png"
+    style.save(render("block", data), path, PROVENANCE)
+    before = path.read_bytes()
+    with pytest.raises(TypeError):
+        style.save(render("block", data), path, {"data": object()})  # type: ignore[dict-item]
+    with pytest.raises(ConfeeError, match="saved as"):
+        style.save(render("block", data), tmp_path / "a.gif", PROVENANCE)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_drawing_leaves_the_callers_settings_alone(data):
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 17}):
+        axis(data.worst, data.points, "B", data.slopes)
+        assert matplotlib.rcParams["font.size"] == 17
+
+
+# ------------------------------------------------------------------ the table
+
+
+def test_table_says_what_ran_and_what_did_not(data):
+    slopes = data.slopes
+    slopes = slopes[~((slopes["policy"] == "rexp3b") & (slopes["axis"] == "K"))]
+    table = table1(slopes)
+    assert len(table) == 5
+    measured = table.set_index("Paper").filter(like="Measured")
+    assert set(measured.loc["Wei and Luo (2021)"]) == {"not run"}
+    assert list(measured.loc["This work: HyQue"]) == [
+        "-0.33 [-0.35, -0.31]", "0.33 [0.31, 0.35]", "0.33 [0.31, 0.35]"
+    ]  # fmt: skip
+    assert measured.loc["This work: Rexp3B"].iloc[-1] == "no fit"
+    assert not table.isna().any(axis=None)
+    again = pd.read_csv(__import__("io").StringIO(to_csv(table)))
+    pd.testing.assert_frame_equal(again, table, check_dtype=False)
+    lines = to_markdown(table).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert len(lines) == 7
+
+
+def test_latex_escapes_what_is_not_a_formula():
+    assert latex("50 % of a_b & {c} $ #1 ~ ^ \\") == (
+        r"50 \% of a\_b \& \{c\} \$ \#1 \textasciitilde{} \textasciicircum{} \textbackslash{}"
+    )
+    assert latex("rate $K_1^{2}$ of a_b") == r"rate $K_1^{2}$ of a\_b"
+    assert latex("$O~(K / B^{1/3})$") == r"$\tilde{O}\bigl(\frac{K}{B^{1/3}}\bigr)$"
+    table = pd.DataFrame({"a_b": ["x & y"], "e: $B$": ["not run"], "e: $V$": ["no fit"]})
+    text = to_latex(table)
+    assert r"\textbf{a\_b}" in text
+    assert r"x \& y" in text
+    assert r"$B$: & not run\\$V$: & no fit" in text
+
+
+def test_tables_are_saved_with_their_origin(data, tmp_path):
+    for suffix in ("csv", "md", "tex"):
+        save_table(table1(data.slopes), tmp_path / f"t.{suffix}", PROVENANCE, CAPTION)
+    assert "0123" in (tmp_path / "t.md").read_text()
+    assert (tmp_path / "t.tex").read_text().startswith('% {"command"')
+    with pytest.raises(ConfeeError, match="a table is"):
+        save_table(table1(data.slopes), tmp_path / "t.docx", PROVENANCE)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
+    save_table(table1(data.slopes), tmp_path / "t.tex", PROVENANCE, CAPTION, "tab:measured")
+    (tmp_path / "doc.tex").write_text(
+        r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"
+        r"\begin{document}\input{t}\end{document}"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
