@@ -73,8 +73,10 @@ def test_rate_holds_for_a_policy_on_the_rate(id, label, control):
     assert set(found.numbers) == {"B", "V", "K", "T", "T at fixed B", "p_holm"}
 
 
-@pytest.mark.parametrize(("id", "label", "control"), RATES)
-@pytest.mark.parametrize("axis", ["B", "V", "K", "T"])
+@pytest.mark.parametrize(
+    ("id", "label", "control", "axis"),
+    [(*RATES[0], axis) for axis in "BVKT"] + [(*RATES[1], "B"), (*RATES[2], "B"), (*RATES[2], "K")],
+)
 def test_rate_fails_if_one_exponent_is_off_by_012(id, label, control, axis):
     broken = {**RATE, axis: RATE[axis] + 0.12}
     found = one(claims.judge(rate_evidence(label, broken, control), [id]))

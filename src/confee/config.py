@@ -139,6 +139,7 @@ class _Top:
 @dataclass(frozen=True)
 class _Play:
     largest_B: float = schema.real(float("inf"), above=0)
+    estimate: int | None = schema.whole(None, low=0, high=10**6)
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,7 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     for label, conf in policies.items():
         how = dict(_mapping(plays.get(label, {}), f"plays.{label}"))
         axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
-        limit = schema.build(_Play, how, f"plays.{label}").largest_B
-        entrants[label] = Entrant(_mapping(conf, f"policies.{label}"), axes, limit)
+        play = schema.build(_Play, how, f"plays.{label}")
+        mapped = _mapping(conf, f"policies.{label}")
+        entrants[label] = Entrant(mapped, axes, play.largest_B, play.estimate)
     return entrants

@@ -96,9 +96,9 @@ LOOKS = {
     "rexp3b": Look("#D55E00", "D", SOLID, 1.8),
     "rexp3b(pool=set)": Look("#E69F00", "d", DOT),
     "ucb1": Look("#882255", "P", LONG),
-    "sw_ucb": Look("#009E73", "X", SOLID),
-    "greedy_spend": Look("#DDCC77", "<", LONG),
-    "uniform": Look("#A6A6A6", "h", SOLID),
+    "sw_ucb": Look("#00A878", "X", SOLID),
+    "greedy_spend": Look("#CDBB55", "<", LONG),
+    "uniform": Look("#777777", "h", SOLID),
     "oracle": Look("#000000", "*", DOTS),
     "informed": Look("#4A2A0A", "p", DOTS),
 }

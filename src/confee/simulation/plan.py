@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -170,11 +170,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy in an experiment: on which axes it is played, and up to which budget."""
+    """A policy in an experiment: on which axes it is played, up to which budget, and on how many
+    fresh seeds (None: the experiment's)."""
 
     conf: Mapping[str, Any]
     axes: Sequence[str] = AXES
     largest_B: float = math.inf
+    estimate: int | None = None
 
 
 @dataclass
@@ -209,12 +211,14 @@ def plan(
             made.units.extend(units(one, against, how, shard, sampled))
 
     for label, entrant in entrants.items():
+        fresh = seeds.estimate if entrant.estimate is None else entrant.estimate
+        how = replace(seeds, estimate=fresh)
         for place in grid.places():
             if place.axis not in entrant.axes or place.B > entrant.largest_B:
                 continue
             sizes = {"K": place.K, "T": place.T, "B": place.B, "V": place.V}
             one = cell(entrant.conf, f"policies.{label}", **sizes)
-            add(one, family(entries, **sizes), seeds)
+            add(one, family(entries, **sizes), how)
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
             made.points.append(
                 said | {"point": float(place.point), "phase": place.phase, **sizes}
