@@ -32,7 +32,7 @@ lint: env
 	@$(PY) -m mypy
 
 bench: env
-	@$(PY) -m confee bench
+	@$(PY) benchmarks/kernels.py
 
 clean: env
 	@$(PY) -m confee clean

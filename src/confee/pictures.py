@@ -132,15 +132,15 @@ def draw(experiment: str, name: str, targets: Sequence[str]) -> None:
     data = Data(experiment)
     about = {
         "data": digest(data.plan["about"]),
-        "command": f'snakemake --config overrides="experiment={experiment}" {targets[0]}',
+        "command": f"snakemake {pipeline.FIGURES / experiment / name}.{'csv' if name in TABLES else 'pdf'}",
     }
     if name in TABLES:
-        from confee.rendering.tables.table1 import table1
+        from confee.rendering.tables.table1 import CAPTION, table1
         from confee.rendering.tables.write import save as save_table
 
         table = table1(data.slopes)
         for target in targets:
-            save_table(table, target, about, "The paper's Table 1 with measured exponents", "rates")
+            save_table(table, target, about, CAPTION, "rates")
         return
     if name not in FIGURES:
         raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")

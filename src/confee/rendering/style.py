@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+import pickle
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -226,7 +227,9 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
         case other:
             raise ConfeeError(f"{path}: a figure is saved as .pdf or .png, not {other or 'bare'}")
     with whole(path) as temporary:
-        fig.savefig(temporary, format=path.suffix[1:], metadata=metadata)
+        # A copy: laying a figure out moves it a little, and its second file would show that.
+        copy = pickle.loads(pickle.dumps(fig))
+        copy.savefig(temporary, format=path.suffix[1:], metadata=metadata)
 
 
 def provenance(path: str | Path) -> str:

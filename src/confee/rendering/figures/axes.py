@@ -23,7 +23,7 @@ def axis(
     """
     table, zeros = shared.averaged(worst, points, axis, shared.per_round)
     if table.empty:
-        return style.empty(f"no cell with regret on the axis of {axis}")
+        return style.empty(f"no cell {'with regret ' if zeros else ''}on the axis of {axis}")
     fig, top, low = shared.panels(table)
     shared.lines(top, table)
     theory = shared.guide(top, table)

@@ -42,7 +42,8 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
 
     The phases' spread is not noise (HyQue's last block moves regret by some 30 %), so intervals
     come from the seeds alone. `guide` and `bound` are the theory's rate and the lower bound at
-    the same cells, averaged likewise: a line through them is free of the phases too.
+    the same cells, averaged likewise: a line through them is free of the phases too. A point is
+    eligible if half of its phases are, as in the fits.
     """
     columns = ["label", "x", "y", "low", "high", "eligible", "guide", "bound"]
     here = points.loc[points["axis"] == axis, [*CELL, "point"]].drop_duplicates()
@@ -80,7 +81,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
                 math.exp(middle),
                 math.exp(middle - half),
                 math.exp(middle + half),
-                bool(group["eligible"].all()),
+                bool(group["eligible"].mean() >= 0.5),
                 math.exp(group["guide"].mean(skipna=False)),
                 math.exp(group["bound"].mean(skipna=False)),
             )

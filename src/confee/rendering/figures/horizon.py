@@ -19,7 +19,7 @@ def horizon(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """
     table, zeros = shared.averaged(worst[worst["V"] > 0], points, "T", theory.rate)
     if table.empty:
-        return style.empty("no cell with regret on the axis of T")
+        return style.empty(f"no cell {'with regret ' if zeros else ''}on the axis of T")
     fig, top, low = shared.panels(table)
     shared.lines(top, table)
     flat = shared.guide(top, table)

@@ -23,8 +23,8 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
     `regret`: the choose rows of the centre's cells (all phases): label, K, T, B, V, adversary,
     seed, regret, adversary.*; phases are averaged. Of an adversary's further parameters the worst
     is shown. `worst` (label, K, T, B, V, adversary, strength: gap over critical gap, regret)
-    adds a star at the chosen adversary's strength and its regret on fresh seeds, phases averaged;
-    without it the star is the highest point.
+    adds stars at the chosen adversary's strength and its regret on fresh seeds, of all phases that
+    chose alike; without it the star is the highest point.
     """
     table = _table(regret)
     zeros = [name for name, rows in table.groupby("label") if not (rows["y"] > 0).any()]
@@ -140,9 +140,9 @@ def _stars(
         adversary, x = means.idxmax()
         return [(x, float(means.max()), adversary)]
     rows = worst[(worst["label"] == label) & (worst["regret"] > 0) & (worst["strength"] > 0)]
-    stars = []
-    for adversary, group in rows.groupby("adversary"):
-        x = np.log(group["strength"]).mean()
-        y = [r.regret / theory.rate(r.K, r.T, r.B, r.V) for r in group.itertuples()]
-        stars.append((math.exp(x), math.exp(np.mean(np.log(y))), str(adversary)))
-    return stars
+    rate = [theory.rate(r.K, r.T, r.B, r.V) for r in rows.itertuples()]
+    rows = rows.assign(y=rows["regret"] / rate, near=rows["strength"].map("{:.2g}".format))
+    return [
+        (math.exp(np.log(group["strength"]).mean()), math.exp(np.log(group["y"]).mean()), str(name))
+        for (name, _), group in rows.groupby(["adversary", "near"])
+    ]

@@ -28,9 +28,9 @@ def pace(
 ) -> Figure:
     """B'(t) against tB/T, and below their difference; alternate blocks are shaded.
 
-    `trace`: t, queries (made up to and with round t; steps), and `label` where several are
-    compared. `blocks`: first rounds of the blocks. `threshold` draws HyQue's on-demand threshold,
-    -min{T/sqrt(B), 2^n, T - t}: an idle round below it becomes a query.
+    `trace`: t, queries (made up to and with round t: a row a query will do), and `label` where
+    several are compared. `blocks`: first rounds of the blocks. `threshold` draws HyQue's
+    on-demand threshold, -min{T/sqrt(B), 2^n, T - t}: an idle round below it becomes a query.
     """
     trace = trace if "label" in trace else trace.assign(label="hyque")
     fig = style.figure(3.3)
@@ -45,7 +45,7 @@ def pace(
     looks = style.looks(trace["label"])
     labels = style.ordered(trace["label"])
     for label in labels:
-        t, queries = _steps(trace[trace["label"] == label])
+        t, queries = _steps(trace[trace["label"] == label], T)
         keep: dict[str, Any] = {"color": looks[label].color, "linewidth": 1.1, "zorder": 2}
         top.plot(t, queries, **keep)
         low.plot(t, queries - t * (B / T), **keep)
@@ -69,11 +69,12 @@ def pace(
     return fig
 
 
-def _steps(trace: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the step function, from (0, 0); points on it where they are too many."""
+def _steps(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of the step function, from (0, 0) to T; points on it where they are too many."""
     trace = trace.sort_values("t")
-    t = np.concatenate([[0.0], trace["t"].to_numpy(float)])
     queries = np.concatenate([[0.0], trace["queries"].to_numpy(float)])
+    queries = np.append(queries, queries[-1])
+    t = np.concatenate([[0.0], trace["t"].to_numpy(float), [float(T)]])
     if len(t) > MOST:
         keep = np.unique(np.linspace(0, len(t) - 1, MOST).round().astype(int))
         return t[keep], queries[keep]

@@ -1,0 +1,142 @@
+"""Speed as ratios within one run: kernels against plain C, and cost against T at fixed B.
+
+    python benchmarks/kernels.py            # nanoseconds a queried round; needs a C compiler
+    python benchmarks/kernels.py --runs     # also the time of `smoke` and `paper` from nothing
+
+Times are process time, the median of several turns taken in alternation. A ratio over 1 means that
+the kernel is faster than the C loop. HyQue's column is the C loop of UCB1 at the same number of
+queries: the rule it runs inside, without schedule, pacing and tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from confee import theory
+from confee.policies import POLICIES
+from confee.simulation.calibrate import calibrated
+from confee.simulation.cells import cell
+from confee.world.game import new_ledger, new_world
+from confee.world.path import Path as MeanPath
+
+TURNS = 7
+V = 4
+
+
+def library(folder: str) -> ctypes.CDLL:
+    """rules.c, compiled on the spot with -O3 -march=native."""
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if compiler is None:
+        sys.exit("benchmarks: no C compiler; install one, for example with: apt install gcc")
+    source, target = Path(__file__).with_name("rules.c"), Path(folder) / "rules.so"
+    flags = ["-O3", "-march=native", "-shared", "-fPIC"]
+    subprocess.run([compiler, *flags, source, "-o", target, "-lm"], check=True)
+    made = ctypes.CDLL(str(target))
+    made.ucb1.restype = made.rexp3b.restype = ctypes.c_double
+    return made
+
+
+def a_path(K: int, T: int, segments: int = 64) -> MeanPath:
+    """Equal segments with one good arm, at .6 against .5."""
+    rng = np.random.default_rng(0)
+    mean = np.full((segments, K), 0.5)
+    mean[np.arange(segments), rng.integers(0, K, segments)] = 0.6
+    return MeanPath.steps(1 + np.arange(segments) * (T // segments), mean, T)
+
+
+def kernel_time(policy: str, path: MeanPath, K: int, T: int, B: int) -> float:
+    """Seconds of one run of a kernel."""
+    one = cell({"name": policy}, K=K, T=T, B=B, V=V)
+    arguments = one.spec.kernel_arguments(K, T, B, V, calibrated(one, 1.0))
+    world, ledger, rng = new_world(path), new_ledger(), np.random.default_rng(1)
+    since = time.process_time()
+    one.spec.kernel(world, ledger, K, T, B, *arguments, rng)
+    return time.process_time() - since
+
+
+def c_time(c: ctypes.CDLL, rule: str, path: MeanPath, K: int, T: int, B: int) -> float:
+    """Seconds of one run of a C loop."""
+    start = path.start.astype(np.int64)
+    mean, best = np.ascontiguousarray(path.mean), path.best.astype(np.int32)
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (start, mean, best)]
+    more: list[ctypes._SimpleCData] = []
+    if rule == "rexp3b":
+        batch, queries = theory.rexp3b_batch(K, T, B, V)
+        gamma = theory.exp3_rate(K, queries)
+        more = [ctypes.c_int64(batch), ctypes.c_int64(queries), ctypes.c_double(gamma)]
+    since = time.process_time()
+    getattr(c, rule)(K, ctypes.c_int64(T), ctypes.c_int64(B), *pointers, *more)
+    return time.process_time() - since
+
+
+def against_c(c: ctypes.CDLL) -> None:
+    """A table: nanoseconds a queried round, and C's time over ours."""
+    rules = {"rexp3b": "rexp3b"}
+    print(f"{'policy':18}{'K':>4}{'T/B':>5}{'ns a query':>12}{'C':>8}{'C / ours':>10}")
+    for policy in POLICIES:
+        if POLICIES[policy].control:
+            continue
+        for K in (2, 10, 32):
+            for spacing in (1, 10):
+                B = 500_000
+                T = spacing * B
+                path, rule = a_path(K, T), rules.get(policy, "ucb1")
+                kernel_time(policy, path, K, T, B)
+                pairs = [
+                    (kernel_time(policy, path, K, T, B), c_time(c, rule, path, K, T, B))
+                    for _ in range(TURNS)
+                ]
+                ours, theirs = (statistics.median(p) / B * 1e9 for p in zip(*pairs, strict=True))
+                ratio = statistics.median(b / a for a, b in pairs)
+                print(f"{policy:18}{K:4}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:10.2f}")
+
+
+def against_T() -> None:
+    """Cost at fixed B, K and number of segments: T = 10^9 over T = 10^7."""
+    print(f"\n{'policy':18}{'time at T = 1e9 over 1e7, B = 1e6, K = 4':>45}")
+    for policy in POLICIES:
+        if POLICIES[policy].control:
+            continue
+        ratios = []
+        for _ in range(TURNS):
+            times = [kernel_time(policy, a_path(4, T), 4, T, 10**6) for T in (10**9, 10**7)]
+            ratios.append(times[0] / times[1])
+        print(f"{policy:18}{statistics.median(ratios):45.2f}")
+
+
+def whole_runs() -> None:
+    """`smoke` and `paper` from an empty results folder, in a copy of this checkout."""
+    root = Path(__file__).resolve().parents[1]
+    for experiment in ("smoke", "paper"):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("Snakefile", "conf", "workflow", "profiles"):
+                (Path(folder) / name).symlink_to(root / name)
+            command = [sys.executable, "-m", "snakemake", "--cores", "2", "--config"]
+            since = time.monotonic()
+            subprocess.run([*command, f"overrides=experiment={experiment}"], cwd=folder, check=True)
+            print(f"{experiment}: {(time.monotonic() - since) / 60:.1f} minutes on 2 cores")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", action="store_true", help="also time `smoke` and `paper`")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        against_c(library(folder))
+    against_T()
+    if chosen.runs:
+        whole_runs()
+
+
+if __name__ == "__main__":
+    main()
