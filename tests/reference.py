@@ -6,7 +6,7 @@ Bernoulli; an idle round counts its exact expected regret under the play distrib
 """
 
 import math
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -336,6 +336,59 @@ def play_ucb1(record, rng, query_rounds):
             record.idle(ucb.frequencies(), ucb)
 
 
+def sw_ucb_window(K, B, V, window_scale=1.0):
+    """(sqrt(K) B / V)^{2/3} queries, at least K and at most B; V = 0 keeps all."""
+    window = B
+    if V > 0:
+        window = min(max(math.floor((math.sqrt(K) * B / V) ** (2 / 3)), K), B)
+    return min(max(round(window * window_scale), K), B)
+
+
+def play_sw_ucb(record, rng, query_rounds, V, xi=0.5, window_scale=1.0):
+    """Sliding-window UCB: all that counts are the last `window` queries."""
+    window = sw_ucb_window(record.K, record.B, V, window_scale)
+    seen = []  # (arm, reward, mu) of every query
+    for t in range(1, record.T + 1):
+        recent = Feedback(record.K)
+        for one in seen[-window:]:
+            recent.observe(*one)
+        if t not in query_rounds:
+            record.idle(recent.frequencies(), recent)
+            continue
+        absent = np.flatnonzero(recent.plays == 0)
+        if len(absent):
+            arm = rng.choice(absent)
+        else:
+            padding = np.sqrt(xi * math.log(min(len(seen), window)) / recent.plays)
+            index = recent.rewards / recent.plays + padding
+            arm = rng.choice(np.flatnonzero(index == index.max()))
+        reward, mu = record.query(arm, rng)
+        seen.append((arm, reward, mu))
+
+
+def play_informed(record, rng):
+    """Told the batches and their gap: looks at the arms in turn, then plays the best seen."""
+    T, K, B = record.T, record.K, record.B
+    changes = [t for t in range(2, T + 1) if (record.means[t - 1] != record.means[t - 2]).any()]
+    for first, stop in pairwise([1, *changes, T + 1]):
+        low, high = np.sort(record.means[first - 1])[-2:]
+        gap, rounds = high - low, stop - first
+        wished = K * math.ceil(max(1.0, math.log(rounds * gap**2)) / gap**2)
+        queries = min(rounds * B // T, wished)
+        batch = Feedback(K)
+        arm = rng.integers(K)
+        for _ in range(queries):
+            reward, mu = record.query(arm, rng)
+            batch.observe(arm, reward, mu)
+            arm = (arm + 1) % K
+        p = np.full(K, 1 / K)
+        if queries >= K:
+            mean = batch.rewards / batch.plays
+            p = np.eye(K)[rng.choice(np.flatnonzero(mean == mean.max()))]
+        for _ in range(rounds - queries):
+            record.idle(p, batch)
+
+
 def play_uniform(record):
     for _ in range(record.T):
         record.idle(np.full(record.K, 1 / record.K))
@@ -367,6 +420,10 @@ def play(policy, means, B, V, rng, **options):
             play_ucb1(record, rng, {i * path.T // B + 1 for i in range(B)}, **options)
         case "greedy_spend":
             play_ucb1(record, rng, set(range(1, B + 1)), **options)
+        case "sw_ucb":
+            play_sw_ucb(record, rng, {i * path.T // B + 1 for i in range(B)}, V, **options)
+        case "informed":
+            play_informed(record, rng, **options)
         case "uniform":
             play_uniform(record, **options)
         case "oracle":
@@ -380,6 +437,6 @@ def run(policy, means, B, V, rng, **options):
     """One run as a dict of its regret parts, counts and variation.
 
     Options: `scale` and `buffer` ("body", "appendix") of hyque, baque and odque; `pool`
-    ("multiset", "set") of rexp3b.
+    ("multiset", "set") of rexp3b; `xi` and `window_scale` of sw_ucb.
     """
     return play(policy, means, B, V, rng, **options).summary()

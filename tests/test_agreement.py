@@ -1,21 +1,30 @@
-"""Kernels against the plain round-by-round reference: every recorded quantity, in distribution."""
+"""Kernels against the plain round-by-round reference.
+
+In distribution: every recorded quantity, with the kernels' own random numbers. And digit for digit:
+with the same draws handed to both (instances that start, rewards, the first arm in ties), so that
+one round, query or restart out of place shows at once.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import plays
 import pytest
 import reference
 from scipy import stats
 
-from confee.policies import POLICIES
-from confee.simulation.play import draw_path
+from confee.policies import hyque, rexp3b, sw_ucb, ucb1
 from confee.simulation.cells import opponent
-from confee.world.game import RECORDED, new_ledger, new_world, settle
+from confee.simulation.play import draw_path
+from confee.world import game
+from confee.world.game import COUNTS, RECORDED, SUMS
 
 # (policy, options, K, T, B, V, gap). Scales of the order of 1e-3 make the change tests fire.
-CASES = [
+LARGE = [
     ("ucb1", {}, 3, 600, 200, 2, 0.3),
     ("greedy_spend", {}, 3, 600, 200, 2, 0.3),
+    ("sw_ucb", {}, 3, 600, 200, 2, 0.3),
+    ("informed", {}, 3, 600, 250, 2, 0.5),
     ("rexp3b", {}, 2, 800, 300, 3, 0.3),
     ("rexp3b", {"pool": "set"}, 4, 800, 200, 2, 0.4),
     ("rexp3b", {}, 5, 500, 60, 1, 0.5),
@@ -31,40 +40,241 @@ CASES = [
     ("uniform", {}, 3, 500, 100, 2, 0.3),
     ("oracle", {}, 3, 500, 100, 2, 0.3),
 ]
-RUNS = 300
-# Of some 190 comparisons at fixed seeds none may look this unlikely.
+SMALL = [
+    ("ucb1", {}, 3, 250, 80, 2, 0.5),
+    ("greedy_spend", {}, 3, 250, 80, 2, 0.5),
+    ("sw_ucb", {}, 3, 200, 80, 3, 0.5),
+    ("sw_ucb", {"xi": 2.0, "window_scale": 0.3}, 2, 200, 90, 1, 0.5),
+    ("informed", {}, 3, 400, 150, 2, 0.5),
+    ("rexp3b", {}, 2, 400, 160, 3, 0.5),
+    ("rexp3b", {"pool": "set"}, 4, 300, 70, 2, 0.5),
+    ("rexp3b", {}, 2, 200, 20, 0.2, 0.1),  # its last batch wishes past B
+    ("hyque", {}, 2, 500, 150, 2, 0.5),
+    ("hyque", {"buffer": "appendix"}, 4, 400, 120, 2, 0.5),
+    ("hyque", {"scale": 0.001}, 2, 450, 350, 2, 0.5),
+    ("hyque", {"scale": 0.0004}, 3, 300, 75, 2, 0.5),
+    ("hyque", {}, 2, 260, 140, 2, 0.5),  # cut just after a block starts: wishes past B
+    ("baque", {}, 3, 400, 125, 2, 0.5),
+    ("baque", {"scale": 0.0006}, 2, 400, 200, 2, 0.5),
+    ("odque", {}, 3, 300, 100, 2, 0.5),
+    ("uniform", {}, 3, 200, 50, 2, 0.5),
+    ("oracle", {}, 3, 200, 50, 2, 0.5),
+]
+# Of some 200 comparisons at fixed seeds none may look this unlikely.
 LEAST_P = 1e-4
 
 
-def _samples(policy, options, K, T, B, V, gap):
-    """RUNS rows of the kernel and of the reference, on the same paths."""
-    spec = POLICIES[policy]
+def _name(case):
+    policy, options, K, T, B, _, _ = case
+    return "-".join([policy, *map(str, options.values()), f"K{K}-T{T}-B{B}"])
+
+
+def _switching(case, seed):
+    _, _, K, T, B, V, gap = case
     against = opponent({"name": "switching", "gap": gap}, K=K, T=T, B=B, V=V)
-    rows, plain = [], []
-    for seed in range(RUNS):
-        path = draw_path(against, K, T, V, seed)
-        ledger = new_ledger()
-        chosen = spec.options(**options)
-        arguments = spec.kernel_arguments(K, T, B, V, chosen)
-        spec.kernel(new_world(path), ledger, K, T, B, *arguments, np.random.default_rng(seed))
-        rows.append(settle(ledger, path))
+    return draw_path(against, K, T, V, seed)
+
+
+def _compare(case, runs, repeats=12):
+    """`runs` paths: one run of the reference on each, and `repeats` of the kernel, which is fast."""
+    policy, options, _, _, B, V, _ = case
+    rows, slow = [], []
+    for seed in range(runs):
+        path = _switching(case, seed)
+        rng = np.random.default_rng(seed)
+        rows.append([plays.play(policy, path, B, V, rng, **options) for _ in range(repeats)])
         rng = np.random.default_rng(10_000 + seed)
-        plain.append(reference.run(policy, path.means(), B, V, rng, **options))
-    return rows, plain
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]}{c[1] or ''}K{c[2]}T{c[3]}B{c[4]}")
-def test_agrees_with_the_reference(case):
-    rows, plain = _samples(*case)
+        slow.append(reference.run(policy, path.means(), B, V, rng, **options))
     for name in RECORDED:
-        if case[0] == "greedy_spend" and name == "denied":
+        if policy == "greedy_spend" and name == "denied":
             continue  # the kernel counts the rounds in which it would look as wishes
         # Rounded: what depends on the path alone is the same number up to the order of sums.
-        ours = np.round([float(row[name]) for row in rows], 6)
-        theirs = np.round([float(row[name]) for row in plain], 6)
-        if (np.sort(ours) == np.sort(theirs)).all():
+        ours = np.round([[float(row[name]) for row in several] for several in rows], 6)
+        theirs = np.round([float(row[name]) for row in slow], 6)
+        if (ours == theirs[:, None]).all():
             continue
-        p = stats.ks_2samp(ours, theirs).pvalue
-        assert p > LEAST_P, f"{name}: {ours.mean():.4g} against {theirs.mean():.4g}, p = {p:.2g}"
-        t = stats.ttest_ind(ours, theirs, equal_var=False).pvalue
-        assert not t < LEAST_P, f"{name}: {ours.mean():.4g} against {theirs.mean():.4g}, p = {t:.2g}"
+        said = f"{name}: {ours.mean():.4g} against {theirs.mean():.4g}, p ="
+        p = stats.ks_2samp(ours[:, 0], theirs).pvalue
+        assert p > LEAST_P, f"{said} {p:.2g}"
+        # Paired: what the path does to both cancels.
+        apart = theirs - ours.mean(axis=1)
+        assert np.ptp(apart) > 0, f"{said} 0"
+        p = stats.ttest_1samp(apart, 0).pvalue
+        assert p > LEAST_P, f"{said} {p:.2g}"
+
+
+@pytest.mark.parametrize("case", SMALL, ids=_name)
+def test_agrees_with_the_reference(case):
+    _compare(case, runs=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LARGE, ids=_name)
+def test_agrees_with_the_reference_closely(case):
+    _compare(case, runs=300)
+
+
+# ----------------------------------------------------------------------- with the same draws
+
+
+class First:
+    """Random numbers for both sides: rewards from one stream, and the first of all else."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed).random
+
+    def integers(self, low, high):
+        return low
+
+    def choice(self, values):
+        return values[0]
+
+
+class Instances:
+    """The instances of a run's blocks, the same for whoever asks in the same order."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.schedule = reference.schedule
+
+    def plain(self, n, rng):
+        return self.schedule(n, self.rng)
+
+    def draw_instances(self, n, rng):
+        started, _ = self.schedule(n, self.rng)
+        keys = sorted((s, -m) for m, s in started)
+        return np.array([-m for _, m in keys]), np.array([s for s, _ in keys])
+
+
+def _same(one, other, where):
+    for name in RECORDED:
+        if name in COUNTS:
+            assert one[name] == other[name], f"{where}: {name}"
+        else:
+            assert one[name] == pytest.approx(other[name], rel=1e-9, abs=1e-9), f"{where}: {name}"
+
+
+def _paths(K, T, V, seed):
+    """A path of jumps and one of slopes."""
+    case = ("", {}, K, T, T, V, 0.5)
+    yield _switching(case, seed)
+    rng = np.random.default_rng(seed)
+    lengths = [T // 3, T // 4, T - T // 3 - T // 4]
+    first, last = rng.uniform(0, 0.5, (2, 3, K))
+    for s in range(3):
+        first[s, s % K], last[s, s % K] = rng.uniform(0.5, 1, 2)
+    yield plays.pieces(lengths, first, last)
+
+
+@pytest.mark.parametrize("B", [20, 75, 140, 230, 299, 300])
+@pytest.mark.parametrize("scale", [1.0, 0.001, 0.0003])
+@pytest.mark.parametrize("policy", ["hyque", "appendix", "baque", "odque"])
+def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
+    T, V = 300, 2
+    options = {"scale": scale}
+    if policy == "appendix":
+        policy, options["buffer"] = "hyque", "appendix"
+    for K in (2, 4):
+        for seed, path in enumerate(_paths(K, T, V, B)):
+            instances = Instances(seed)
+            kernel = plays.plain(
+                hyque.play,
+                draw_instances=instances.draw_instances,
+                choose=hyque.choose.py_func,
+                query=game.query.py_func,
+                idle=game.idle.py_func,
+            )
+            ours = plays.play(policy, path, B, V, First(B), kernel=kernel, **options)
+            monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
+            theirs = reference.run(policy, path.means(), B, 9, First(B), **options)
+            monkeypatch.undo()
+            _same(ours, theirs, f"K={K}, path {seed}")
+
+
+@pytest.mark.parametrize("B", [20, 75, 299, 300])
+@pytest.mark.parametrize("policy", ["ucb1", "sw_ucb", "greedy_spend"])
+def test_same_draws_same_run_of_ucb(policy, B):
+    T, V = 300, 2
+    for K in (2, 4):
+        for seed, path in enumerate(_paths(K, T, V, B)):
+            module = {"ucb1": ucb1, "sw_ucb": sw_ucb}.get(policy, ucb1)
+            choose = module.choose.py_func
+            if policy == "sw_ucb":  # it breaks ties with random()
+                never = type("Never", (), {"random": lambda self: 0.999})()
+                choose = _with_rng(choose, never)
+            from confee.policies import POLICIES
+
+            kernel = plays.plain(
+                POLICIES[policy].kernel,
+                choose=choose,
+                query=game.query.py_func,
+                idle=game.idle.py_func,
+            )
+            ours = plays.play(policy, path, B, V, First(B), kernel=kernel)
+            theirs = reference.run(policy, path.means(), B, 9, First(B)) if policy != "sw_ucb" else None
+            if theirs is None:
+                record = reference.Record(reference.Path(path.means()), B)
+                rounds = {i * T // B + 1 for i in range(B)}
+                reference.play_sw_ucb(record, First(B), rounds, V)
+                theirs = record.summary()
+            if policy == "greedy_spend":
+                assert ours.pop("denied") == T - B
+                theirs["denied"] = ours["denied"] = 0
+            _same(ours, theirs, f"K={K}, path {seed}")
+
+
+def _with_rng(choose, rng):
+    return lambda *arguments: choose(*arguments[:-1], rng)
+
+
+class Arms:
+    """For Rexp3B: arms from one stream, and rewards from another, however they are drawn."""
+
+    def __init__(self, seed, K, gamma):
+        self.rng = np.random.default_rng(seed)
+        self.K, self.gamma = K, gamma
+        self.arm = None
+
+    def random(self):
+        if self.arm is None:  # below gamma: any arm, by this very number or by `integers`
+            self.arm = self.rng.integers(self.K)
+            return (self.arm + 0.5) / self.K * self.gamma
+        self.arm = None
+        return self.rng.random()
+
+    def integers(self, low, high):
+        return self.arm
+
+    def choice(self, K, p):
+        assert p.sum() == pytest.approx(1)
+        self.random()
+        return self.arm
+
+
+@pytest.mark.parametrize("pool", ["multiset", "set"])
+@pytest.mark.parametrize("V", [0, 0.02, 2, 9])
+@pytest.mark.parametrize("B", [20, 75, 299, 300])
+def test_same_draws_same_run_of_rexp3b(B, V, pool):
+    T = 300
+    for K in (2, 4):
+        gamma = reference.rexp3b_parameters(T, K, B, V)[2]
+        for seed, path in enumerate(_paths(K, T, 2, B)):
+            kernel = plays.plain(rexp3b.play, query=game.query.py_func, idle=game.idle.py_func)
+            ours = plays.play("rexp3b", path, B, V, Arms(B, K, gamma), kernel=kernel, pool=pool)
+            record = reference.Record(reference.Path(path.means()), B)
+            reference.play_rexp3b(record, Arms(B, K, gamma), V, pool)
+            _same(ours, record.summary(), f"K={K}, path {seed}")
+
+
+def test_cases_restart_and_bind():
+    """The settings above do what they are there for."""
+    restarts = denied = 0
+    for case in SMALL:
+        policy, options, _, _, B, V, _ = case
+        for seed in range(5):
+            row = plays.play(policy, _switching(case, seed), B, V, seed, **options)
+            restarts += row["restarts"]
+            denied += row["denied"] if policy in ("hyque", "rexp3b") else 0
+    assert restarts > 20
+    assert denied > 20
+    assert set(SUMS) | set(COUNTS) == set(RECORDED)

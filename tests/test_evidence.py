@@ -324,6 +324,17 @@ def test_grid_ends():
     assert (row["edge"], row["ceiling"]) == (True, False)
 
 
+def test_a_larger_gap_elsewhere_is_no_end():
+    rising = {("switching", g): 1000 * g for g in (0.05, 0.2, 0.5)}
+    row = worst_cases(make_runs(rising | {("switching_centred", 0.8): 200.0}), 8).iloc[0]
+    assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (0.5, False, False, True)
+    row = worst_cases(make_runs(rising | {("switching_centred", 0.8): 600.0}), 8).iloc[0]
+    assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (0.8, True, False, False)
+    # Means lie in [0, 1]: a gap of 1 is the problem's own bound.
+    row = worst_cases(make_runs(rising | {("switching_centred", 1.0): 600.0}), 8).iloc[0]
+    assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (1.0, False, False, True)
+
+
 def test_saturation_is_measured_against_uniform_play_in_the_same_cell():
     uniform = make_runs({("switching", 0.5): 1300.0}, choose=1, fresh=0, spread=0,
                         policy="uniform", label="uniform")  # fmt: skip

@@ -151,9 +151,9 @@ def _config(chosen: Any) -> None:
 
 
 def _claims(chosen: Any) -> None:
-    from confee.pipeline import ledger_table
-
     from rich.console import Console
+
+    from confee.pipeline import ledger_table
 
     Console().print(ledger_table(chosen.experiment))
 

@@ -49,7 +49,7 @@ def _root() -> Path:
 CACHE = _root() / f"kernels-{source_hash()}"
 CACHE.mkdir(exist_ok=True)
 # Both: numba reads the variable when it is imported, and again whenever the environment changes.
-os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(CACHE)
+os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 njit = numba.njit(cache=True, error_model="numpy")
 """The decorator of every kernel: nopython, cached in `CACHE`, x / 0.0 as in numpy."""

@@ -25,6 +25,9 @@ CEILINGS: Mapping[str, float] = {
 }
 """The largest gap each family of paths can have with means in [0, 1]."""
 
+LARGEST_GAP = 1.0
+"""No two means in [0, 1] are further apart."""
+
 MINIMAL_REXP3B_BATCH = 4
 """Rexp3B's flooring leaves up to 43 % of the budget unused below this many queries a batch."""
 
@@ -191,20 +194,22 @@ def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
 def _grid_ends(
     entries: pd.DataFrame, chosen: pd.Series, limits: Mapping[str, float]
 ) -> pd.DataFrame:
-    """`ceiling` and `edge` of each cell's chosen gap within that family's gaps in the cell.
+    """`ceiling` and `edge`: whether the chosen gap is at an end of all gaps tried in the cell.
 
-    The largest gap of the grid is at the ceiling when no larger gap exists at all, and an edge
-    otherwise, as is the smallest. A family without gap (V = 0) is neither.
+    The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
+    smallest. A gap of 1 is neither: no family could offer more, since means lie in [0, 1], so the
+    worst case there is the problem's and not cut short by the grid. Nor is a largest gap of one
+    family where another one was tried with larger gaps. V = 0 has no gap and no end.
     """
-    grid = entries.groupby(["cell", "adversary"])["gap"].agg(["min", "max"])
+    ends = entries.groupby("cell")["gap"].agg(["min", "max"])
     family = entries.loc[chosen.to_numpy()]
-    ends = grid.reindex(pd.MultiIndex.from_frame(family[["cell", "adversary"]]))
+    ends = ends.reindex(family["cell"])
     gap = family["gap"].to_numpy()
     limit = family["adversary"].map(dict(limits)).to_numpy(dtype=float)
-    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9)
+    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & (gap < LARGEST_GAP * (1 - 1e-9))
     bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
-    ceiling = gap >= limit * (1 - 1e-9)
-    edge = (top | bottom) & ~ceiling
+    ceiling = top & (gap >= limit * (1 - 1e-9))
+    edge = (top | bottom) & ~ceiling & (gap < LARGEST_GAP * (1 - 1e-9))
     return pd.DataFrame({"ceiling": ceiling, "edge": edge}, index=chosen.index)
 
 

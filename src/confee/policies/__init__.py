@@ -1,4 +1,4 @@
-"""Policies, one file each. A module of this package with a `POLICY` is registered by being there."""
+"""Policies, one file each: a module of this package with a `POLICY` is registered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries every round until the budget is gone (the "concentrated" allocation, lower bound section)."""
+"""Queries every round until the budget is gone: the lower bound section's "concentrated" plan."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.schedule import arrange, draw_instances
-from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
-from confee.world.game import idle, new_data, query
+from confee.policies.ucb import PLAYS, choose, reset, update
+from confee.world.game import idle, query
 
 
 @njit
@@ -149,7 +149,7 @@ def rho(t, K):
 def lagging(t, used, T, B, width, appendix):
     """Line 10: B' < t B / T - min{T / sqrt(B), 2^n, T - t}."""
     buffer = min(math.sqrt(B), float(T - t)) if appendix else min(width, float(T - t))
-    return used < t * B / T - buffer
+    return used < float(t) * B / T - buffer  # in whole numbers t B may pass 2^63
 
 
 @njit

@@ -30,8 +30,9 @@ def play(world, ledger, K, T, B, rng):
             if k != best:
                 gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
         share = (stop - 1) * (B / T) - (start - 1) * (B / T)
-        wanted = K * math.ceil(max(1.0, math.log((stop - start) * gap * gap)) / (gap * gap + 1e-18))
-        queries = min(int(share), wanted)
+        spread = gap * gap + 1e-18  # no gap: all of the share
+        wanted = K * math.ceil(max(1.0, math.log((stop - start) * spread)) / spread)
+        queries = int(min(share, float(wanted)))
         data = new_data(K)
         plays, rewards, weights = np.zeros(K), np.zeros(K), np.ones(K)
         first = rng.integers(0, K)
@@ -40,10 +41,14 @@ def play(world, ledger, K, T, B, rng):
             rewards[arm] += query(world, ledger, data, start + i, arm, rng)
             plays[arm] += 1.0
         if queries >= K:
-            commit, top = 0, -1.0
+            commit, top, ties = 0, -1.0, 0
             for k in range(K):
                 if rewards[k] / plays[k] > top:
-                    commit, top = k, rewards[k] / plays[k]
+                    commit, top, ties = k, rewards[k] / plays[k], 1
+                elif rewards[k] / plays[k] == top:
+                    ties += 1
+                    if rng.random() * ties < 1.0:
+                        commit = k
             weights[:] = 0.0
             weights[commit] = 1.0
         idle(world, ledger, data, start + queries, stop, weights, rng)

@@ -34,11 +34,12 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
         data[:] = 0.0
         total = float(K)
         for t in range(start, start + granted):
-            # Lines 7-8: with chance gamma any arm, otherwise by weight.
-            if rng.random() < gamma:
-                arm = rng.integers(0, K)
+            # Lines 7-8: with chance gamma any arm, otherwise by weight; one draw for both.
+            u = rng.random()
+            if u < gamma:
+                arm = min(int(u / gamma * K), K - 1)
             else:
-                left = rng.random() * total
+                left = (u - gamma) / (1.0 - gamma) * total
                 arm = 0
                 while arm < K - 1 and left >= weights[arm]:
                     left -= weights[arm]

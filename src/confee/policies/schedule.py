@@ -1,8 +1,8 @@
 """The random schedule of one BaQue block (Algorithm 1, lines 1-9; the paper's block figure).
 
-A block of order n has 2^n slots. Instance (m, s), s a multiple of 2^m, spans slots s .. s + 2^m - 1;
-a slot belongs to the finest started instance over it. Spans are nested or apart, so a block is a
-short list of pieces: some 2^{n/2} of them, against 2^n slots.
+A block of order n has 2^n slots. Instance (m, s), s a multiple of 2^m, spans slots s to
+s + 2^m - 1; a slot belongs to the finest started instance over it. Spans are nested or apart, so a
+block is a short list of pieces: some 2^{n/2} of them, against 2^n slots.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ def draw_instances(n, rng):
 def arrange(orders, starts):
     """The pieces of a block whose started instances are given as `draw_instances` returns them.
 
-    Returns (pieces, quotas, closing): pieces [P, 3] are (first slot, end slot, instance) in order of
-    time; quotas[i] counts the active slots of instance i, which is its number of baseline queries
-    (line 10: floor(|S| / b) for a union of whole slots); closing lists instances as their spans end.
+    Returns (pieces, quotas, closing): pieces [P, 3] are (first slot, end slot, instance) in order
+    of time; quotas[i] counts the active slots of instance i, which is its number of baseline
+    queries ("Query batch": floor(|S| / b) for a union of whole slots); closing lists instances as
+    their spans end.
     """
     count = orders.shape[0]
     pieces = np.empty((2 * count, 3), dtype=np.int64)

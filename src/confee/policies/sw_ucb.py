@@ -27,10 +27,8 @@ def play(world, ledger, K, T, B, window, xi, rng):
     seen = np.zeros(window)
     segments = np.zeros(window, dtype=np.int64)
     rounds = np.zeros(window, dtype=np.int64)
-    after = 1
+    t, carry = 1, 0
     for tau in range(B):
-        t = paced(tau, T, B)
-        idle(world, ledger, data, after, t, plays, rng)
         arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
         reward = query(world, ledger, data, t, arm, rng)
         place = tau % window
@@ -45,7 +43,9 @@ def play(world, ledger, K, T, B, window, xi, rng):
         rewards[arm] += reward
         refresh(arm, plays, rewards, mean, width)
         after = t + 1
-    idle(world, ledger, data, after, T + 1, plays, rng)
+        t, carry = paced(t, carry, T, B)
+        if t > after:
+            idle(world, ledger, data, after, t, plays, rng)
 
 
 @njit

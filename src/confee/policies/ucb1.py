@@ -18,15 +18,15 @@ def play(world, ledger, K, T, B, exploration, rng):
     ucb = new_ucb(K)
     plays = ucb[PLAYS]
     data = new_data(K)
-    after = 1
+    t, carry = 1, 0
     for tau in range(B):
-        t = paced(tau, T, B)
-        idle(world, ledger, data, after, t, plays, rng)
         arm, _ = choose(ucb, tau, exploration, rng)
         reward = query(world, ledger, data, t, arm, rng)
         update(ucb, arm, reward)
         after = t + 1
-    idle(world, ledger, data, after, T + 1, plays, rng)
+        t, carry = paced(t, carry, T, B)
+        if t > after:
+            idle(world, ledger, data, after, t, plays, rng)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ is at least s. So one pass on stationary paths gives the scale at which 5 % of r
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) 
     rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
     trial = Calibrated(buffer=options.buffer, scale=0.0)
     arguments = hyque.arguments(K, T, B, None, trial, measure=True)
-    return hyque.play(new_world(path), new_ledger(), K, T, B, *arguments, rng)
+    kernel: Callable[..., float] = hyque.play
+    return kernel(new_world(path), new_ledger(), K, T, B, *arguments, rng)
 
 
 def calibrate(K: int, T: int, B: int, options: Any, runs: int = RUNS) -> float:

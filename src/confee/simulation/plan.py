@@ -214,15 +214,13 @@ def plan(
         fresh = seeds.estimate if entrant.estimate is None else entrant.estimate
         how = replace(seeds, estimate=fresh)
         for place in grid.places():
-            if place.axis not in entrant.axes or place.B > entrant.largest_B:
+            if place.axis not in entrant.axes or entrant.largest_B < place.B:
                 continue
             sizes = {"K": place.K, "T": place.T, "B": place.B, "V": place.V}
             one = cell(entrant.conf, f"policies.{label}", **sizes)
             add(one, family(entries, **sizes), how)
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
-            made.points.append(
-                said | {"point": float(place.point), "phase": place.phase, **sizes}
-            )
+            made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
     for asked in extra:
         sizes = {name: asked[name] for name in "KTBV"}
         one = cell({"name": asked["policy"]}, **sizes)

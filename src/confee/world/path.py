@@ -43,7 +43,7 @@ class Path:
 
     @property
     def best(self) -> np.ndarray:
-        """The best arm of each segment, [S]: judged in its middle, where a tie at an end is gone."""
+        """The best arm of each segment, [S]: judged in its middle, as ends may tie."""
         return (self.mean + self.last).argmax(axis=1)
 
     def variation(self) -> float:
@@ -64,7 +64,10 @@ class Path:
         if self.start[0] != 1 or self.horizon != T or (np.diff(self.start) < 1).any():
             raise ConfeeError(f"path: its segments do not tile the rounds 1..{T}")
         last = self.last
-        if min(self.mean.min(), last.min()) < -1e-12 or max(self.mean.max(), last.max()) > 1 + 1e-12:
+        if (
+            min(self.mean.min(), last.min()) < -1e-12
+            or max(self.mean.max(), last.max()) > 1 + 1e-12
+        ):
             raise ConfeeError("path: a mean reward lies outside [0, 1]")
         rows = np.arange(len(self.mean))
         for ends in (self.mean, last):

@@ -40,4 +40,6 @@ def draw(resolved, K, T, V, rng):
     return one_good_arm(first, rng.integers(0, K, size=m), K, T, 0.5, 0.5 + resolved["gap"])
 
 
-ADVERSARY = Adversary("hard", "the lower bound's instance, gap times c", Options, resolve, draw, None)
+ADVERSARY = Adversary(
+    "hard", "the lower bound's instance, gap times c", Options, resolve, draw, None
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from confee import schema, theory
 from confee.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, below_ceiling, one_good_arm, wandering_arm
@@ -30,7 +32,7 @@ def resolve(options, K, T, B, V):
 def draw(resolved, K, T, V, rng):
     """One good arm at 1/2 + size; another from round `at` on."""
     good = wandering_arm(2, K, rng)
-    return one_good_arm([1, resolved["at"]], good, K, T, 0.5, 0.5 + resolved["size"])
+    return one_good_arm(np.array([1, resolved["at"]]), good, K, T, 0.5, 0.5 + resolved["size"])
 
 
 ADVERSARY = Adversary(

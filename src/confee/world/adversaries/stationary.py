@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from confee import schema
 from confee.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, one_good_arm
@@ -26,7 +28,9 @@ def resolve(options, K, T, B, V):
 def draw(resolved, K, T, V, rng):
     """One arm, drawn uniformly, at level + gap."""
     level = resolved["level"]
-    return one_good_arm([1], rng.integers(0, K, size=1), K, T, level, level + resolved["gap"])
+    return one_good_arm(
+        np.ones(1), rng.integers(0, K, size=1), K, T, level, level + resolved["gap"]
+    )
 
 
 ADVERSARY = Adversary("stationary", "no change at all", Options, resolve, draw, "gap", 1.0)

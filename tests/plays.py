@@ -1,0 +1,64 @@
+"""Plays a policy's kernel on a given path: compiled, or as plain Python with parts replaced."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+
+from confee.policies import POLICIES
+from confee.world import game
+from confee.world.path import Path
+
+
+def options_of(policy, **options):
+    """The options a kernel wants: the calibrated policy gets a scale that restarts now and then."""
+    spec = POLICIES[policy]
+    if spec.calibrated:
+        from confee.policies.hyque_calibrated import Calibrated
+
+        return Calibrated(**{"scale": 0.002, **options})
+    return spec.options(**options)
+
+
+def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, **options):
+    """The recorded quantities of one run; `rng` may be a seed."""
+    spec = POLICIES[policy]
+    rng = np.random.default_rng(rng) if isinstance(rng, int) else rng
+    T, K = path.horizon, path.mean.shape[1]
+    ledger = game.new_ledger(sampled)
+    arguments = spec.kernel_arguments(K, T, B, V, options_of(policy, **options))
+    (kernel or spec.kernel)(game.new_world(path), ledger, K, T, B, *arguments, rng)
+    return game.settle(ledger, path)
+
+
+def plain(kernel, **replaced):
+    """A kernel as plain Python, with some of the functions it calls replaced."""
+    code = kernel.py_func
+    return types.FunctionType(code.__code__, {**code.__globals__, **replaced})
+
+
+def noting(policy):
+    """(kernel, runs): the policy's kernel, which appends (start, stop, is query) to `runs`."""
+    runs: list[tuple[int, int, bool]] = []
+
+    def query(world, ledger, data, t, arm, rng):
+        runs.append((int(t), int(t) + 1, True))
+        return game.query(world, ledger, data, t, arm, rng)
+
+    def idle(world, ledger, data, start, stop, weights, rng):
+        if stop > start:
+            runs.append((int(start), int(stop), False))
+        game.idle(world, ledger, data, start, stop, weights, rng)
+
+    used = {"query": query, "idle": idle}
+    kernel = POLICIES[policy].kernel
+    return plain(kernel, **{k: f for k, f in used.items() if k in kernel.py_func.__globals__}), runs
+
+
+def pieces(lengths, first, last):
+    """A piecewise linear path: segment s has `lengths[s]` rounds, from first[s] to last[s] ([S, K])."""
+    lengths = np.asarray(lengths, dtype=np.int64)
+    first, last = np.asarray(first, dtype=float), np.asarray(last, dtype=float)
+    start = np.append(1, 1 + np.cumsum(lengths))
+    return Path(start, first, (last - first) / np.maximum(lengths - 1, 1)[:, None])
