@@ -82,7 +82,7 @@ def play(
                     until = stop
                     if on_demand:
                         until = demand(t, stop, ledger.queries, T, B, width, appendix)
-                    if observed[m] > 0:
+                    if until > t and observed[m] > 0:
                         in_use[:] = plays
                     idle(world, ledger, data, t, until, in_use, rng)
                     t = until

@@ -27,13 +27,23 @@ def play(world, ledger, K, T, B, window, xi, rng):
     seen = np.zeros(window)
     segments = np.zeros(window, dtype=np.int64)
     rounds = np.zeros(window, dtype=np.int64)
+    rewarded = np.zeros((window if ledger.literal else 1, K))  # what each round added to the data
     t, carry = 1, 0
     for tau in range(B):
         arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
-        reward = query(world, ledger, data, t, arm, rng)
         place = tau % window
-        if tau >= window:
+        if ledger.literal:
+            leaving = rewarded[place].copy()
+            rewarded[place] = data[:K]
+        reward = query(world, ledger, data, t, arm, rng)
+        if ledger.literal:
+            rewarded[place] = data[:K] - rewarded[place]
+            if tau >= window:
+                data[:K] -= leaving
+                data[K] -= 1.0
+        elif tau >= window:
             drop(world, data, rounds[place], segments[place])
+        if tau >= window:
             plays[arms[place]] -= 1.0
             rewards[arms[place]] -= seen[place]
             refresh(arms[place], plays, rewards, mean, width)

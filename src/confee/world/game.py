@@ -36,6 +36,8 @@ LEDGER = np.dtype(
         ("querying", "i8"),
         ("since", "i8"),
         ("sampled", "i8"),
+        ("literal", "i8"),
+        ("coins", "u8"),
     ]
 )
 
@@ -56,11 +58,17 @@ def new_world(path: Path) -> np.ndarray:
     return world
 
 
-def new_ledger(sampled: bool = False) -> np.record:
-    """Fresh accounts. `sampled` draws the plays of idle runs instead of taking their expectation:
-    same mean, larger variance, and a cost of O(rounds)."""
+def new_ledger(sampled: bool = False, literal: bool = False, coins: int = 0) -> np.record:
+    """Fresh accounts.
+
+    `sampled` draws the plays of idle runs instead of taking their expectation: same mean, larger
+    variance, and a cost of O(rounds). `literal` takes the proxy P over rewards, as printed, not
+    means: those of the arms not played are drawn, from a generator of their own that starts at
+    `coins`, so that the plays stay what they are. A query then costs O(K).
+    """
     ledger = np.rec.array(np.zeros(1, LEDGER))[0]
-    ledger.querying, ledger.since, ledger.sampled = -1, 1, sampled
+    ledger.querying, ledger.since = -1, 1
+    ledger.sampled, ledger.literal, ledger.coins = sampled, literal, coins
     return ledger
 
 
@@ -88,7 +96,7 @@ def new_data(K):
 
 @njit
 def proxy(world, data):
-    """P = max_k mean over S of mu^k (Lemma on the decomposition, means for rewards)."""
+    """P = max_k mean over S of mu^k (or of R^k if `literal`; Lemma on the decomposition)."""
     K = data.shape[0] - 4
     segment = int(data[K + 3])
     top = 0.0
@@ -121,6 +129,29 @@ def fold(world, data):
         data[k] += data[K + 2] * world[segment, MEANS + K + k]
     data[K + 1] = 0.0
     data[K + 2] = 0.0
+
+
+@njit
+def remember_rewards(world, ledger, data, since, arm, reward):
+    """Adds a round's rewards: the one seen, and one drawn for every other arm."""
+    K = data.shape[0] - 4
+    data[K] += 1.0
+    for k in range(K):
+        mean = world[ledger.segment, MEANS + k] + world[ledger.segment, MEANS + K + k] * since
+        if k == arm:
+            data[k] += reward
+        elif coin(ledger) < mean:
+            data[k] += 1.0
+
+
+@njit
+def coin(ledger):
+    """A number in [0, 1): splitmix64 (Steele, Lea, Flood 2014)."""
+    ledger.coins += np.uint64(0x9E3779B97F4A7C15)
+    z = ledger.coins
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
 # --------------------------------------------------------------------------- rounds
@@ -160,8 +191,12 @@ def query(world, ledger, data, t, arm, rng):
     ledger.regret_query += top - mean
     ledger.queries += 1
     turn(ledger, t, 1)
-    remember(world, data, t, segment)
-    return 1.0 if rng.random() < mean else 0.0
+    reward = 1.0 if rng.random() < mean else 0.0
+    if ledger.literal:
+        remember_rewards(world, ledger, data, since, arm, reward)
+    else:
+        remember(world, data, t, segment)
+    return reward
 
 
 @njit
