@@ -57,7 +57,7 @@ def noting(policy):
 
 
 def pieces(lengths, first, last):
-    """A piecewise linear path: segment s has `lengths[s]` rounds, from first[s] to last[s] ([S, K])."""
+    """A path of lines: segment s has `lengths[s]` rounds, from first[s] to last[s] ([S, K])."""
     lengths = np.asarray(lengths, dtype=np.int64)
     first, last = np.asarray(first, dtype=float), np.asarray(last, dtype=float)
     start = np.append(1, 1 + np.cumsum(lengths))

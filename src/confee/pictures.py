@@ -1,11 +1,11 @@
-"""Brings results and rendering together: what each figure and table of an experiment is drawn from."""
+"""Results meet rendering: what each figure and table of an experiment is drawn from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ BLOCK = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
 BLOCK_ORDER, BLOCK_SLOT = 3, 2
 
 # The pace figure: small enough to note every query, large enough for a dozen blocks.
-PACE = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+PACE: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
 
 
 class Data:
@@ -130,9 +130,10 @@ def draw(experiment: str, name: str, targets: Sequence[str]) -> None:
     Raises ConfeeError on an unknown name.
     """
     data = Data(experiment)
+    suffix = "csv" if name in TABLES else "pdf"
     about = {
         "data": digest(data.plan["about"]),
-        "command": f"snakemake {pipeline.FIGURES / experiment / name}.{'csv' if name in TABLES else 'pdf'}",
+        "command": f"snakemake {pipeline.FIGURES / experiment / name}.{suffix}",
     }
     if name in TABLES:
         from confee.rendering.tables.table1 import CAPTION, table1

@@ -104,10 +104,10 @@ CELL = ["label", "K", "T", "B", "V"]
 
 
 def centre(points: pd.DataFrame) -> pd.DataFrame:
-    """Each label's cells that lie on most axes: where the sweeps meet, in all phases."""
-    counts = points.groupby(CELL, as_index=False)["axis"].nunique()
-    most = counts.groupby("label")["axis"].transform("max")
-    return counts.loc[counts["axis"] == most, CELL]
+    """The cells of all labels at the settings where most sweeps meet, in all phases."""
+    counts = points.groupby(CELL[1:])["axis"].nunique().rename("axes").reset_index()
+    middle = counts.loc[counts["axes"] == counts["axes"].max(), CELL[1:]]
+    return points[CELL].drop_duplicates().merge(middle, on=CELL[1:])
 
 
 def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
