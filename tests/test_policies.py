@@ -1,4 +1,4 @@
-"""What every policy keeps to, by being registered, and what some kernels do, against brute force."""
+"""What every policy keeps to by being registered, and parts of kernels against brute force."""
 
 from __future__ import annotations
 
@@ -189,10 +189,12 @@ def test_arms_are_alike(policy):
 
 @every_policy
 def test_better_than_uniform_where_it_is_easy(policy):
-    """One clear change, plenty of queries: at most 60 % of uniform play's regret. HyQue's tests
-    never fire at such sizes, so its family is asked the same of a path that does not change."""
+    """A wide gap and plenty of queries: at most three quarters of uniform play's regret.
+
+    One change for those told V. None for the others: HyQue's tests never fire at such sizes.
+    """
     T, B, gap = 20_000, 8000, 0.5
-    V = 0.5 if POLICIES[policy].told and "V" in POLICIES[policy].told else 0.0
+    V = 0.5 if "V" in POLICIES[policy].told else 0.0
     conf = {"name": "single_jump", "size": gap} if V else {"name": "stationary", "gap": gap}
     against = opponent(conf, K=4, T=T, B=B, V=V)
     ratios = []
@@ -203,7 +205,7 @@ def test_better_than_uniform_where_it_is_easy(policy):
     if policy == "uniform":
         assert ratios == [1.0] * 5
     else:
-        assert np.mean(ratios) < 0.6
+        assert np.mean(ratios) < 0.75
 
 
 @every_policy
@@ -266,7 +268,7 @@ def test_is_not_told_V_unless_it_says_so(policy):
 @every_policy
 @pytest.mark.parametrize("T", [10**12, 10**15])
 def test_a_horizon_that_rounds_could_not_reach(policy, T):
-    """Whatever is done once a round would take a year. 10^12 * 10^7 is over 2^63."""
+    """Whatever is done once a round would take hours, or years. 10^15 B is over 2^63."""
     B = 20_000
     row = plays.play(policy, switching(T=T, B=B, V=1.0), B, 1.0, 1)
     assert row["queries"] <= B

@@ -31,8 +31,8 @@ def play(world, ledger, K, T, B, rng):
                 gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
         share = (stop - 1) * (B / T) - (start - 1) * (B / T)
         spread = gap * gap + 1e-18  # no gap: all of the share
-        wanted = K * math.ceil(max(1.0, math.log((stop - start) * spread)) / spread)
-        queries = int(min(share, float(wanted)))
+        wanted = K * float(math.ceil(max(1.0, math.log((stop - start) * spread)) / spread))
+        queries = int(min(share, wanted))
         data = new_data(K)
         plays, rewards, weights = np.zeros(K), np.zeros(K), np.ones(K)
         first = rng.integers(0, K)
