@@ -4,17 +4,25 @@
     snakemake --cores 8 --config overrides="experiment=smoke grid.T=[1e4,1e5]"
 """
 
+import os
 import shlex
 import sys
 
-from confee import pipeline
+from confee import runlock
 from confee.errors import ConfeeError
+from confee.rendering import FIGURES
+from confee.workflow.jobs import stamp
+from confee.workflow.pictures import TABLES
+from confee.workflow.run import Run
 
+# Only the run itself writes: not a look at it (-n), nor a job of it on another machine.
+main = workflow.is_main_process and not workflow.output_settings.dryrun
 try:
-    pipeline.hold_lock()
-    run = pipeline.Run(config)
-    run.prepare()
-except ConfeeError as error:
+    run = Run(config)
+    if main:
+        runlock.hold()
+    run.prepare(dry=not main)
+except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
 
 confee = f"{shlex.quote(sys.executable)} -m confee"
@@ -36,8 +44,8 @@ rule all:
 
 rule clean:
     shell:
-        "{confee} clean"
+        f"{confee} clean --run-of {os.getpid()}"
 
 
 onsuccess:
-    pipeline.close(run.name)
+    run.close()

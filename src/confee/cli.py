@@ -28,9 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except ConfeeError as error:
         sys.exit(f"confee: {error}")
+    except MemoryError as error:
+        sys.exit(f"confee: out of memory: {error or 'the path or the plan is too large'}")
     except BrokenPipeError:
         # The reader of our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        sys.exit(f"confee: {error}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
 
@@ -43,8 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[Any], None], help: str | None) -> argparse.ArgumentParser:
-        shown = {"help": help} if help else {}
-        made = commands.add_parser(name, description=help, **shown)
+        made = commands.add_parser(name, description=help, **({"help": help} if help else {}))  # type: ignore[arg-type]
         made.set_defaults(run=run)
         return made
 
@@ -61,18 +64,20 @@ def _parser() -> argparse.ArgumentParser:
     shown.add_argument("overrides", nargs="*", metavar="key=value")
     ledger = command("claims", _claims, "show an experiment's verdicts")
     ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
-    command("clean", _clean, "remove results that no experiment needs any more")
+    clean = command("clean", _clean, "remove results that no experiment needs any more")
+    clean.add_argument("--run-of", type=int, default=0, help=argparse.SUPPRESS)
 
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("collect", "measure", "judge"):
-        command(name, _stage, None).add_argument("experiment")
-        commands.choices[name].set_defaults(stage=name)
-    picture = command("draw", _draw, None)
-    for argument in ("experiment", "name"):
-        picture.add_argument(argument)
-    picture.add_argument("files", nargs="+")
+    for name in ("regret", "slopes", "claims", "picture"):
+        stage = commands.add_parser(f"make-{name}")
+        stage.set_defaults(run=_make, stage=name)
+        stage.add_argument("plan")
+        stage.add_argument("key")
+        if name == "picture":
+            stage.add_argument("name")
+            stage.add_argument("files", nargs="+")
     return parser
 
 
@@ -80,13 +85,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _simulate(chosen: Any) -> None:
-    from confee import api, config, pipeline
+    from confee import api, config
     from confee.simulation import files
     from confee.world.game import RECORDED
 
     asked = api.request(config.compose("cell", chosen.overrides))
     if asked.output:
-        pipeline.writable(asked.output)
+        files.check_writable(asked.output)
     with _Progress(asked.runs.seeds) as tick:
         rows = api.run(asked, tick)
     if asked.output:
@@ -153,15 +158,18 @@ def _config(chosen: Any) -> None:
 def _claims(chosen: Any) -> None:
     from rich.console import Console
 
-    from confee.pipeline import ledger_table
+    from confee.workflow.results import ledger_table
 
     Console().print(ledger_table(chosen.experiment))
 
 
 def _clean(chosen: Any) -> None:
-    from confee import pipeline
+    from confee import runlock
+    from confee.workflow import results
 
-    gone = pipeline.clean()
+    if runlock.alive(besides=chosen.run_of):
+        raise ConfeeError("a run is alive in this folder; wait for it or stop it")
+    gone = results.clean()
     print(f"removed {len(gone)} files that no experiment needs")
 
 
@@ -169,27 +177,37 @@ def _clean(chosen: Any) -> None:
 
 
 def _do(chosen: Any) -> None:
-    from confee import pipeline
+    from confee.workflow import jobs
 
-    pipeline.do_job(chosen.job)
+    jobs.do_job(chosen.job)
 
 
 def _compile(chosen: Any) -> None:
-    from confee import pipeline
+    from confee.workflow import jobs
 
-    pipeline.compile_kernels(chosen.stamps)
-
-
-def _stage(chosen: Any) -> None:
-    from confee import pipeline
-
-    getattr(pipeline, chosen.stage)(chosen.experiment)
+    jobs.compile_kernels(chosen.stamps)
 
 
-def _draw(chosen: Any) -> None:
-    from confee import pictures
+def _make(chosen: Any) -> None:
+    """A stage: its files, then the note of what they were made from."""
+    from pathlib import Path
 
-    pictures.draw(chosen.experiment, chosen.name, chosen.files)
+    from confee.workflow import results, stages
+
+    plan = results.read_plan(Path(chosen.plan))
+    stage = chosen.stage
+    if stage == "picture":
+        from confee.workflow import pictures
+
+        stage = chosen.name
+        made = pictures.draw(plan, chosen.name, chosen.files)
+    else:
+        made = {
+            "regret": results.collect,
+            "slopes": results.measure,
+            "claims": results.judge,
+        }[stage](plan)
+    stages.keep_note(results.folder(plan).name, stage, chosen.key, made)
 
 
 # --------------------------------------------------------------------------- progress
@@ -199,7 +217,8 @@ class _Progress:
     """A bar on stderr, on a terminal, for what takes longer than a second."""
 
     def __init__(self, total: int) -> None:
-        self.total, self.done, self.bar = total, 0, None
+        self.total, self.done = total, 0
+        self.bar: Any = None
         self.since = time.monotonic()
         self.wanted = sys.stderr.isatty()
 

@@ -15,7 +15,7 @@ import yaml
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -25,13 +25,16 @@ from confee.errors import ConfeeError
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.plan import AXES, Entrant, Grid, Seeds
 
+RESERVED = ("calibration", "cells", "jobs", "logs", "reference")
+"""Folders of results/ and figures/ that are no experiment's."""
+
 
 def conf_folder() -> Path:
     """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout."""
     named = os.environ.get("CONFEE_CONF")
     folder = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
     if not (folder / "config.yaml").is_file():
-        raise ConfeeError(f"{folder}: no configuration there; CONFEE_CONF must name the conf folder")
+        raise ConfeeError(f"{folder}: no configuration there; CONFEE_CONF must name conf/")
     return folder.absolute()
 
 
@@ -43,32 +46,52 @@ def options(group: str) -> list[str]:
 def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     """conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
 
-    Raises ConfeeError in one line for what Hydra or YAML refuse, and for a key given twice.
+    Raises ConfeeError in one line for what Hydra or YAML refuse, for a key given twice, and if a
+    key of conf/<name>.yaml is gone.
     """
-    keys = [re.split(r"[=~]", override.lstrip("+~"))[0] for override in overrides]
+    keys = [_key(override) for override in overrides]
     for key in keys:
         if keys.count(key) > 1:
             raise ConfeeError(f"{key}: given {keys.count(key)} times; must be given once")
-    for override in overrides:
-        if "=" not in override and not override.startswith("~"):
-            raise ConfeeError(f"{override}: not an override; must be key=value")
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf_folder()), version_base="1.3"):
             config = hydra_compose(name, overrides=list(overrides))
             values = OmegaConf.to_container(config, resolve=True)
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
     except yaml.YAMLError as error:
         raise ConfeeError("conf: not YAML: " + " ".join(str(error).split())) from None
-    assert isinstance(values, dict)
+    except OSError as error:
+        raise ConfeeError(f"conf: cannot be read: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
+    for key in _own_keys(name):
+        if key not in values:
+            raise ConfeeError(f"~{key}: must stay; set it to another value instead")
     return values  # type: ignore[return-value]
+
+
+def _key(override: str) -> str:
+    """The key of one override. Raises ConfeeError if it has none, or is of Hydra's own settings."""
+    found = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
+    if not found:
+        raise ConfeeError(f"{override or repr(override)}: not an override; must be key=value")
+    key = found[1] or found[2]
+    if re.match(r"hydra\b", key):
+        raise ConfeeError(f"{override}: no such key")
+    return key
+
+
+def _own_keys(name: str) -> list[str]:
+    said = yaml.safe_load((conf_folder() / f"{name}.yaml").read_text())
+    return [key for key in said if key != "defaults"]
 
 
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     """Hydra's many lines, in one that names the key, the value and what is known."""
     text = str(error)
-    unknown = re.search(r"Could not find '([\w/@.]+)/([^']+)'", text)
+    unknown = re.search(r"Could not (?:find|load) '([\w/@.]+)/([^']*)'", text)
     if unknown:
         group = unknown[1].split("/")[-1]
         return f"{group}={unknown[2]}: unknown; known: {', '.join(options(group))}"
@@ -80,8 +103,11 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         given = next((o for o in overrides if o.lstrip("+").startswith(key[1])), key[1])
         return f"{given}: no such key"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: not in Hydra's syntax: {lines[0]}"
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
-    return ": ".join(dict.fromkeys([*lines[:1], *([cause] if cause else [])]))
+    where = getattr(error, "full_key", None) or ""
+    return ": ".join(filter(None, dict.fromkeys([where, *lines[:1], cause])))
 
 
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:
@@ -168,7 +194,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         try:
             overrides = shlex.split(overrides)
         except ValueError as error:
-            raise ConfeeError(f"overrides={schema.show(overrides)}: {error}") from None
+            reason = str(error).lower()
+            raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
     values = compose("config", overrides)
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "seeds",
@@ -179,10 +206,13 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not re.fullmatch(r"[A-Za-z0-9][\w-]*", top.name):
         raise ConfeeError(f"name={top.name}: must be a word of letters, digits, - and _")
+    if top.name in RESERVED:
+        raise ConfeeError(f"name={top.name}: must not be one of {', '.join(RESERVED)}")
     seeds = schema.build(_Seeds, _mapping(values["seeds"], "seeds"), "seeds")
     grid = _grid(values, top.phases)
     entrants = _entrants(values)
-    entries = {k: _mapping(v, f"family.{k}") for k, v in _mapping(values["family"], "family").items()}
+    entries = _mapping(values["family"], "family")
+    entries = {label: _mapping(entry, f"family.{label}") for label, entry in entries.items()}
     if not entrants:
         raise ConfeeError("policies={}: an experiment needs at least one policy")
     if not entries:
@@ -191,6 +221,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     for label, entrant in entrants.items():
         cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})
     family(entries, **{n: centre[n] for n in "KTBV"})
+    if not any(grid.axes.values()):
+        raise ConfeeError("grid={}: an experiment needs at least one point on an axis")
     try:
         resolved = canonical({key: value for key, value in values.items() if key != "jobs"})
     except ConfeeError as error:

@@ -28,6 +28,7 @@ LABELS = {
     "slopes": "fitting slopes",
     "claims": "judging claims",
     "figure": "drawing figures",
+    "table": "writing tables",
 }
 # The target rule does no work of its own, so it is neither shown nor counted.
 HIDDEN = {"all"}

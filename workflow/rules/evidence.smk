@@ -1,41 +1,51 @@
-# From runs to worst cases and exponents, and from those to verdicts.
+# From runs to worst cases and exponents, and from those to verdicts. Whether a stage is to be made
+# again is for its `due` file to say: see confee.workflow.stages. No `ancient` between stages, though:
+# Snakemake does not look at the `due` of a stage below one that runs.
 
 rule regret:
     input:
-        f"{results}/plan.json",
-        ancient(run.done),
+        due=run.due("regret"),
+        done=ancient(run.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/points.csv",
         f"{results}/config.yaml",
+        run.note("regret"),
+    params:
+        key=run.keys["regret"],
     log:
         f"{results}/logs/regret.log",
     shell:
-        "{confee} collect {run.name} 2> {log}"
+        "{confee} make-regret {run.plan_file} {params.key} 2> {log}"
 
 
 rule slopes:
     input:
-        f"{results}/regret.parquet",
-        pipeline.sources("confee.evidence"),
+        due=run.due("slopes"),
+        regret=f"{results}/regret.parquet",
     output:
         f"{results}/worst.csv",
         f"{results}/slopes.csv",
+        run.note("slopes"),
+    params:
+        key=run.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
     shell:
-        "{confee} measure {run.name} 2> {log}"
+        "{confee} make-slopes {run.plan_file} {params.key} 2> {log}"
 
 
 rule claims:
     input:
-        f"{results}/regret.parquet",
-        f"{results}/slopes.csv",
-        pipeline.sources("confee.claims"),
+        due=run.due("claims"),
+        slopes=f"{results}/slopes.csv",
     output:
         f"{results}/claims.json",
         f"{results}/claims.md",
+        run.note("claims"),
+    params:
+        key=run.keys["claims"],
     log:
         f"{results}/logs/claims.log",
     shell:
-        "{confee} judge {run.name} 2> {log}"
+        "{confee} make-claims {run.plan_file} {params.key} 2> {log}"

@@ -2,26 +2,33 @@
 
 rule figure:
     input:
-        f"{results}/slopes.csv",
-        lambda at: pipeline.sources(pipeline.figure_module(at.name)),
+        due=lambda at: run.due(at.name),
+        slopes=f"{results}/slopes.csv",
     output:
-        f"{figures}/{{name}}.pdf",
-        f"{figures}/{{name}}.png",
+        files=multiext(f"{figures}/{{name}}", ".pdf", ".png"),
+        note=run.note("{name}"),
+    params:
+        key=lambda at: run.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
     wildcard_constraints:
-        name="|".join(pipeline.DRAWN),
+        name="|".join(FIGURES),
     shell:
-        "{confee} draw {run.name} {wildcards.name} {output} 2> {log}"
+        "{confee} make-picture {run.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
 
 
 rule table:
     input:
-        f"{results}/slopes.csv",
-        pipeline.sources("confee.rendering.tables.table1"),
+        due=lambda at: run.due(at.name),
+        slopes=f"{results}/slopes.csv",
     output:
-        expand(f"{figures}/table1.{{kind}}", kind=["csv", "md", "tex"]),
+        files=multiext(f"{figures}/{{name}}", ".csv", ".md", ".tex"),
+        note=run.note("{name}"),
+    params:
+        key=lambda at: run.keys[at.name],
     log:
-        f"{results}/logs/table1.log",
+        f"{results}/logs/{{name}}.log",
+    wildcard_constraints:
+        name="|".join(TABLES),
     shell:
-        "{confee} draw {run.name} table1 {output} 2> {log}"
+        "{confee} make-picture {run.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"

@@ -13,7 +13,7 @@ rule kernels:
 rule calibrate:
     input:
         job=ancient("results/jobs/{job}.json"),
-        kernel=ancient(pipeline.stamp("hyque_calibrated")),
+        kernel=ancient(stamp("hyque_calibrated")),
     output:
         "results/calibration/{job}.json",
     log:

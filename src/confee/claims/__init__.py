@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from confee.claims import hyque_budget, hyque_rate, lower_bound, rexp3b_budget, rexp3b_rate
 from confee.claims.verdict import Verdict, correct
-from confee.evidence import Evidence
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
 
 _MODULES = (hyque_rate, rexp3b_rate, hyque_budget, rexp3b_budget, lower_bound)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.evidence.worst import SETTING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONTROL = "greedy_spend"
 

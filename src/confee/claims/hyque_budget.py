@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee import theory
 from confee.claims import budget
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
-from confee.evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
 
 IDS = ("hyque-budget",)
 
@@ -71,6 +75,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
 
 def _cut(runs: pd.DataFrame) -> pd.Series:
     """Share of its last block that each run's horizon leaves, if nothing restarts it."""
+    import pandas as pd
+
     shares = {}
     for T, B in set(runs[["T", "B"]].itertuples(index=False, name=None)):
         order, first = theory.last_block(T, B)

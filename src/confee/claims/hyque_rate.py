@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from confee.claims.rates import judge_rate
 from confee.claims.verdict import Verdict
-from confee.evidence import Evidence
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
 
 LABELS = {"hyque-rate/theory": "hyque", "hyque-rate/calibrated": "hyque_calibrated"}
 IDS = tuple(LABELS)

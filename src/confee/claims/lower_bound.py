@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from confee import theory
 from confee.claims.verdict import (
@@ -18,8 +17,12 @@ from confee.claims.verdict import (
     apply_control,
     at_horizon,
 )
-from confee.evidence import Evidence
 from confee.evidence.worst import CELL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
 
 IDS = ("lower-bound/measured",)
 CONTROL = "oracle"
@@ -84,6 +87,9 @@ def _ratios(evidence: Evidence) -> pd.DataFrame:
     Columns: policy, CELL, ratio, low, high, seeds. Only cells where the proof's choices are
     possible, and only the seeds that every adversary got: the fresh ones depend on the outcome.
     """
+    import pandas as pd
+    from scipy import stats
+
     runs = evidence.regret
     if "adversary.c" not in runs:
         return pd.DataFrame(columns=["policy", *CELL, "ratio", "low", "high", "seeds"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from confee.claims.verdict import (
     FAILS,
@@ -14,8 +15,10 @@ from confee.claims.verdict import (
     check_fixed_budget,
     combine,
 )
-from confee.evidence import Evidence
 from confee.evidence.slopes import axis_of
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
 
 REQUIRED = ("B", "V", "K", "T")
 

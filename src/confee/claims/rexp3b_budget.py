@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee import theory
 from confee.claims import budget
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
-from confee.evidence import Evidence
 from confee.evidence.worst import SETTING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
 
 IDS = ("rexp3b-budget",)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from confee.claims.rates import judge_rate
 from confee.claims.verdict import Verdict
-from confee.evidence import Evidence
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
 
 IDS = ("rexp3b-rate",)
 

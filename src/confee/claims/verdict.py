@@ -17,13 +17,13 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-
-import pandas as pd
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
+from typing import TYPE_CHECKING
 
 from confee import theory
 from confee.evidence.slopes import MINIMAL_POINTS, MINIMAL_SPAN, SPANNING, axis_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS = (
     "holds", "fails", "consistent", "undecided", "vacuous",
@@ -166,6 +166,8 @@ def _measure(row: pd.Series, name: str, sqrt_log: bool) -> Check:
 
 def _p_values(excess: float, margin: float, row: pd.Series) -> tuple[float, float]:
     """One-sided p-values of t = (e - margin) / se: against e over the margin, and under it."""
+    from scipy import stats
+
     distance = excess - margin
     if row["se"] > 0:
         t = distance / row["se"]
@@ -275,6 +277,8 @@ def apply_control(verdict: Verdict) -> Verdict:
 
 def correct(verdicts: Iterable[Verdict], primary: Iterable[str]) -> list[Verdict]:
     """Holm's correction over the primary verdicts; one that does not survive is `undecided`."""
+    from statsmodels.stats.multitest import multipletests
+
     verdicts, primary = list(verdicts), set(primary)
     family = [i for i, v in enumerate(verdicts) if v.id in primary and v.p_value is not None]
     if not family:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.evidence.slopes import slopes
 from confee.evidence.worst import worst_cases
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Evidence", "gather", "slopes", "worst_cases"]
 

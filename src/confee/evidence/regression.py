@@ -28,7 +28,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 GUARD_LEVEL = 0.01
 HARMONICS = 2
@@ -86,6 +85,8 @@ class Design:
             se: standard error of each y from its seeds, same shape; NaN counts as none.
             seeds: number of seeds behind each standard error, shape (cells,).
         """
+        from scipy import stats
+
         y, se = (np.asarray(a, dtype=float).reshape(len(self._hat), -1) for a in (y, se))
         w = self.weights[j]
         value = w @ y

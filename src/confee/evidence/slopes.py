@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from confee import theory
 from confee.evidence.regression import Design
 from confee.evidence.worst import CELL
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 VARIABLES = ("T", "B", "V", "K")
 
@@ -93,6 +96,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
         worst: one row a cell, as from worst_cases.
         points: one row per (cell, axis), as in docs/design.md.
     """
+    import pandas as pd
+
     plan = points[points["axis"].isin(AXES)].drop_duplicates([*CELL, "axis", "point", "phase"])
     table = plan.merge(worst.drop(columns="policy", errors="ignore"), on=CELL, how="left")
     table["reason"] = _reasons(table)
@@ -109,6 +114,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
 
 def _reasons(table: pd.DataFrame) -> np.ndarray:
     """Why each cell stays out of the fits, first reason that applies; empty if it enters."""
+
     free = table["policy"].isin(CONTROLS)
 
     def flag(name: str) -> pd.Series:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from confee import theory
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CELL = ["label", "K", "T", "B", "V"]
 """What a cell is, in every frame of this package."""
@@ -58,6 +61,8 @@ def worst_cases(
     Raises:
         ValueError: a cell has neither choose nor fresh rows (cannot happen to a non-empty cell).
     """
+    import pandas as pd
+
     if regret.empty:
         return pd.DataFrame(columns=COLUMNS)
     limits = {**CEILINGS, **(ceilings or {})}
@@ -105,6 +110,8 @@ def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
 
 def _gap(entries: pd.DataFrame) -> pd.Series:
     """Gap of each entry: `gap`, else `size`, else c times the lower bound's epsilon."""
+    import pandas as pd
+
     gap = pd.Series(np.nan, index=entries.index)
     for name in ("adversary.gap", "adversary.size"):
         if name in entries:
@@ -123,6 +130,8 @@ def _sums(frame: pd.DataFrame, choose: int) -> pd.DataFrame:
     `spread` is the standard deviation over the fresh seeds if there are any, else over the
     choose seeds; NaN with a single seed.
     """
+    import pandas as pd
+
     part = np.where(frame["seed"] < choose, 0, 1 + (frame["seed"] - choose) % 2)
     grouped = frame.assign(part=part).groupby(["entry", "part"])["regret"]
     table = grouped.agg(n="count", s="sum").unstack("part")
@@ -145,6 +154,8 @@ def _best(score: pd.Series, cell: pd.Series) -> pd.Series:
 
 def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
     """Cross-fitted estimate of each cell: entry, regret, se, seeds, naive, split."""
+    import pandas as pd
+
     cell = entries["cell"]
     n0, n1, n2 = (entries[f"n{k}"] for k in range(3))
     s0, s1, s2 = (entries[f"s{k}"] for k in range(3))
@@ -201,6 +212,8 @@ def _grid_ends(
     worst case there is the problem's and not cut short by the grid. Nor is a largest gap of one
     family where another one was tried with larger gaps. V = 0 has no gap and no end.
     """
+    import pandas as pd
+
     ends = entries.groupby("cell")["gap"].agg(["min", "max"])
     family = entries.loc[chosen.to_numpy()]
     ends = ends.reindex(family["cell"])
@@ -219,6 +232,8 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
     Measured where the policy `uniform` played the setting; else (1 - 1/K) g T, exact for every
     family whose gap stays open, with g the largest gap of such a family in the cell.
     """
+    import pandas as pd
+
     played = worst[worst["policy"] == "uniform"].groupby(SETTING)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
     open_gap = entries[entries["adversary"] != "single_jump"]

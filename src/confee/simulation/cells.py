@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from confee import schema, theory
 from confee.canonical import canonical
 from confee.errors import ConfeeError
-from confee.policies import Policy, policy
-from confee.world.adversaries import Adversary, adversary
+from confee.policies import POLICIES, Policy, policy
+from confee.world.adversaries import ADVERSARIES, Adversary, adversary
 
 CEILING = "ceiling"
 
@@ -45,12 +46,22 @@ class Cell:
     def label(self) -> str:
         return self.spec.label(self.options)
 
-    @property
+    @cached_property
     def key(self) -> dict[str, Any]:
         """Canonical parameters."""
         sizes = {name: getattr(self, name) for name in "KTBV"}
         options = dataclasses.asdict(self.options)
         return canonical({"policy": self.policy, "options": options, **sizes})
+
+
+def _name(values: dict[str, Any], where: str, known: Mapping[str, Any]) -> str:
+    """Takes the name out of `values`. Raises ConfeeError if it is not a known one."""
+    name = values.pop("name", None)
+    if not isinstance(name, str) or name not in known:
+        raise ConfeeError(
+            f"{where}.name={schema.show(name)}: unknown; known: {', '.join(sorted(known))}"
+        )
+    return name
 
 
 def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
@@ -59,8 +70,8 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
     Raises ConfeeError naming what is unknown, missing or out of range: K <= B <= T, V >= 0.
     """
     values = dict(conf)
-    spec = policy(values.pop("name", None))
-    options = schema.build(spec.options, values, where)
+    spec = policy(_name(values, where, POLICIES))
+    options: Any = schema.build(spec.options, values, where)
     checked = schema.build(Sizes, sizes)
     if not checked.K <= checked.B <= checked.T:
         raise ConfeeError(
@@ -84,16 +95,23 @@ class Opponent:
     def parameters(self) -> dict[str, Any]:
         return dict(self.resolved)
 
-    @property
+    @cached_property
     def key(self) -> list[Any]:
         return canonical([self.adversary, self.parameters])
 
 
 def opponent(conf: Mapping[str, Any], where: str = "adversary", **sizes: Any) -> Opponent:
     """The opponent of `conf`, {"name": id, **parameters}. Raises ConfeeError as `cell` does."""
+    return _resolved(*_options(conf, where), **sizes)
+
+
+def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
     values = dict(conf)
-    spec = adversary(values.pop("name", None))
-    options = schema.build(spec.options, values, where)
+    spec = adversary(_name(values, where, ADVERSARIES))
+    return spec, schema.build(spec.options, values, where)
+
+
+def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
     resolved = canonical(spec.resolve(options, **sizes))
     return Opponent(spec.id, tuple(sorted(resolved.items())))
 
@@ -103,41 +121,56 @@ def family(entries: Mapping[str, Mapping[str, Any]], K, T, B, V) -> list[Opponen
 
     A parameter may be a list: each value is an opponent. `strength` is a list of gaps in units of
     the critical gap (K V / B)^{1/3}, or `ceiling`; what lies above the ceiling is left out, and so
-    is what V cannot pay for.
+    is what V cannot pay for. Raises ConfeeError on a mistake in an entry, or if nothing is left.
     """
     found: dict[str, Opponent] = {}
     for label, entry in entries.items():
         where = f"family.{label}"
         for conf in _expanded(dict(entry), where, K, B, V):
+            spec, options = _options(conf, where)
             try:
-                one = opponent(conf, where, K=K, T=T, B=B, V=V)
-            except ConfeeError:
+                one = _resolved(spec, options, K=K, T=T, B=B, V=V)
+            except ConfeeError as error:
                 if "strength" in entry or "c" in entry:
                     continue  # out of this cell's range, not a mistake in conf
-                raise
+                raise ConfeeError(f"{where}: at K={K}, T={T}, B={B}, V={V:g}: {error}") from None
             found.setdefault(str(one.key), one)
+    if not found:
+        raise ConfeeError(f"family: no adversary is left at K={K}, T={T}, B={B}, V={V:g}")
     return list(found.values())
 
 
+@dataclass(frozen=True)
+class _Relative:
+    strength: float = schema.real(above=0)
+
+
+_STRENGTH = dataclasses.fields(_Relative)[0]
+
+
 def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]]:
-    spec = adversary(entry.get("name"))  # type: ignore[arg-type]
+    spec = adversary(_name(dict(entry), where, ADVERSARIES))
     strengths = entry.pop("strength", None)
     if strengths is not None:
         if spec.strength is None:
-            raise ConfeeError(f"{where}.strength: {spec.id} has none")
+            raise ConfeeError(f"{where}.strength={schema.show(strengths)}: {spec.id} has none")
+        field = next(f for f in dataclasses.fields(spec.options) if f.name == spec.strength)
+        for value in _listed(entry.get(spec.strength, [])):  # not used, but wrong is wrong
+            schema.check(field, value, f"{where}.{spec.strength}")
         critical = theory.critical_gap(K, B, V)
         gaps = []
-        for value in strengths if isinstance(strengths, list) else [strengths]:
-            if value != CEILING and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise ConfeeError(
-                    f"{where}.strength={schema.show(value)}: must be a number over 0 or {CEILING}"
-                )
+        for value in _listed(strengths):
+            if value != CEILING:
+                value = schema.check(_STRENGTH, value, f"{where}.strength")
             gap = spec.ceiling if value == CEILING else value * critical
             if 0 < gap <= spec.ceiling:
                 gaps.append(gap)
         entry[spec.strength] = gaps
-    confs = [{}]
+    confs: list[dict[str, Any]] = [{}]
     for key, value in entry.items():
-        values = value if isinstance(value, list) else [value]
-        confs = [conf | {key: one} for conf in confs for one in values]
+        confs = [conf | {key: one} for conf in confs for one in _listed(value)]
     return confs
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -30,8 +30,9 @@ def imports(module: str) -> frozenset[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+            parts = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {name for name in parts if name.startswith("confee.") and source_file(name)}
+            names |= modules if modules == parts else modules | {node.module}
     # Not `confee` itself: it only re-exports, and would tie every result to every file.
     return frozenset(n for n in names if n.startswith("confee.") and source_file(n))
 
@@ -46,10 +47,15 @@ def closure(module: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def code_hash(modules: Iterable[str]) -> str:
-    """A hash of the sources of `modules` and of all they import."""
+def code_hash(modules: Iterable[str], alone: Iterable[str] = ()) -> str:
+    """A hash of the sources of `modules` and of all they import, and of modules taken `alone`."""
+    return _hash_of(frozenset().union(alone, *(closure(m) for m in modules)))
+
+
+@functools.cache
+def _hash_of(modules: frozenset[str]) -> str:
     text = hashlib.sha256()
-    for module in sorted(set().union(*(closure(m) for m in modules))):
+    for module in sorted(modules):
         text.update(module.encode() + b"\0" + _bytes(module) + b"\0")
     return text.hexdigest()[:16]
 

@@ -18,7 +18,7 @@ from confee.errors import ConfeeError
 METADATA = b"confee"
 
 
-def write_whole(path: Path | str, write: Callable[[Path], None]) -> None:
+def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
     """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
 
     The temporary name is unique to this process: a killed Snakemake leaves its jobs writing.
@@ -42,6 +42,17 @@ def write_whole(path: Path | str, write: Callable[[Path], None]) -> None:
             temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: Path | str) -> None:
+    """Raises ConfeeError now, not after the work, if `path` could not be written."""
+    path = Path(path)
+    if path.is_dir():
+        raise ConfeeError(f"{path}: cannot be written: it is a folder")
+    if not path.parent.is_dir():
+        raise ConfeeError(f"{path}: cannot be written: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfeeError(f"{path}: cannot be written: no permission in {path.parent}")
+
+
 def write_text(path: Path | str, text: str) -> None:
     """`text` as the whole content of `path`."""
     write_whole(path, lambda part: part.write_text(text))
@@ -60,16 +71,33 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
-def read_table(path: Path | str, remake: str) -> tuple[pa.Table, Any]:
-    """(table, what its metadata says). `remake` tells how to make it again.
+def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:
+    """(table, what its metadata says). `remake` tells how to make it anew, `missing` for once.
 
     Raises ConfeeError, naming the file, if it is missing or damaged.
     """
     try:
-        table = pq.read_table(path)
+        table = pq.ParquetFile(path).read()
         about = json.loads((table.schema.metadata or {})[METADATA])
     except FileNotFoundError:
-        raise ConfeeError(f"{path}: missing; {remake}") from None
+        raise ConfeeError(f"{path}: missing; {missing or remake}") from None
+    except PermissionError:
+        raise ConfeeError(f"{path}: cannot be read: permission denied") from None
     except (OSError, pa.ArrowException, KeyError, ValueError):
         raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
     return table, about
+
+
+def read_json(path: Path | str, missing: str, remake: str) -> Any:
+    """The content of a JSON file.
+
+    Raises ConfeeError, naming the file, if it is missing, unreadable or damaged.
+    """
+    try:
+        return json.loads(Path(path).read_text())
+    except FileNotFoundError:
+        raise ConfeeError(f"{path}: missing; {missing}") from None
+    except PermissionError:
+        raise ConfeeError(f"{path}: cannot be read: permission denied") from None
+    except (OSError, ValueError):
+        raise ConfeeError(f"{path}: damaged; {remake}") from None

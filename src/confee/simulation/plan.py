@@ -7,6 +7,8 @@ are grouped can change neither a number nor what is played again.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from confee import theory
-from confee.canonical import canonical, digest
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.code import code_hash
@@ -62,12 +63,25 @@ class Unit:
         }
         if self.stage == ESTIMATE:  # which opponents it plays is decided by the choose stage
             key |= {"choose": self.seeds.choose, "worst": self.seeds.worst}
-        return canonical(key)
+        return key
 
-    @property
+    @cached_property
     def file(self) -> Path:
         """Relative to the results folder."""
-        return Path("cells") / self.cell.policy / f"{digest(self.key)}.parquet"
+        # All parts are canonical: this is `digest(self.key)`, which would take ten times as long.
+        text = json.dumps(self.key, sort_keys=True, separators=(",", ":"))
+        name = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return Path("cells") / self.cell.policy / f"{name}.parquet"
+
+    @property
+    def whole(self) -> Unit:
+        """All seeds of the unit's stage: the same however they are cut into shards."""
+        first, count = 0, self.seeds.choose
+        if self.stage == ESTIMATE:
+            first, count = self.seeds.choose, self.seeds.estimate
+        if (first, count) == (self.first, self.count):
+            return self
+        return replace(self, first=first, count=count)
 
     @property
     def runs(self) -> int:
@@ -95,7 +109,7 @@ class Unit:
 
 
 def unit(said: Mapping[str, Any]) -> Unit:
-    """The unit that `describe` described. Raises ConfeeError if this code would name it otherwise."""
+    """The unit that `describe` described. Raises ConfeeError if this code names it otherwise."""
     key = dict(said["cell"])
     conf = {"name": key["policy"], **key["options"]}
     one = Unit(
@@ -186,9 +200,6 @@ class Plan:
     units: list[Unit] = field(default_factory=list)
     points: list[dict[str, Any]] = field(default_factory=list)
 
-    def cells(self) -> dict[str, Cell]:
-        return {digest(u.cell.key): u.cell for u in self.units}
-
 
 def plan(
     entrants: Mapping[str, Entrant],
@@ -202,12 +213,17 @@ def plan(
     """The plan of an experiment. `extra` cells ({policy, K, T, B, V, axis}) are what claims ask for
     beside the grid: they meet the family's first opponent only, on the choosing seeds."""
     made = Plan()
-    seen: set[str] = set()
+    seen: set[Cell] = set()
+    met: dict[tuple, list[Opponent]] = {}
+
+    def opponents(K: int, T: int, B: int, V: float) -> list[Opponent]:
+        if (K, T, B, V) not in met:
+            met[K, T, B, V] = family(entries, K, T, B, V)
+        return met[K, T, B, V]
 
     def add(one: Cell, against: Sequence[Opponent], how: Seeds) -> None:
-        name = digest(one.key)
-        if name not in seen:
-            seen.add(name)
+        if one not in seen:
+            seen.add(one)
             made.units.extend(units(one, against, how, shard, sampled))
 
     for label, entrant in entrants.items():
@@ -216,16 +232,18 @@ def plan(
         for place in grid.places():
             if place.axis not in entrant.axes or entrant.largest_B < place.B:
                 continue
-            sizes = {"K": place.K, "T": place.T, "B": place.B, "V": place.V}
-            one = cell(entrant.conf, f"policies.{label}", **sizes)
-            add(one, family(entries, **sizes), how)
+            sizes: dict[str, Any] = {name: getattr(place, name) for name in "KTBV"}
+            try:
+                one = cell(entrant.conf, f"policies.{label}", **sizes)
+                add(one, opponents(**sizes), how)
+            except ConfeeError as error:
+                raise ConfeeError(f"grid.{place.axis}={place.point:g}: {error}") from None
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
             made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
     for asked in extra:
         sizes = {name: asked[name] for name in "KTBV"}
         one = cell({"name": asked["policy"]}, **sizes)
-        opponents = family(entries, **sizes)[:1]
-        add(one, opponents, Seeds(asked.get("seeds", seeds.choose), 0, 0))
+        add(one, opponents(**sizes)[:1], Seeds(asked.get("seeds", seeds.choose), 0, 0))
         said = {"label": one.label, "policy": one.policy, "axis": asked["axis"]}
         made.points.append(said | {"point": float(one.T), "phase": 0, **sizes})
     return made
@@ -244,9 +262,9 @@ def groups(missing: Sequence[Unit], cells_per_job: int, cost_per_job: float) -> 
     bundles: dict[Any, list[Unit]] = {}
     for u in missing:
         if whole:
-            bundles.setdefault((u.cell.policy, digest(u.cell.key)), []).append(u)
+            bundles.setdefault((u.cell.policy, u.cell), []).append(u)
         else:
-            bundles.setdefault((u.cell.policy, u.stage, digest(u.key)), []).append(u)
+            bundles.setdefault((u.cell.policy, u.stage, u.file), []).append(u)
     for name, bundle in bundles.items():
         by.setdefault(name[0] if whole else name[:2], []).append(bundle)
     for batch in by.values():

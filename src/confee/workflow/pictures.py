@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import pipeline, theory
+from confee import theory
 from confee.canonical import digest
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, render
+from confee.workflow import results
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLES = ("table1",)
+
+# What a figure shows of the code itself, beside results.
+SHOWN = {
+    "block": ("confee.policies.schedule",),
+    "pace": ("confee.policies.hyque", "confee.simulation.trace"),
+}
 
 # The paper's block figure: (order, first slot) of its six instances, n = 3, b = 2.
 BLOCK = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
@@ -30,40 +37,25 @@ PACE: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
 class Data:
     """The frames of an experiment, each read or made when a figure asks for it."""
 
-    def __init__(self, experiment: str) -> None:
-        self.experiment = experiment
-        self.folder = pipeline.RESULTS / experiment
-        self.plan = pipeline.read_plan(experiment)
-        self.choose: int = self.plan["choose"]
+    def __init__(self, plan: Mapping[str, Any]) -> None:
+        self.plan = plan
+        self.choose: int = plan["choose"]
 
     @cached_property
     def regret(self) -> pd.DataFrame:
-        return pipeline.current(self.experiment)
+        return results.runs(self.plan)
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(self.plan["points"])
+        return results.points(self.plan)
 
     @cached_property
     def worst(self) -> pd.DataFrame:
-        return self._csv("worst.csv")
+        return results.frame(self.plan, "worst.csv")
 
     @cached_property
     def slopes(self) -> pd.DataFrame:
-        return self._csv("slopes.csv")
-
-    def _csv(self, name: str) -> pd.DataFrame:
-        import pandas as pd
-
-        file = self.folder / name
-        try:
-            return pd.read_csv(file)
-        except FileNotFoundError:
-            raise ConfeeError(f"{file}: missing; run snakemake again") from None
-        except (OSError, ValueError):
-            raise ConfeeError(f"{file}: damaged; {pipeline.REMAKE}") from None
+        return results.frame(self.plan, "slopes.csv")
 
     # The block figure.
 
@@ -124,16 +116,18 @@ class Data:
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
-def draw(experiment: str, name: str, targets: Sequence[str]) -> None:
+def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Path]:
     """Draws a figure or table of an experiment into each of `targets` (by suffix).
 
     Raises ConfeeError on an unknown name.
     """
-    data = Data(experiment)
+    data = Data(plan)
+    experiment = plan["about"]["config"]["name"]
+    made = [Path(target) for target in targets]
     suffix = "csv" if name in TABLES else "pdf"
     about = {
-        "data": digest(data.plan["about"]),
-        "command": f"snakemake {pipeline.FIGURES / experiment / name}.{suffix}",
+        "data": digest(plan["about"]),
+        "command": f"snakemake figures/{experiment}/{name}.{suffix}",
     }
     if name in TABLES:
         from confee.rendering.tables.table1 import CAPTION, table1
@@ -142,11 +136,12 @@ def draw(experiment: str, name: str, targets: Sequence[str]) -> None:
         table = table1(data.slopes)
         for target in targets:
             save_table(table, target, about, CAPTION, "rates")
-        return
+        return made
     if name not in FIGURES:
         raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")
     from confee.rendering.style import save
 
     figure = render(name, data)
-    for target in targets:
-        save(figure, Path(target), about)
+    for file in made:
+        save(figure, file, about)
+    return made

@@ -1,0 +1,143 @@
+"""What a job does: plays the units of its file, or finds a scale. Each job imports this: light."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from confee import jit
+from confee.canonical import canonical, digest, dumps
+from confee.errors import ConfeeError
+from confee.simulation import files
+from confee.simulation.calibrate import calibrate, calibrated
+from confee.simulation.cells import Cell, Opponent, cell, opponent
+from confee.simulation.code import code_hash
+from confee.simulation.plan import ESTIMATE, Unit, unit
+from confee.simulation.play import Row, play_all
+
+RESULTS = Path("results")
+REMAKE = "delete it and run snakemake again"
+AGAIN = "run snakemake again"
+
+
+# --------------------------------------------------------------------------- calibration
+
+
+def calibration_key(one: Cell) -> dict[str, Any]:
+    """What a found scale depends on: not V."""
+    code = code_hash(["confee.simulation.calibrate"])
+    key = {name: one.key[name] for name in ("policy", "options", "K", "T", "B")}
+    return canonical(key | {"code": code})
+
+
+def calibration_file(one: Cell) -> Path:
+    return RESULTS / "calibration" / f"{digest(calibration_key(one))}.json"
+
+
+def find_scale(one: Cell) -> None:
+    """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
+    scale = calibrate(one.K, one.T, one.B, one.options)
+    kept = {**calibration_key(one), "scale": scale}
+    files.write_text(calibration_file(one), dumps(kept) + "\n")
+
+
+def found_scale(one: Cell) -> float:
+    """The scale that `find_scale` kept. Raises ConfeeError if it is missing or of another cell."""
+    file = calibration_file(one)
+    kept = read_scale(file)
+    if {name: kept[name] for name in kept if name != "scale"} != calibration_key(one):
+        raise ConfeeError(f"{file}: belongs to another cell; {REMAKE}")
+    return float(kept["scale"])
+
+
+def read_scale(file: Path) -> dict[str, Any]:
+    """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
+    kept = files.read_json(file, AGAIN, REMAKE)
+    scale = kept.get("scale") if isinstance(kept, dict) else None
+    if isinstance(scale, bool) or not isinstance(scale, int | float):
+        raise ConfeeError(f"{file}: damaged; {REMAKE}")
+    return kept
+
+
+# --------------------------------------------------------------------------- units
+
+
+def worst_opponents(one: Unit, chosen_from: Sequence[str]) -> list[Opponent]:
+    """The unit's opponents with the largest mean regret on the choosing seeds, in family order."""
+    sums = dict.fromkeys((dumps(o.key) for o in one.opponents), 0.0)
+    for name in chosen_from:
+        for row in read_unit(name).to_pylist():
+            sums[_opponent_of(row)] += row["regret"]
+    ranked = sorted(one.opponents, key=lambda o: -sums[dumps(o.key)])
+    keep = {dumps(o.key) for o in ranked[: one.seeds.worst]}
+    return [o for o in one.opponents if dumps(o.key) in keep]
+
+
+def _opponent_of(row: Row) -> str:
+    prefix = "adversary."
+    parameters = {
+        name.removeprefix(prefix): value
+        for name, value in row.items()
+        if name.startswith(prefix) and value is not None
+    }
+    return dumps([row["adversary"], parameters])
+
+
+def read_unit(name: str) -> Any:
+    """The arrow table of a unit. Raises ConfeeError if it is damaged or not what its name says."""
+    table, about = files.read_table(RESULTS / name, REMAKE, missing=AGAIN)
+    if digest(about) != Path(name).stem:
+        raise ConfeeError(f"{RESULTS / name}: holds another cell than its name says; {REMAKE}")
+    return table
+
+
+def play_unit(one: Unit, chosen_from: Sequence[str], tick: Callable[[], None]) -> None:
+    """Plays a unit and writes its file."""
+    opponents = list(one.opponents)
+    if one.stage == ESTIMATE:
+        opponents = worst_opponents(one, chosen_from)
+    scale = found_scale(one.cell) if one.cell.spec.calibrated else None
+    options = calibrated(one.cell, scale)
+    seeds = range(one.first, one.first + one.count)
+    rows = play_all(one.cell, opponents, seeds, options, one.sampled, tick)
+    files.write_table(RESULTS / one.file, rows, one.key)
+
+
+# --------------------------------------------------------------------------- jobs
+
+
+def job_file(name: str) -> Path:
+    return RESULTS / "jobs" / f"{name}.json"
+
+
+def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
+    """Plays the units of a job file that are not there yet, or finds a scale."""
+    job = files.read_json(name, AGAIN, REMAKE)
+    if not isinstance(job, dict) or job.get("kind") not in ("play", "calibrate"):
+        raise ConfeeError(f"{name}: not a job file; {REMAKE}")
+    for said in job["units"]:
+        one = unit(said)
+        if job["kind"] == "calibrate":
+            find_scale(one.cell)
+        elif not (RESULTS / one.file).exists():
+            play_unit(one, said["chosen_from"], tick)
+
+
+def stamp(policy: str) -> str:
+    """Lies in the cache folder: they are lost together."""
+    return (jit.CACHE / f"{policy}.compiled").as_posix()
+
+
+def compile_kernels(stamps: Sequence[str]) -> None:
+    """Plays a toy cell of each policy: its kernel is in the cache then. One process at a time."""
+    sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
+    against = opponent({"name": "switching", "gap": 0.25}, **sizes)
+    with (jit.CACHE / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for file in stamps:
+            one = cell({"name": Path(file).stem}, **sizes)
+            play_all(one, [against], [0], calibrated(one))
+            files.write_text(file, "")
+    jit.prune()

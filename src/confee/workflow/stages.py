@@ -1,0 +1,59 @@
+"""Which results of an experiment are still right: each stage keeps a note of what it was made from.
+
+Snakemake goes by dates, which say nothing once results were copied or their metadata is lost. So a
+note `results/<experiment>/made/<stage>.json` holds the stage's key (plan and code) and the hashes
+of its files. A rule's input `results/jobs/<key>.due` is dated now if they don't fit, else long ago.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from confee.simulation import files
+from confee.workflow.jobs import RESULTS
+
+LONG_AGO = 1_000_000_000
+
+
+def note(experiment: str, stage: str) -> Path:
+    return RESULTS / experiment / "made" / f"{stage}.json"
+
+
+def due(key: str) -> Path:
+    return RESULTS / "jobs" / f"{key}.due"
+
+
+def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> None:
+    """Says that `made` are the files of the stage, and what they were made from."""
+    text = json.dumps({"key": key, "files": {file.as_posix(): _hash(file) for file in made}})
+    files.write_text(note(experiment, stage), text + "\n")
+
+
+def fits(experiment: str, stage: str, key: str) -> bool:
+    """Whether the stage's files are there, whole, and made from what `key` stands for."""
+    try:
+        said = json.loads(note(experiment, stage).read_text())
+        return said["key"] == key and all(
+            _hash(Path(file)) == hash for file, hash in said["files"].items()
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def date(experiment: str, stage: str, key: str, missing: bool = False) -> None:
+    """Dates the stage's `due` file for Snakemake. `missing`: what it is made of is not there."""
+    file = due(key)
+    if missing or not fits(experiment, stage, key):
+        files.write_text(file, f"{time.time_ns()}\n")  # another content: Snakemake compares it, too
+    elif not file.exists() or file.stat().st_mtime > LONG_AGO:
+        files.write_text(file, "\n")
+        os.utime(file, (LONG_AGO, LONG_AGO))
+
+
+def _hash(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

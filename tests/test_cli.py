@@ -1,0 +1,162 @@
+"""The confee command: numbers out, or one line and exit code 1."""
+
+import json
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+from confee import cli, load, simulate
+from confee.errors import ConfeeError
+from confee.world.game import RECORDED
+
+SIZES = ["K=2", "T=2000", "B=400", "V=2"]
+CELL = ["policy=uniform", "adversary=switching", *SIZES]
+
+
+def run(capsys, *arguments):
+    cli.main(arguments)
+    return capsys.readouterr().out
+
+
+def refuse(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    said = str(stop.value.code)  # Python prints it on stderr and exits with 1
+    assert said.startswith("confee: ")
+    assert "\n" not in said
+    assert capsys.readouterr().out == ""
+    return said.removeprefix("confee: ")
+
+
+def test_the_last_line_of_simulate_is_json_with_every_quantity(capsys):
+    said = json.loads(run(capsys, "simulate", *CELL, "seeds=4").splitlines()[-1])
+    assert tuple(said) == RECORDED
+    for mean, error, low, high in said.values():
+        assert low <= mean <= high
+        assert error >= 0
+    one = json.loads(run(capsys, "simulate", *CELL, "seeds=1"))
+    assert one["regret"][1] is None
+
+
+def test_output_holds_one_row_a_seed_equal_to_the_library(capsys, tmp_path):
+    file = tmp_path / "cell.parquet"
+    run(capsys, "simulate", *CELL, "adversary.gap=0.25", "seeds=3", "first_seed=2",
+        f"output={file}")  # fmt: skip
+    rows = pq.read_table(file).to_pandas()
+    assert list(rows["seed"]) == [2, 3, 4]
+    assert {*RECORDED, "policy", "adversary", "K", "T", "B", "V", "adversary.gap"} <= {*rows}
+    same = simulate("uniform", "switching", gap=0.25, K=2, T=2000, B=400, V=2, seeds=3,
+                    first_seed=2)  # fmt: skip
+    assert rows.equals(same[list(rows)])
+
+
+def test_one_number_has_many_spellings(capsys):
+    said = {
+        run(capsys, "simulate", "policy=uniform", "adversary=switching", "K=2", f"T={T}",
+            f"B={B}", f"V={V}")
+        for T, B, V in (("10000", "400", "2"), ("1e4", "4e2", "2.0"), ("10000.0", "400.0", "2e0"))
+    }  # fmt: skip
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("sedes=3", "sedes=3: no such key"),
+        ("seeds=abc", "seeds=abc: must be a whole number in [1, 1e+07]"),
+        ("seeds=-1", "seeds=-1: must be a whole number in [1, 1e+07]"),
+        ("seeds=true", "seeds=True: must be"),
+        ("first_seed=-1", "first_seed=-1: must be a whole number in [0, 1e+12]"),
+        ("K=1", "K=1: must be a whole number in [2, 100000]"),
+        ("T=0", "T=0: must be a whole number in [1, 1e+15]"),
+        ("T=1e400", "T=inf: must be"),
+        ("T=1e18", "T=1e+18: must be"),
+        ("T=null", "T=None: must be"),
+        ("T=${T}", "T: "),
+        ("B=1", "B=1: must be a whole number in [K, T] = [2, 2000]"),
+        ("B=2001", "B=2001: must be a whole number in [K, T] = [2, 2000]"),
+        ("B=400.5", "B=400.5: must be a whole number"),
+        ("V=-2", "V=-2: must be a number in [0, inf)"),
+        ("V=nan", "V=nan: must be"),
+        ("V=.inf", "V=.inf: must be"),
+        ("policy=hyqe", "policy=hyqe: unknown; known: baque"),
+        ("adversary=swiching", "adversary=swiching: unknown; known: hard"),
+        ("policy.pool=set", "policy.pool=set: no such key"),
+        ("+policy.pool=set", "policy.pool=set: no such key; known: none"),
+        ("adversary.gap=0.7", "adversary.gap=0.7: must be a number in (0, 0.5]"),
+        ("adversary.jitter=3", "adversary.jitter=3: must be true or false"),
+        ("idle=never", "idle=never: must be one of expected, sampled"),
+        ("output=x.csv", "output=x.csv: must end in .parquet"),
+        ("output=/nowhere/x.parquet", "/nowhere/x.parquet: cannot be written"),
+        ("output=/proc/x.parquet", "/proc/x.parquet: cannot be written"),
+        ("~seeds", "~seeds: must stay"),
+        ("~", "~: not an override"),
+        ("=3", "=3: not an override"),
+        ("", "'': not an override"),
+        ("hydra.run.dir=x", "hydra.run.dir=x: no such key"),
+        ('idle="expected', "idle=\"expected: not in Hydra's syntax"),
+        ("seeds=[1]", "seeds=[1]: must be"),
+        ("seeds={a: 1}", "seeds={'a': 1}: must be"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(capsys, change, said):
+    key = change.lstrip("+~").split("=")[0]
+    kept = [c for c in CELL if c.split("=")[0] != key]
+    assert refuse(capsys, "simulate", *kept, change).startswith(said)
+
+
+def test_what_is_missing_is_named(capsys):
+    assert refuse(capsys, "simulate", *CELL[:-1]) == "V: missing; give V=..."
+    assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; known: baque")
+    assert refuse(capsys, "simulate", *CELL, "K=3") == "K: given 2 times; must be given once"
+    assert refuse(capsys, "simulate", *CELL, "--fast").startswith("unrecognized arguments: --fast")
+    assert refuse(capsys, "frobnicate").startswith("argument COMMAND: invalid choice")
+
+
+def test_a_path_too_large_for_memory_is_said_in_one_line(capsys):
+    cell = ["policy=uniform", "adversary=switching", "K=2", "T=1e15", "B=400", "V=1e13"]
+    assert refuse(capsys, "simulate", *cell).startswith("out of memory")
+
+
+def test_list_names_what_there_is(capsys):
+    lines = run(capsys, "list").splitlines()
+    kinds = {line.split()[0]: line.split()[1] for line in lines}
+    assert kinds["hyque"] == "policy"
+    assert kinds["switching"] == "adversary"
+    assert kinds["paper"] == "experiment"
+    assert kinds["hyque-budget"] == "claim"
+
+
+def test_config_prints_what_it_resolves_to(capsys):
+    import yaml
+
+    said = yaml.safe_load(run(capsys, "config", "experiment=tiny", "grid.T=[1e4]"))
+    assert said["name"] == "tiny"
+    assert said["grid"]["T"] == [10000]
+    assert refuse(capsys, "config", "experiment=tiny", "grd.T=[1e4]") == "grd.T=[1e4]: no such key"
+
+
+def test_results_that_are_not_there_are_named_with_how_to_make_them(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = refuse(capsys, "claims", "--experiment", "tiny")
+    assert said.startswith("results/tiny/claims.json: missing; run: snakemake")
+    with pytest.raises(ConfeeError, match=r"results/tiny/regret.parquet: missing; make it with"):
+        load("tiny")
+    folder = tmp_path / "results" / "tiny"
+    folder.mkdir(parents=True)
+    for name, text in (("claims.json", "{"), ("regret.parquet", "PAR1"), ("plan.json", "[]")):
+        (folder / name).write_text(text)
+    assert "results/tiny/claims.json: damaged" in refuse(capsys, "claims", "--experiment", "tiny")
+    assert "results/tiny/plan.json: damaged" in refuse(capsys, "clean")
+    with pytest.raises(ConfeeError, match=r"results/tiny/regret.parquet: damaged"):
+        load("tiny")
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = [sys.executable, "-m", "confee", "list"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait()

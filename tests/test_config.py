@@ -1,0 +1,141 @@
+"""What conf accepts, and the one line that refuses the rest: key, value, range."""
+
+import re
+
+import pytest
+import yaml
+
+from confee import config
+from confee.errors import ConfeeError
+from confee.workflow.run import Run
+
+BAD = [
+    # key, what is wrong with it
+    ("seeds.chose=3", "seeds.chose=3: no such key"),
+    ("+seeds.chose=3", "seeds.chose=3: no such key; known: choose"),
+    ("+gird.T=[1]", "gird={'T': [1]}: no such key"),
+    ("seeds.choose=x", "seeds.choose=x: must be a whole number in [1, 1e+06]"),
+    ("seeds.choose=true", "seeds.choose=True: must be a whole number"),
+    ("seeds.choose=null", "seeds.choose=None: must be a whole number"),
+    ("seeds.choose=0", "seeds.choose=0: must be"),
+    ("seeds.choose=-1", "seeds.choose=-1: must be"),
+    ("seeds.choose=1e400", "seeds.choose=inf: must be"),
+    ("seeds.choose=1,2", "Ambiguous value"),
+    ("seeds=3", "seeds=3: must be a mapping"),
+    ("seeds.choose=2 seeds.choose=2", "seeds.choose: given 2 times"),
+    ("seeds.choose=2 ++seeds.choose=2", "seeds.choose: given 2 times"),
+    ("~seeds", "~seeds: must stay"),
+    ("~centre.K", "centre.K: missing"),
+    ("phases=1.5", "phases=1.5: must be a whole number in [1, 64]"),
+    ("toy=3", "toy=3: must be true or false"),
+    ("idle=both", "idle=both: must be one of expected, sampled"),
+    ("name=../up", "name=../up: must be a word"),
+    ("name=cells", "name=cells: must not be one of"),
+    ("grid.T=[0]", "grid.T=0: must be a whole number in [1, 1e+15]"),
+    ("grid.T=[.nan]", "grid.T=.nan: must be"),
+    ("grid.T=[nan]", "grid.T=nan: must be"),
+    ("grid.T=[1e18]", "grid.T=1e+18: must be"),
+    ("grid.T=[1e15]", "grid.T=1e+15: T="),
+    ("+grid.K=[1]", "grid.K=1: must be a whole number in [2, 100000]"),
+    ("+grid.V=[-1]", "grid.V=-1: must be a number in [0, inf)"),
+    ("+grid.B=[1e9]", "grid.B=1e+09: B=840896415: must be a whole number in [K, T]"),
+    ("+grid.B=[1]", "grid.B=1: B="),
+    ("+grid.Q=[1]", "grid.Q=[1]: must be one of K, T, B, V"),
+    ("~grid.T", "grid={}: an experiment needs at least one point"),
+    ("+at.Q.K=2", "at.Q: must be one of K, T, B, V"),
+    ("centre.B=1e9", "B=1000000000: must be a whole number in [K, T] = [2, 2000]"),
+    ("policies.hyque.scale=-1", "policies.hyque.scale=-1: must be a number in [0, inf)"),
+    ("+policies.hyque.pool=set", "policies.hyque.pool=set: no such key; known: scale, buffer"),
+    ("policies.hyque.name=hyqe", "policies.hyque.name=hyqe: unknown; known: baque"),
+    ("policies.hyque={name:[hyque]}", "policies.hyque.name=['hyque']: unknown"),
+    ("+policy@policies.x=hyqe", "policy=hyqe: unknown; known: baque"),
+    ("family.switching.strength=[-1]", "family.switching.strength=-1: must be a number in (0,"),
+    ("family.switching.gap=0.9", "family.switching.gap=0.9: must be a number in (0, 0.5]"),
+    ("family.hard.c=-1", "family.hard.c=-1: must be a number in (0, inf)"),
+    ("+family.switching.foo=1", "family.switching.foo=1: no such key"),
+    ("+plays.foo.axes=[T]", "plays.foo: no such entry in policies"),
+    ("+plays.hyque.axes=[Q]", "plays.hyque.axes=Q: must be among T, B, V, K"),
+    ("+plays.hyque.estimate=-1", "plays.hyque.estimate=-1: must be"),
+    ("claims=[hyque]", "claims=hyque: unknown; known: hyque-rate/theory"),
+    ("figures=[pie]", "figures=pie: unknown; known: block"),
+    ("jobs.cells=0", "jobs.cells=0: must be"),
+    ("experiment=tiny experiment=tiny", "experiment: given 3 times"),
+    ("seeds.choose=${x}", "seeds.choose: Interpolation key 'x' not found"),
+    ("hydra.run.dir=x", "hydra.run.dir=x: no such key"),
+    ("nonsense", "nonsense: not an override; must be key=value"),
+    ("=3", "=3: not an override"),
+    ("~", "~: not an override"),
+    ("'seeds.choose=2", "no closing quotation"),
+]
+
+
+@pytest.mark.parametrize(("bad", "said"), BAD)
+def test_bad_input_is_refused_in_one_line(bad, said):
+    with pytest.raises(ConfeeError) as error:
+        Run({"overrides": f"experiment=tiny {bad}"})
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"overides": "x"}, 'overides=x: no such key; must be overrides="..."'),
+        ({"overrides": {"a": 1}}, "overrides={'a': 1}: must be one string"),
+        ({"overrides": [1]}, "overrides=[1]: must be one string"),
+        ({"overrides": 3}, "overrides=3: must be one string"),
+        ({"overrides": "experiment=bar"}, "experiment=bar: unknown; known: paper, smoke, tiny"),
+        ({"overrides": "experiment="}, "experiment=: unknown"),
+    ],
+)
+def test_what_snakemake_hands_over_is_checked(bad, said):
+    with pytest.raises(ConfeeError, match=f"^{re.escape(said)}"):
+        Run(bad)
+
+
+def test_a_list_of_overrides_is_as_good_as_a_string():
+    text = config.experiment("experiment=tiny seeds.choose=3")
+    assert config.experiment(["experiment=tiny", "seeds.choose=3"]).resolved == text.resolved
+
+
+def test_equal_numbers_give_equal_configurations():
+    spellings = ["centre.T=1e4 grid.T=[1e3]", "centre.T=10000 grid.T=[1000]",
+                 "centre.T=10000.0 grid.T=[1000.0]"]  # fmt: skip
+    plans = [Run({"overrides": f"experiment=tiny {said}"}) for said in spellings]
+    assert len({run.plan_text for run in plans}) == 1
+    assert len({tuple(u.file for u in run.plan.units) for run in plans}) == 1
+
+
+@pytest.mark.parametrize("name", config.options("experiment"))
+def test_every_experiment_of_conf_is_valid(name):
+    run = Run({"overrides": f"experiment={name}"})
+    assert run.name == name
+    assert run.plan.units
+
+
+@pytest.mark.parametrize("group", ["policy", "adversary"])
+def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
+    from confee.policies import POLICIES
+    from confee.world.adversaries import ADVERSARIES
+
+    known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
+    assert config.options(group) == sorted(known)
+    for name, spec in known.items():
+        conf = yaml.safe_load((config.conf_folder() / group / f"{name}.yaml").read_text())
+        assert conf.pop("name") == name
+        options = spec.options(**conf)
+        assert options == spec.options()
+
+
+def test_conf_is_found_beside_the_sources_or_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
+    with pytest.raises(ConfeeError, match="no configuration there"):
+        config.conf_folder()
+
+
+def test_yaml_that_cannot_be_read_is_said_in_one_line(monkeypatch, tmp_path):
+    (tmp_path / "config.yaml").write_text("a: [1")
+    monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
+    with pytest.raises(ConfeeError) as error:
+        config.compose("config", [])
+    assert "\n" not in str(error.value)

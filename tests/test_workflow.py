@@ -1,0 +1,337 @@
+"""conf -> Snakemake -> results, on a few cells: what is made, made again, and never reused."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from confee import load, simulate
+
+ROOT = Path(__file__).parents[1]
+SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
+         "figures=[block]")  # fmt: skip
+RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
+JOBS_OF_SMALL = {"simulate": 4, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 1,
+                 "table": 1}  # fmt: skip
+
+
+class Project:
+    """A checkout without sources: the package is the one under test."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.results = folder / "results" / "tiny"
+
+    @classmethod
+    def fresh(cls, folder):
+        for name in ("Snakefile", "workflow", "profiles"):
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, folder / name)
+        return cls(folder)
+
+    def command(self, *options, overrides=SMALL):
+        config = ["--config", f"overrides={overrides}"]
+        return [sys.executable, "-m", "snakemake", *options, *config]
+
+    def start(self, *options, overrides=SMALL, **env):
+        env = {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), **env}
+        return subprocess.Popen(
+            self.command(*options, overrides=overrides), cwd=self.folder, env=env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+    def run(self, *options, fails=False, **how):
+        process = self.start(*(options or ("--cores", "2")), **how)
+        said, _ = process.communicate(timeout=300)
+        assert (process.returncode != 0) == fails, said
+        assert "Traceback" not in said
+        return said
+
+    def dry(self, *targets, **how):
+        """Rule -> how many jobs a run would have."""
+        said = self.run("-n", "--cores", "2", *targets, **how)
+        rows = [line.split() for line in said.splitlines()]
+        return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()
+                and row[0] != "total"}  # fmt: skip
+
+    def bytes(self):
+        return {name: (self.results / name).read_bytes() for name in RESULTS}
+
+    def cells(self):
+        return {f.relative_to(self.folder): f.stat().st_mtime_ns
+                for f in self.folder.glob("results/cells/*/*.parquet")}  # fmt: skip
+
+    def wait_for_a_cell(self):
+        deadline = time.monotonic() + 120
+        while not self.cells():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A finished run: not to be changed, copy it."""
+    project = Project.fresh(tmp_path_factory.mktemp("done"))
+    assert project.dry().items() >= JOBS_OF_SMALL.items()
+    assert not project.results.exists()
+    project.said = project.run()
+    return project
+
+
+@pytest.fixture
+def copy(done, tmp_path):
+    """Its results in another folder, without Snakemake's metadata."""
+    project = Project.fresh(tmp_path)
+    shutil.copytree(done.folder / "results", tmp_path / "results")
+    shutil.copytree(done.folder / "figures", tmp_path / "figures")
+    return project
+
+
+def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
+    for name in (*RESULTS, "claims.md"):
+        assert (done.results / name).stat().st_size > 0
+    for name in ("block.pdf", "block.png", "table1.csv", "table1.md", "table1.tex"):
+        assert (done.folder / "figures" / "tiny" / name).stat().st_size > 0
+    lines = done.said.splitlines()
+    assert "simulating: 4 jobs" in lines
+    assert any(line.startswith("calibrating: 2 of 2 done") for line in lines)
+    assert "lower-bound/measured" in done.said
+    assert not list(done.folder.glob("results/**/.part-*"))
+    said = json.loads((done.results / "claims.json").read_text())
+    assert said["version"] == 1
+    assert [claim["id"] for claim in said["claims"]] == ["lower-bound/measured"]
+
+
+def test_a_second_run_does_nothing_whatever_pythons_hash(done):
+    assert done.dry(PYTHONHASHSEED="1") == {}
+    assert "nothing to be done" in done.run("--cores", "1", PYTHONHASHSEED="2")
+
+
+@pytest.mark.parametrize("policy", ["hyque", "hyque_calibrated", "rexp3b", "uniform"])
+def test_simulate_gives_the_rows_of_the_workflow(done, policy):
+    runs = load("tiny", done.folder / "results")
+    runs = runs[(runs["policy"] == policy) & (runs["adversary"] == "switching")]
+    for cell, rows in runs.groupby(["K", "T", "B", "V", "adversary.gap"]):
+        K, T, B, V, gap = cell
+        count = len(rows)
+        assert sorted(rows["seed"]) == list(range(count))
+        again = simulate(policy, "switching", gap=gap, K=K, T=T, B=B, V=V, seeds=count)
+        rows = rows.sort_values("seed").reset_index(drop=True)
+        assert rows[list(again)].equals(again)
+
+
+def test_the_configuration_is_kept_with_the_scales_that_were_found(done):
+    kept = yaml.safe_load((done.results / "config.yaml").read_text())
+    assert kept["grid"] == {"T": [1000]}
+    assert "jobs" not in kept
+    runs = load("tiny", done.folder / "results")
+    assert runs.attrs["confee"]["config"]["name"] == "tiny"
+    runs = runs[runs["policy"] == "hyque_calibrated"]
+    found = {(s["K"], s["T"], s["B"]): s["scale"] for s in kept["scales"]}
+    assert found.keys() == {tuple(cell) for cell in runs[["K", "T", "B"]].to_numpy()}
+    for *cell, scale in runs[["K", "T", "B", "policy.scale"]].itertuples(index=False):
+        assert scale == found[tuple(cell)]
+
+
+def test_copied_results_are_reused_where_they_fit_and_nowhere_else(copy):
+    assert copy.dry() == {}
+    other = copy.dry(overrides=SMALL + " policies.hyque.scale=2")
+    assert other["simulate"] == 1
+    assert "calibrate" not in other
+    assert other.items() >= {"regret": 1, "slopes": 1, "claims": 1, "figure": 1, "table": 1}.items()
+    # A dry run leaves no trace.
+    assert copy.dry() == {}
+
+
+def test_results_under_another_experiments_name_are_made_anew_from_the_cells(copy):
+    shutil.copytree(copy.results, copy.folder / "results" / "other")
+    shutil.copytree(copy.folder / "figures/tiny", copy.folder / "figures" / "other")
+    dry = copy.dry(overrides=SMALL + " name=other")
+    assert "simulate" not in dry
+    assert {"regret", "slopes", "claims", "figure", "table"} <= dry.keys()
+
+
+@pytest.mark.slow
+def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(copy):
+    before = copy.bytes()
+    for file in sorted(copy.folder.rglob("*"), key=lambda file: file.stat().st_mtime_ns):
+        file.touch()
+    assert copy.dry() == {}
+    below = {"claims", "figure", "table"}
+    for name, rules in (
+        ("regret.parquet", {"regret", "slopes", *below}),
+        ("slopes.csv", {"slopes", *below}),
+        ("claims.json", {"claims"}),
+    ):
+        file = copy.results / name
+        whole, date = file.read_bytes(), file.stat().st_mtime_ns
+        file.write_bytes(whole[: len(whole) // 2])
+        assert copy.dry().keys() == rules
+        file.write_bytes(whole)
+        os.utime(file, ns=(date, date))
+        assert copy.dry() == {}
+    (copy.results / "worst.csv").unlink()
+    cell = next(iter(copy.cells()))
+    (copy.folder / cell).unlink()
+    assert copy.dry().keys() == {"simulate", "regret", "slopes", *below}
+    copy.run()
+    assert (copy.folder / cell).exists()
+    assert copy.bytes() == before
+    assert copy.dry() == {}
+
+
+@pytest.mark.slow
+def test_a_damaged_cell_is_named_with_its_log_and_how_to_remake_it(copy):
+    before = copy.bytes()
+    cell = next(name for name in copy.cells() if "rexp3b" in str(name))
+    (copy.folder / cell).write_bytes((copy.folder / cell).read_bytes()[:100])
+    (copy.results / "regret.parquet").unlink()
+    said = copy.run(fails=True)
+    assert f"failed: regret: confee: {cell}: damaged or not confee's; delete it and run" in said
+    assert "log: results/tiny/logs/regret.log" in said
+    (copy.folder / cell).unlink()
+    copy.run()
+    assert copy.bytes() == before
+
+
+@pytest.mark.slow
+def test_a_damaged_scale_or_job_is_named_or_made_anew(copy):
+    scale = next(copy.folder.glob("results/calibration/*.json"))
+    scale.write_text("{}")
+    for cell in copy.folder.glob("results/cells/hyque_calibrated/*"):
+        cell.unlink()
+    copy.dry()
+    for job in copy.folder.glob("results/jobs/*.json"):
+        job.write_text("")
+    said = copy.run(fails=True)
+    name = scale.relative_to(copy.folder)
+    assert f"confee: {name}: damaged; delete it and run snakemake again" in said
+    scale.unlink()
+    copy.run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "how",
+    ["jobs.shard=1", "jobs.shard=3 jobs.cells=1", "jobs.cells=1", "jobs.queries=1 jobs.shard=2"],
+)
+def test_neither_shards_nor_jobs_nor_cores_change_a_byte(done, tmp_path, how):
+    project = Project.fresh(tmp_path)
+    project.run("--cores", "1" if "cells" in how else "3", overrides=f"{SMALL} {how}")
+    assert project.bytes() == done.bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whom", ["all", "snakemake"])
+def test_a_killed_run_is_finished_by_the_same_command(done, tmp_path, whom):
+    project = Project.fresh(tmp_path)
+    how = SMALL + " jobs.cells=1"
+    process = project.start("--cores", "2", overrides=how)
+    project.wait_for_a_cell()
+    if whom == "all":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+    alive = [sys.executable, "-m", "confee.runlock"]
+    assert subprocess.run(alive, cwd=tmp_path).returncode == 0
+    early = project.cells()
+    assert early
+    shutil.rmtree(tmp_path / ".snakemake" / "locks")
+    project.run("--cores", "1", overrides=how)
+    assert project.bytes() == done.bytes()
+    kept = project.cells()
+    assert all(kept[name] == date for name, date in early.items()) or whom == "snakemake"
+
+
+@pytest.mark.slow
+def test_the_lock_tells_whether_a_run_is_alive(done, tmp_path):
+    project = Project.fresh(tmp_path)
+    alive = [sys.executable, "-m", "confee.runlock"]
+    assert subprocess.run(alive, cwd=tmp_path).returncode == 0
+    process = project.start("--cores", "1")
+    project.wait_for_a_cell()
+    told = subprocess.run(alive, cwd=tmp_path, capture_output=True, text=True)
+    assert told.returncode == 1
+    assert told.stderr.startswith("confee: a run is alive in this folder")
+    clean = [sys.executable, "-m", "confee", "clean"]
+    told = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
+    assert (told.returncode, told.stderr) == (
+        1, "confee: a run is alive in this folder; wait for it or stop it\n")  # fmt: skip
+    # Looking at another plan meanwhile does the run no harm.
+    assert project.dry("--nolock", overrides=SMALL + " seeds.choose=3")
+    process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert project.bytes() == done.bytes()
+
+
+@pytest.mark.slow
+def test_clean_removes_what_no_experiment_needs_and_only_that(copy):
+    needed = set(copy.cells())
+    copy.run(overrides=SMALL + " name=other policies.hyque.scale=2")
+    more = set(copy.cells())
+    assert more > needed
+    copy.run("--cores", "1", "clean")
+    assert set(copy.cells()) == more
+    shutil.rmtree(copy.folder / "results" / "other")
+    copy.run("--cores", "1", "clean")
+    assert set(copy.cells()) == needed
+    assert copy.dry() == {}
+
+
+@pytest.mark.slow
+def test_one_figure_can_be_asked_for(copy):
+    shutil.rmtree(copy.folder / "figures")
+    assert copy.dry("figures/tiny/block.pdf") == {"figure": 1}
+    copy.run("--cores", "1", "figures/tiny/block.pdf")
+    made = {f.name for f in (copy.folder / "figures/tiny").iterdir()}
+    assert made == {"block.pdf", "block.png"}
+
+
+@pytest.mark.slow
+def test_a_failed_job_says_why_and_the_others_go_on(tmp_path):
+    project = Project.fresh(tmp_path)
+    project.dry()
+    (tmp_path / "results/cells").mkdir()
+    (tmp_path / "results/cells/rexp3b").write_text("a file where a folder should be")
+    said = project.run("--cores", "1", "--keep-going", fails=True)
+    assert "confee: results/cells/rexp3b/" in said
+    assert "cannot be written: " in said
+    assert "log: results/logs/simulate/" in said
+    played = {name.parent.name for name in project.cells()}
+    assert played == {"hyque", "hyque_calibrated", "uniform"}
+    (tmp_path / "results/cells/rexp3b").unlink()
+    project.run()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ("experiment=tiny seeds.chose=3", "confee: seeds.chose=3: no such key"),
+        ("experiment=tiny 'x", "confee: overrides=experiment=tiny 'x: no closing quotation"),
+        ("{a: 1}", "confee: overrides={'a': '1'}: must be one string"),
+    ],
+)
+def test_bad_overrides_end_a_run_in_one_line(tmp_path, overrides, said):
+    project = Project.fresh(tmp_path)
+    lines = project.run("-n", overrides=overrides, fails=True).splitlines()
+    assert [line for line in lines if not line.startswith("Using workflow")] == [lines[-1]]
+    assert lines[-1].startswith(said)
+    assert not (tmp_path / "results").exists()
+
+
+def test_regret_holds_no_trace_of_where_and_how_it_was_made(done):
+    about = pq.read_schema(done.results / "regret.parquet").metadata
+    assert list(about) == [b"confee"]
+    said = json.loads(about[b"confee"])
+    assert said.keys() == {"config", "version", "code", "scales"}
+    assert str(done.folder).encode() not in (done.results / "regret.parquet").read_bytes()
