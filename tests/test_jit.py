@@ -85,6 +85,6 @@ def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
         folder = tmp_path / f"kernels-{name}"
         folder.mkdir()
         os.utime(folder, (1e9 - age, 1e9 - age) if name != "young" else None)
-    gone = jit.prune(keep=1)
+    gone = jit.prune()
     assert {f.name for f in gone} == {"kernels-old", "kernels-older"}
     assert jit.CACHE.exists()

@@ -8,6 +8,7 @@ where that can't be written.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -48,6 +49,8 @@ def _root() -> Path:
 
 CACHE = _root() / f"kernels-{source_hash()}"
 CACHE.mkdir(exist_ok=True)
+with contextlib.suppress(OSError):  # another user's, perhaps
+    os.utime(CACHE)  # its date says when it was last used, see `prune`
 # Both: numba reads the variable when it is imported, and again whenever the environment changes.
 os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
@@ -55,11 +58,14 @@ njit = numba.njit(cache=True, error_model="numpy")
 """The decorator of every kernel: nopython, cached in `CACHE`, x / 0.0 as in numpy."""
 
 
-def prune(keep: int = 4, older_than_days: float = 1.0) -> list[Path]:
-    """Removes the cache folders of old kernels: all but the `keep` youngest, never a recent one."""
-    folders = sorted(CACHE.parent.glob("kernels-*"), key=lambda p: p.stat().st_mtime)
-    limit = time.time() - older_than_days * 86400
-    old = [f for f in folders[:-keep] if f != CACHE and f.stat().st_mtime < limit]
+def prune(unused_days: float = 7) -> list[Path]:
+    """Removes the cache folders that no process has used for so many days; returns them.
+
+    The root is shared by all checkouts of a user, and a run elsewhere may need its kernels now: so
+    age alone decides, never which kernels are ours.
+    """
+    limit = time.time() - unused_days * 86400
+    old = [f for f in CACHE.parent.glob("kernels-*") if f != CACHE and f.stat().st_mtime < limit]
     for folder in old:
         shutil.rmtree(folder, ignore_errors=True)
     return old

@@ -153,4 +153,4 @@ def clean() -> list[Path]:
             file.unlink(missing_ok=True)
         except OSError as error:
             raise ConfeeError(f"{file}: cannot be removed: {error.strerror}") from None
-    return gone + jit.prune(keep=1, older_than_days=0)
+    return gone + jit.prune()
