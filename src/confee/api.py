@@ -12,7 +12,7 @@ from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.files import read_table
-from confee.simulation.play import Row, play_all
+from confee.simulation.play import Accounting, Row, play_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ class Request:
     cell: Cell
     against: Opponent
     runs: config.Runs
+    accounting: Accounting
     output: str | None
 
 
@@ -37,19 +38,19 @@ def request(values: Mapping[str, Any]) -> Request:
     one = cell(values["policy"], **sizes)
     checked = {name: getattr(one, name) for name in "KTBV"}
     against = opponent(values["adversary"], **checked)
-    runs = schema.build(config.Runs, {n: values[n] for n in ("seeds", "first_seed", "idle")})
+    runs = schema.build(config.Runs, {n: values[n] for n in ("seeds", "first_seed")})
+    accounting = schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")})
     output = values["output"]
     if output is not None and not str(output).endswith(".parquet"):
         raise ConfeeError(f"output={schema.show(output)}: must end in .parquet")
-    return Request(one, against, runs, output)
+    return Request(one, against, runs, accounting, output)
 
 
 def run(asked: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
     """Plays a request: one row a seed."""
     seeds = range(asked.runs.first_seed, asked.runs.first_seed + asked.runs.seeds)
-    sampled = asked.runs.idle == "sampled"
     options = calibrated(asked.cell)
-    return play_all(asked.cell, [asked.against], seeds, options, sampled, tick)
+    return play_all(asked.cell, [asked.against], seeds, options, asked.accounting, tick)
 
 
 def simulate(
@@ -63,6 +64,7 @@ def simulate(
     seeds: int = 16,
     first_seed: int = 0,
     idle: str = "expected",
+    proxy: str = "means",
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -78,7 +80,7 @@ def simulate(
     values["policy"] |= options or {}
     values["adversary"] |= parameters
     values |= {"K": K, "T": T, "B": B, "V": V}
-    values |= {"seeds": seeds, "first_seed": first_seed, "idle": idle}
+    values |= {"seeds": seeds, "first_seed": first_seed, "idle": idle, "proxy": proxy}
     return pd.DataFrame(run(request(values)))
 
 

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="key=value",
         help="policy=hyque adversary=switching adversary.gap=0.25 K=2 T=1e4 B=1584 V=2 seeds=200 "
-        "first_seed=0 idle=expected output=cell.parquet",
+        "first_seed=0 idle=expected proxy=means output=cell.parquet",
     )
     command("list", _list, "name the policies, adversaries, experiments, claims and figures")
     shown = command("config", _config, "print the resolved configuration of an experiment")

@@ -24,6 +24,7 @@ from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.plan import AXES, Entrant, Grid, Seeds
+from confee.simulation.play import Accounting
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference")
 """Folders of results/ and figures/ that are no experiment's."""
@@ -132,7 +133,6 @@ def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[s
 class Runs:
     seeds: int = schema.whole(16, low=1, high=10**7)
     first_seed: int = schema.whole(0, low=0, high=10**12)
-    idle: str = schema.choice("expected", "expected", "sampled")
 
 
 # --------------------------------------------------------------------------- an experiment
@@ -159,7 +159,6 @@ class _Top:
     name: str = schema.text(pattern="a word of letters, digits, - and _")
     toy: bool = schema.flag(False)
     phases: int = schema.whole(4, low=1, high=64)
-    idle: str = schema.choice("expected", "expected", "sampled")
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ class Experiment:
     family: Mapping[str, Mapping[str, Any]]
     grid: Grid
     seeds: Seeds
-    sampled: bool
+    accounting: Accounting
     jobs: Jobs
     claims: Sequence[str]
     figures: Sequence[str]
@@ -199,7 +198,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     values = compose("config", overrides)
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "seeds",
-        "idle", "claims", "figures", "jobs",
+        "idle", "proxy", "claims", "figures", "jobs",
     }  # fmt: skip
     for key in sorted(set(values) - expected):
         raise ConfeeError(f"{key}={schema.show(values[key])}: no such key")
@@ -234,7 +233,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         family=entries,
         grid=grid,
         seeds=Seeds(seeds.choose, seeds.worst, seeds.estimate),
-        sampled=top.idle == "sampled",
+        accounting=schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")}),
         jobs=schema.build(Jobs, _mapping(values["jobs"], "jobs"), "jobs"),
         claims=_names(values["claims"], "claims"),
         figures=_names(values["figures"], "figures"),

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from confee import theory
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.code import code_hash
+from confee.simulation.play import USUAL, Accounting
 
 AXES = ("T", "B", "V", "K")
 CHOOSE, ESTIMATE = "choose", "estimate"
@@ -44,7 +45,7 @@ class Unit:
     first: int
     count: int
     seeds: Seeds
-    sampled: bool = False
+    accounting: Accounting = USUAL
 
     @cached_property
     def key(self) -> dict[str, Any]:
@@ -58,7 +59,7 @@ class Unit:
             "opponents": [o.key for o in self.opponents],
             "stage": self.stage,
             "seeds": [self.first, self.count],
-            "sampled": self.sampled,
+            "accounting": asdict(self.accounting),
             "code": code_hash(modules),
         }
         if self.stage == ESTIMATE:  # which opponents it plays is decided by the choose stage
@@ -103,7 +104,7 @@ class Unit:
             "first": self.first,
             "count": self.count,
             "seeds": [self.seeds.choose, self.seeds.worst, self.seeds.estimate],
-            "sampled": self.sampled,
+            "accounting": asdict(self.accounting),
             "file": self.file.as_posix(),
         }
 
@@ -119,14 +120,14 @@ def unit(said: Mapping[str, Any]) -> Unit:
         first=said["first"],
         count=said["count"],
         seeds=Seeds(*said["seeds"]),
-        sampled=said["sampled"],
+        accounting=Accounting(**said["accounting"]),
     )
     if one.file.as_posix() != said["file"]:
         raise ConfeeError(f"{said['file']}: planned with other sources; run snakemake again")
     return one
 
 
-def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, sampled: bool):
+def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, how: Accounting):
     """The units of a cell: all opponents on the choosing seeds, then the worst on fresh ones."""
     stages = [(CHOOSE, 0, seeds.choose)]
     if seeds.estimate and len(against) > 0:
@@ -135,7 +136,7 @@ def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, samp
         step = shard or count
         for start in range(first, first + count, step):
             size = min(step, first + count - start)
-            yield Unit(one, tuple(against), stage, start, size, seeds, sampled)
+            yield Unit(one, tuple(against), stage, start, size, seeds, how)
 
 
 # --------------------------------------------------------------------------- the grid
@@ -207,7 +208,7 @@ def plan(
     grid: Grid,
     seeds: Seeds,
     shard: int = 0,
-    sampled: bool = False,
+    accounting: Accounting = USUAL,
     extra: Sequence[Mapping[str, Any]] = (),
 ) -> Plan:
     """The plan of an experiment. `extra` cells ({policy, K, T, B, V, axis}) are what claims ask for
@@ -224,7 +225,7 @@ def plan(
     def add(one: Cell, against: Sequence[Opponent], how: Seeds) -> None:
         if one not in seen:
             seen.add(one)
-            made.units.extend(units(one, against, how, shard, sampled))
+            made.units.extend(units(one, against, how, shard, accounting))
 
     for label, entrant in entrants.items():
         fresh = seeds.estimate if entrant.estimate is None else entrant.estimate

@@ -101,7 +101,7 @@ def play_unit(one: Unit, chosen_from: Sequence[str], tick: Callable[[], None]) -
     scale = found_scale(one.cell) if one.cell.spec.calibrated else None
     options = calibrated(one.cell, scale)
     seeds = range(one.first, one.first + one.count)
-    rows = play_all(one.cell, opponents, seeds, options, one.sampled, tick)
+    rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
     files.write_table(RESULTS / one.file, rows, one.key)
 
 

@@ -47,7 +47,7 @@ class Run:
         if e.toy:
             extra = [c for c in extra if c["B"] <= TOY_BUDGET]
         self.plan: Plan = plan(
-            e.entrants, e.family, e.grid, e.seeds, e.jobs.shard, e.sampled, extra
+            e.entrants, e.family, e.grid, e.seeds, e.jobs.shard, e.accounting, extra
         )
         self.jobs: dict[str, Job] = {}
         self._needs: dict[str, list[str]] = {}

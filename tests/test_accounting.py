@@ -1,0 +1,55 @@
+"""The options of the accounts: they change no play, and the literal proxy is biased upward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from confee import simulate
+from confee.simulation.cells import opponent
+from confee.simulation.play import draw_path
+from confee.world import game
+
+POLICIES = ("hyque", "rexp3b", "ucb1", "sw_ucb")
+CELL = {"K": 3, "T": 4000, "B": 400, "V": 0}
+
+
+def parts(frame):
+    return frame[["regret_query", "regret_error", "regret_drift", "regret_no_data"]].sum(axis=1)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_literal_proxy_changes_no_play_and_is_biased_upward(policy):
+    """In a stationary world mu* - P is 0 over means; over rewards P is a maximum of noise."""
+    usual = simulate(policy, "stationary", gap=0.0, seeds=40, **CELL)
+    literal = simulate(policy, "stationary", gap=0.0, seeds=40, proxy="literal", **CELL)
+    same = ["regret", "regret_query", "regret_no_data", "queries", "longest_idle"]
+    assert usual[same].equals(literal[same])
+    assert np.allclose(parts(literal), literal["regret"], atol=1e-9)
+    assert np.allclose(usual["regret_drift"], 0, atol=1e-9)
+    drift = literal["regret_drift"]
+    assert drift.mean() < -4 * drift.std() / len(drift) ** 0.5
+    assert literal.equals(
+        simulate(policy, "stationary", gap=0.0, seeds=40, proxy="literal", **CELL)
+    )
+
+
+def test_counterfactual_rewards_have_the_means_of_the_path():
+    against = opponent({"name": "switching", "gap": 0.4}, K=3, T=4000, B=400, V=2)
+    path = draw_path(against, 3, 4000, 2, 0)
+    world, data, rng = game.new_world(path), game.new_data(3), np.random.default_rng(0)
+    ledger = game.new_ledger(literal=True, coins=7)
+    seen = sum(game.query(world, ledger, data, t, 0, rng) for t in range(1, 4001))
+    assert data[0] == seen  # what was played was seen, not drawn again
+    assert data[3] == 4000
+    expected, spread = path.means().sum(axis=0), 0.5 * 4000**0.5
+    assert np.abs(data[:3] - expected).max() < 4 * spread
+
+
+def test_sampled_idle_runs_change_the_sums_and_not_the_queries():
+    usual = simulate("rexp3b", "switching", gap=0.4, seeds=8, K=3, T=2000, B=400, V=2)
+    drawn = simulate(
+        "rexp3b", "switching", gap=0.4, seeds=8, K=3, T=2000, B=400, V=2, idle="sampled"
+    )
+    assert (usual["queries"] == drawn["queries"]).all()
+    assert (usual["regret"] != drawn["regret"]).any()
