@@ -132,7 +132,7 @@ def test_a_cell_is_canonical():
     assert one == other
     assert one.key == other.key
     assert one.label == "rexp3b(pool=set)"
-    with pytest.raises(ConfeeError, match="policy=nobody: unknown; known: baque, "):
+    with pytest.raises(ConfeeError, match=r"policy\.name=nobody: unknown; known: baque, "):
         cell({"name": "nobody"}, K=2, T=10, B=5, V=1)
     with pytest.raises(ConfeeError, match=r"policy\.pool=all: must be one of multiset, set"):
         cell({"name": "rexp3b", "pool": "all"}, K=2, T=10, B=5, V=1)
