@@ -282,7 +282,7 @@ def test_stationary_does_not_change():
         ("switching", {"gap": "big"}, {}, r"gap=big: must be a number"),
         ("switching", {"gap": float("nan")}, {}, r"gap=nan: must be a number"),
         ("switching", {"gpa": 0.1}, {}, r"gpa=0\.1: no such key; known: gap, jitter"),
-        ("swiching", {}, {}, r"x"),
+        ("swiching", {}, {}, r"adversary\.name=swiching: unknown; known: hard, .*switching"),
     ],
 )
 def test_refusals_name_key_value_and_range(name, conf, sizes, said):
