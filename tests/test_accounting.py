@@ -1,16 +1,18 @@
-"""The options of the accounts: they change no play, and the literal proxy is biased upward."""
+"""The accounts: their options change no play, and a kernel that breaks the rules is refused."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from confee import simulate
-from confee.simulation.cells import opponent
-from confee.simulation.play import draw_path
+from confee import ConfeeError, simulate
+from confee.policies import POLICIES
+from confee.policies.base import Policy
+from confee.simulation.cells import cell, opponent
+from confee.simulation.play import draw_path, play
 from confee.world import game
 
-POLICIES = ("hyque", "rexp3b", "ucb1", "sw_ucb")
+PLAYED = ("hyque", "rexp3b", "ucb1", "sw_ucb")
 CELL = {"K": 3, "T": 4000, "B": 400, "V": 0}
 
 
@@ -18,7 +20,7 @@ def parts(frame):
     return frame[["regret_query", "regret_error", "regret_drift", "regret_no_data"]].sum(axis=1)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PLAYED)
 def test_the_literal_proxy_changes_no_play_and_is_biased_upward(policy):
     """In a stationary world mu* - P is 0 over means; over rewards P is a maximum of noise."""
     usual = simulate(policy, "stationary", gap=0.0, seeds=40, **CELL)
@@ -53,3 +55,43 @@ def test_sampled_idle_runs_change_the_sums_and_not_the_queries():
     )
     assert (usual["queries"] == drawn["queries"]).all()
     assert (usual["regret"] != drawn["regret"]).any()
+
+
+def _kernel(rounds):
+    """A kernel that queries the rounds given."""
+
+    def play(world, ledger, K, T, B, rng):
+        data = game.new_data(K)
+        for t in rounds(T):
+            game.query(world, ledger, data, t, 0, rng)
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        (lambda T: range(1, T + 1), "queried 100 rounds; must be at most B=50"),
+        (lambda T: range(1, 41), "each of the rounds 1..100 once.* stopped before round 41"),
+        (lambda T: [1, 1, 2], "out of order 1 times"),
+        (lambda T: range(2, 4), "out of order 1 times"),
+    ],
+)
+def test_a_kernel_that_breaks_the_rules_is_refused(monkeypatch, rounds, said):
+    broken = Policy(id="broken", summary="", kernel=_kernel(rounds))
+    monkeypatch.setitem(POLICIES, "broken", broken)
+    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
+    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    with pytest.raises(ConfeeError, match=said):
+        play(one, against, 0)
+
+
+def test_an_idle_run_past_the_horizon_is_refused_and_reads_nothing_outside(monkeypatch):
+    def beyond(world, ledger, K, T, B, rng):
+        game.idle(world, ledger, game.new_data(K), 1, T + 50, np.ones(K), rng)
+
+    monkeypatch.setitem(POLICIES, "broken", Policy(id="broken", summary="", kernel=beyond))
+    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
+    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    with pytest.raises(ConfeeError, match="out of order 1 times"):
+        play(one, against, 0)

@@ -423,3 +423,16 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
+
+
+def test_decomposition_of_a_policy_without_spread():
+    """Means taken in two orders differ in the last digit; the interval must not turn negative."""
+    rows = [
+        {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0, "seed": seed,
+         "regret": T / 7, "regret_query": 0.0, "regret_error": 0.0, "regret_drift": 0.0,
+         "regret_no_data": T / 7}
+        for T in (1000, 1100, 1234, 1717) for seed in range(7)
+    ]  # fmt: skip
+    from confee.rendering.figures.decomposition import decomposition
+
+    assert decomposition(pd.DataFrame(rows)).axes

@@ -35,6 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         sys.exit(f"confee: {error}")
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        line = next((one for one in str(error).splitlines() if one.strip()), "")
+        sys.exit(f"confee: a kernel does not compile: {line}; NUMBA_DISABLE_JIT=1 shows where")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
 
@@ -148,9 +153,9 @@ def _config(chosen: Any) -> None:
 
     import yaml
 
-    from confee import config
+    from confee.workflow.run import Run
 
-    made = config.experiment(chosen.overrides)
+    made = Run({"overrides": chosen.overrides}).experiment
     shown = {**made.resolved, "jobs": dataclasses.asdict(made.jobs)}
     print(yaml.safe_dump(shown, sort_keys=False), end="")
 

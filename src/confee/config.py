@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,18 @@ from omegaconf.errors import OmegaConfBaseException
 from confee import schema
 from confee.canonical import canonical
 from confee.errors import ConfeeError
+from confee.policies import POLICIES
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.plan import AXES, Entrant, Grid, Seeds
 from confee.simulation.play import Accounting
+from confee.world.adversaries import ADVERSARIES
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference")
 """Folders of results/ and figures/ that are no experiment's."""
+
+
+CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
+"""What has code; each also needs a file in its group of conf."""
 
 
 def conf_folder() -> Path:
@@ -95,6 +101,8 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     unknown = re.search(r"Could not (?:find|load) '([\w/@.]+)/([^']*)'", text)
     if unknown:
         group = unknown[1].split("/")[-1]
+        if group in CODED and unknown[2] in CODED[group]:
+            return f"conf/{group}/{unknown[2]}.yaml: missing; must hold `name: {unknown[2]}`"
         return f"{group}={unknown[2]}: unknown; known: {', '.join(options(group))}"
     missing = re.search(r"You must specify '([\w/@.]+)'", text)
     if missing:

@@ -36,6 +36,7 @@ rule slopes:
 
 
 rule claims:
+    priority: 1  # before the figures: a picture that fails should not cost the verdicts
     input:
         due=run.due("claims"),
         slopes=f"{results}/slopes.csv",

@@ -103,7 +103,7 @@ class Check:
         limits = f"[{self.low:+.3f}, {self.high:+.3f}]"
         text = f"{self.name} {self.exponent:+.3f} {limits}, {claimed}"
         if self.growth is not None:
-            text += f" (saturated: normalised regret grows {self.growth:.2f}x over 30x in B)"
+            text += f" (saturated: normalised regret times {self.growth:.2f} per 30x in B)"
         return text
 
     def numbers(self) -> dict:

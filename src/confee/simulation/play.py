@@ -10,7 +10,7 @@ from typing import Any
 from confee import schema
 from confee.canonical import canonical, digest, stream
 from confee.simulation.cells import Cell, Opponent
-from confee.world.game import new_ledger, new_world, settle
+from confee.world.game import check, new_ledger, new_world, settle
 from confee.world.path import Path
 
 Row = dict[str, Any]
@@ -64,6 +64,7 @@ def play(
     ledger = new_ledger(accounting.idle == "sampled", accounting.proxy == "literal", coins)
     arguments = cell.spec.kernel_arguments(K, T, B, V, options)
     cell.spec.kernel(new_world(path), ledger, K, T, B, *arguments, rng)
+    check(ledger, path, cell.policy, B)
     row: Row = {"policy": cell.policy, "label": cell.label, "K": K, "T": T, "B": B, "V": float(V)}
     row |= {"adversary": against.adversary, "seed": seed}
     row |= settle(ledger, path)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from confee.errors import ConfeeError
 from confee.jit import njit
 from confee.world.path import Path
 
@@ -31,10 +32,13 @@ LEDGER = np.dtype(
         ("restarts", "i8"),
         ("longest_idle", "i8"),
         ("longest_query", "i8"),
-        # The state of the play: where in the path, which kind of run, since when.
+        # The state of the play: where in the path, which kind of run, since when, which round is
+        # next, how often another one was played.
         ("segment", "i8"),
         ("querying", "i8"),
         ("since", "i8"),
+        ("next", "i8"),
+        ("faults", "i8"),
         ("sampled", "i8"),
         ("literal", "i8"),
         ("coins", "u8"),
@@ -67,7 +71,7 @@ def new_ledger(sampled: bool = False, literal: bool = False, coins: int = 0) -> 
     `coins`, so that the plays stay what they are. A query then costs O(K).
     """
     ledger = np.rec.array(np.zeros(1, LEDGER))[0]
-    ledger.querying, ledger.since = -1, 1
+    ledger.querying, ledger.since, ledger.next = -1, 1, 1
     ledger.sampled, ledger.literal, ledger.coins = sampled, literal, coins
     return ledger
 
@@ -79,6 +83,19 @@ def settle(ledger: np.record, path: Path) -> dict[str, float | int]:
     row |= {name: float(ledger[name]) for name in SUMS[1:-1]}
     row |= {name: int(ledger[name]) for name in COUNTS}
     return row | {"variation": path.variation()}
+
+
+def check(ledger: np.record, path: Path, policy: str, B: int) -> None:
+    """Raises ConfeeError unless each round was played once, in order, with at most B queries."""
+    if ledger.faults or ledger.next != path.horizon + 1:
+        raise ConfeeError(
+            f"policy={policy}: its kernel must play each of the rounds 1..{path.horizon} once, in "
+            f"order; it stopped before round {ledger.next}, out of order {ledger.faults} times"
+        )
+    if ledger.queries > B:
+        raise ConfeeError(
+            f"policy={policy}: its kernel queried {ledger.queries} rounds; must be at most B={B}"
+        )
 
 
 # --------------------------------------------------------------------------- data in use
@@ -161,7 +178,7 @@ def coin(ledger):
 def locate(world, ledger, t):
     """The segment of round t; rounds come in order, so a cursor moves forward."""
     segment = ledger.segment
-    while t >= world[segment + 1, START]:
+    while segment < world.shape[0] - 2 and t >= world[segment + 1, START]:
         segment += 1
     ledger.segment = segment
     return segment
@@ -183,6 +200,9 @@ def turn(ledger, t, querying):
 def query(world, ledger, data, t, arm, rng):
     """Plays `arm` in round t and looks: the reward, 0.0 or 1.0. The round joins `data`."""
     K = data.shape[0] - 4
+    if t != ledger.next:
+        ledger.faults += 1
+    ledger.next = t + 1
     segment = locate(world, ledger, t)
     since = t - world[segment, START]
     best = int(world[segment, BEST])
@@ -208,6 +228,11 @@ def idle(world, ledger, data, start, stop, weights, rng):
     """
     if stop <= start:
         return
+    last = int(world[world.shape[0] - 1, START])
+    if start != ledger.next or stop > last:
+        ledger.faults += 1
+    stop = min(stop, last)
+    ledger.next = stop
     turn(ledger, start, 0)
     K = weights.shape[0]
     known = data[K] > 0.0

@@ -47,7 +47,9 @@ def decomposition(regret: pd.DataFrame) -> Figure:
     for y, label in zip(place, labels, strict=True):
         low, high = numbers.t_interval(by_seed[label])
         middle = float(means.loc[label, "regret"])
-        ax.errorbar([middle], [y], xerr=np.nan_to_num([[middle - low], [high - middle]]),
+        # Without spread the two means differ in their last digit, either way.
+        reach = np.maximum(np.nan_to_num([[middle - low], [high - middle]]), 0)
+        ax.errorbar([middle], [y], xerr=reach,
                     color=style.INK, marker="d", markersize=3.4, capsize=2, elinewidth=0.9,
                     markeredgecolor="white", markeredgewidth=0.4, zorder=5)  # fmt: skip
     ax.axvline(0, color=style.INK, linewidth=0.6)
