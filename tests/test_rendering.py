@@ -425,14 +425,17 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
     assert "Overfull" not in done.stdout
 
 
-def test_decomposition_of_a_policy_without_spread():
+@pytest.mark.parametrize("case", range(6))
+def test_decomposition_of_a_policy_without_spread(case):
     """Means taken in two orders differ in the last digit; the interval must not turn negative."""
-    rows = [
-        {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0, "seed": seed,
-         "regret": T / 7, "regret_query": 0.0, "regret_error": 0.0, "regret_drift": 0.0,
-         "regret_no_data": T / 7}
-        for T in (1000, 1100, 1234, 1717) for seed in range(7)
-    ]  # fmt: skip
     from confee.rendering.figures.decomposition import decomposition
 
+    rng = np.random.default_rng(case)
+    rows = []
+    for T in (1000, 1100, 1234, 1717):
+        regret = T * rng.random()
+        parts = {"regret_query": 0.0, "regret_error": 0.0, "regret_drift": 0.0}
+        cell = {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0}
+        play = cell | parts | {"regret": regret, "regret_no_data": regret}
+        rows += [play | {"seed": seed} for seed in range(7)]
     assert decomposition(pd.DataFrame(rows)).axes
