@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confee import theory
 from confee.canonical import canonical, digest, dumps, stream
 from confee.errors import ConfeeError
 
@@ -112,3 +113,9 @@ def test_streams_of_nearby_keys_are_unrelated():
     # Parts do not run into each other.
     assert stream("ab", "c").random() != stream("a", "bc").random()
     assert stream(["a"], "b").random() != stream("a", ["b"]).random()
+
+
+def test_windows_of_tiny_variation_are_the_whole_budget():
+    assert theory.window(2, 400, 5e-324) == 400
+    assert theory.window(2, 400, 0) == 400
+    assert theory.window(2, 400, 1e300) == 2

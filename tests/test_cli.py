@@ -88,6 +88,8 @@ def test_one_number_has_many_spellings(capsys):
         ("adversary.gap=0.7", "adversary.gap=0.7: must be a number in (0, 0.5]"),
         ("adversary.jitter=3", "adversary.jitter=3: must be true or false"),
         ("idle=never", "idle=never: must be one of expected, sampled"),
+        ("+sede=7", "sede=7: no such key"),
+        ("idle=a\nb", "idle=a b: not in Hydra's syntax"),
         ("output=x.csv", "output=x.csv: must end in .parquet"),
         ("output=/nowhere/x.parquet", "/nowhere/x.parquet: cannot be written"),
         ("output=/proc/x.parquet", "/proc/x.parquet: cannot be written"),

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+KEYS = {
+    "policy", "adversary", "K", "T", "B", "V", "seeds", "first_seed", "idle", "proxy", "output",
+}  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class Request:
     """A cell, one opponent and the seeds to play."""
@@ -31,6 +36,8 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """The request of a composed conf/cell.yaml. Raises ConfeeError."""
+    for name in sorted(set(values) - KEYS):
+        raise ConfeeError(f"{name}={schema.show(values[name])}: no such key")
     for name in ("K", "T", "B", "V"):
         if values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")

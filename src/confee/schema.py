@@ -113,7 +113,7 @@ def check(field: dataclasses.Field, value: Any, where: str) -> Any:
 
 def show(value: Any) -> str:
     """A value as it reads in an error line: short."""
-    shown = str(value)
+    shown = " ".join(str(value).split())
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 

@@ -131,4 +131,4 @@ def window(K: int, B: int, V: float) -> int:
     """(sqrt(K) B / V)^{2/3} queries in [K, B]: the window that balances noise and drift."""
     if V == 0:
         return B
-    return int(min(max(math.floor((math.sqrt(K) * B / V) ** (2 / 3)), K), B))
+    return math.floor(min(max((math.sqrt(K) * B / V) ** (2 / 3), K), B))

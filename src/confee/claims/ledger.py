@@ -56,7 +56,7 @@ def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims") -> str:
         if v.decide:
             lines += [f"- Note: {v.decide}."]
     if not verdicts:
-        lines += ["", "This experiment plays no policy that a claim is about."]
+        lines += ["", "This experiment plays nothing that these claims are about."]
     return "\n".join(lines) + "\n"
 
 
