@@ -1,24 +1,9 @@
-"""Writing a picture or a table whole or not at all."""
+"""Where a picture or a table says it comes from."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`, of this process only; moved onto `path` on success."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+from collections.abc import Mapping
 
 
 def origin(provenance: Mapping[str, str]) -> str:

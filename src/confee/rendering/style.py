@@ -21,7 +21,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from confee.errors import ConfeeError
-from confee.rendering.files import origin, whole
+from confee.rendering.files import origin
+from confee.simulation.files import write_whole
 
 WIDTH = 5.5
 """Inches: the text width of a NeurIPS paper."""
@@ -226,10 +227,9 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
             metadata = {"Title": path.stem, "confee": text}
         case other:
             raise ConfeeError(f"{path}: a figure is saved as .pdf or .png, not {other or 'bare'}")
-    with whole(path) as temporary:
-        # A copy: laying a figure out moves it a little, and its second file would show that.
-        copy = pickle.loads(pickle.dumps(fig))
-        copy.savefig(temporary, format=path.suffix[1:], metadata=metadata)
+    # A copy: laying a figure out moves it a little, and its second file would show that.
+    copy = pickle.loads(pickle.dumps(fig))
+    write_whole(path, lambda part: copy.savefig(part, format=path.suffix[1:], metadata=metadata))
 
 
 def provenance(path: str | Path) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pandas as pd
 
 from confee.errors import ConfeeError
-from confee.rendering.files import origin, whole
+from confee.rendering.files import origin
+from confee.simulation.files import write_whole
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -103,8 +104,7 @@ def save(
             text = f"% {said}\n" + to_latex(table, latex(caption), label)
         case other:
             raise ConfeeError(f"{path}: a table is .csv, .md or .tex, not {other or 'bare'}")
-    with whole(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def _soft(text: str) -> str:
