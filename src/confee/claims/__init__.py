@@ -1,27 +1,50 @@
 """Claims of the paper: one module each, from evidence to verdicts.
 
-A claim module has `IDS`, `judge(evidence) -> list[Verdict]` (empty where the experiment does not
-play its policy) and, if the axes of an experiment do not suffice, `extra_cells()`.
+A claim module has
+
+- `IDS`: its ids, all of them in LEDGER;
+- `judge(evidence) -> list[Verdict]`: empty where the evidence holds nothing of what it is about;
+- `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
+- `ABOUT` (optional): policies it speaks of. Unless it is named, a claim is left out of experiments
+  that play none of them. Without ABOUT it belongs to every experiment.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confee.claims import hyque_budget, hyque_rate, lower_bound, rexp3b_budget, rexp3b_rate
 from confee.claims.verdict import Verdict, correct
+from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
-_MODULES = (hyque_rate, rexp3b_rate, hyque_budget, rexp3b_budget, lower_bound)
+LEDGER = (
+    "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "hyque-budget", "idle-runs",
+    "query-runs", "density", "decomposition", "query-regret", "error-regret", "drift-regret",
+    "on-demand-free", "lower-bound/algebra", "lower-bound/measured", "lower-bound-constant",
+    "kl-bound", "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
+    "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",
+    "naive-allocation",
+)  # fmt: skip
+"""All claims, in the order in which they are shown."""
 
-CLAIMS: dict[str, ModuleType] = {id: module for module in _MODULES for id in module.IDS}
-"""Claim id -> module, in the order of the ledger."""
 
-PRIMARY = (*hyque_rate.IDS, *rexp3b_rate.IDS)
+def _found() -> dict[str, ModuleType]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    by_id = {id: m for m in modules for id in getattr(m, "IDS", ())}
+    return {id: by_id[id] for id in LEDGER if id in by_id}
+
+
+CLAIMS: dict[str, ModuleType] = _found()
+"""Claim id -> module, in the order of the ledger. A module with `IDS` is found by being there."""
+
+PRIMARY = ("hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "rexp3b-rate")
 """Verdicts that rest on an interval and are corrected for being several (Holm)."""
 
 
@@ -36,11 +59,16 @@ def judge(evidence: Evidence, ids: Collection[str] | None = None) -> list[Verdic
         raise ValueError(f"claims: unknown {', '.join(unknown)}; known are {', '.join(CLAIMS)}")
     modules = dict.fromkeys(module for id, module in CLAIMS.items() if id in wanted)
     verdicts = [v for module in modules for v in module.judge(evidence) if v.id in wanted]
+    verdicts.sort(key=lambda v: LEDGER.index(v.id))
     return correct(verdicts, PRIMARY)
 
 
-def extra_cells(ids: Collection[str] | None = None) -> list[dict]:
-    """Cells the claims named need besides an experiment's axes: policy, K, T, B, V, axis."""
-    wanted = set(CLAIMS if ids is None else ids)
-    modules = dict.fromkeys(module for id, module in CLAIMS.items() if id in wanted)
-    return [cell for m in modules if hasattr(m, "extra_cells") for cell in m.extra_cells()]
+def needs(ids: Collection[str], toy: bool) -> Needs:
+    """What the claims named need, together."""
+    modules = [(id, module) for id, module in CLAIMS.items() if id in ids]
+    return union(m.needs(id, toy) for id, m in modules if hasattr(m, "needs"))
+
+
+def about(id: str) -> tuple[str, ...]:
+    """The policies a claim speaks of; empty if it speaks of none in particular."""
+    return getattr(CLAIMS[id], "ABOUT", ())

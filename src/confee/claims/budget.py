@@ -9,7 +9,17 @@ from confee.evidence.worst import SETTING
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confee.evidence import Evidence
+
 CONTROL = "greedy_spend"
+
+
+def played(evidence: Evidence, tag: str) -> pd.DataFrame:
+    """The runs of the grid and of the claim's own cells."""
+    import pandas as pd
+
+    frames = [f for f in (evidence.regret, evidence.asked_for(tag)) if len(f)]
+    return pd.concat(frames, ignore_index=True) if frames else evidence.regret
 
 
 def overspends(runs: pd.DataFrame) -> pd.Series:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from confee import theory
 from confee.claims import budget
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from confee.evidence import Evidence
 
-IDS = ("hyque-budget",)
+ID = "hyque-budget"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+AGAINST = {"switching": {"name": "switching", "strength": 1}}
 
 FRACTIONS = (0.01, 0.02, 0.04, 0.08)
 """Shares of the last block that T leaves; just after its start is where wishes pass B."""
@@ -25,20 +31,22 @@ BLOCKS = ((8, 13), (20, 14))
 """(b, order of the last block) of the extra cells."""
 
 
-def extra_cells() -> list[dict]:
-    """Cells this claim needs besides an experiment's axes: T = b (2^n - 1) + f b 2^n, B | 2T."""
-    cells = []
-    for b, order in BLOCKS:
+def needs(id: str, toy: bool) -> Needs:
+    """Cells at T = b (2^n - 1) + f b 2^n, B | 2T; without the last budgets for a toy."""
+    asks = []
+    for b, order in BLOCKS[:1] if toy else BLOCKS:
         for f in FRACTIONS:
             slots = 2**order - 1 + round(f * 2**order)
-            cells.append({"policy": "hyque", "K": 2, "T": b * slots, "B": 2 * slots, "V": 2.0,
-                          "axis": f"phase:{f}", "seeds": RUNS // len(BLOCKS) + 1})  # fmt: skip
-    return [*cells, {**cells[0], "policy": budget.CONTROL}]
+            sizes = {"K": 2, "T": b * slots, "B": 2 * slots, "V": 2.0, "against": AGAINST}
+            asks.append(Ask(ID, {"name": "hyque"}, **sizes, seeds=RUNS // len(BLOCKS) + 1))
+    control = dataclasses.replace(asks[0], policy={"name": budget.CONTROL})
+    return Needs(asks=(*asks, control))
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
     """`fails` if any run wished past B, `holds` if none did at any of the phases above."""
-    runs = evidence.regret[evidence.regret["label"] == "hyque"].reset_index(drop=True)
+    played = budget.played(evidence, ID)
+    runs = played[played["label"] == "hyque"].reset_index(drop=True)
     if runs.empty:
         return []
     counts = budget.summary(runs)
@@ -60,7 +68,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         "upper_limit_of_share": 3 / counts["runs"] if not counts["overspending"] else None,
     }
     verdict = Verdict(
-        id=IDS[0],
+        id=ID,
         statement="HyQue uses at most B queries: no query is wished once B are spent",
         place="Theorem 4.1 and the lemma on feasibility",
         verdict=outcome,
@@ -68,7 +76,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         measured=f"{counts['overspending']} of {counts['runs']} runs wished past B, by up to "
         f"{counts['largest_denied_over_B']:.2%} of B",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=budget.control(evidence.regret, runs),
+        control=budget.control(played, runs),
         numbers=numbers,
         seeds=int(runs["seed"].nunique()),
         decide=decide,

@@ -8,19 +8,27 @@ from confee import theory
 from confee.claims import budget
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING
+from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from confee.evidence import Evidence
 
-IDS = ("rexp3b-budget",)
+ID = "rexp3b-budget"
+IDS = (ID,)
+ABOUT = ("rexp3b",)
+
+AGAINST = {"stationary": {"name": "stationary"}}
 
 
-def extra_cells() -> list[dict]:
+def needs(id: str, toy: bool) -> Needs:
     """A cell whose first batch ends just before T, so that a second one starts afresh."""
-    cell = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32, "axis": "phase:batch"}
-    return [{"policy": "rexp3b", **cell}]
+    if toy:
+        sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
+    else:
+        sizes = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32}
+    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, **sizes, against=AGAINST, seeds=4),))
 
 
 def wished(K: int, T: int, B: int, V: float) -> int:
@@ -31,7 +39,8 @@ def wished(K: int, T: int, B: int, V: float) -> int:
 
 def judge(evidence: Evidence) -> list[Verdict]:
     """`fails` if any run wished past B, `holds` if none did though the printed plan would."""
-    runs = evidence.regret[evidence.regret["label"] == "rexp3b"].reset_index(drop=True)
+    played = budget.played(evidence, ID)
+    runs = played[played["label"] == "rexp3b"].reset_index(drop=True)
     if runs.empty:
         return []
     counts = budget.summary(runs)
@@ -46,7 +55,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
     else:
         outcome = HOLDS
     verdict = Verdict(
-        id=IDS[0],
+        id=ID,
         statement="Rexp3B uses at most B queries: no query is wished once B are spent",
         place="Theorem on Rexp3B (appendix)",
         verdict=outcome,
@@ -54,7 +63,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         measured=f"{counts['overspending']} of {counts['runs']} runs wished past B, up to "
         f"{counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=budget.control(evidence.regret, runs),
+        control=budget.control(played, runs),
         numbers={**counts, "largest_planned_over_B": planned},
         seeds=int(runs["seed"].nunique()),
         decide=decide,

@@ -47,7 +47,12 @@ GROWTH_SPAN, MINIMAL_GROWTH_SPAN = 30.0, 10.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one claim at the horizon run; the fields are those of claims.json."""
+    """The outcome of one claim at the horizon run; the fields are those of claims.json.
+
+    `why`: the rule that gave the verdict, with the numbers it was applied to, in one sentence.
+    `steps`: parts judged one by one, each {"step", "outcome", "number", "note"}. `evidence`: the
+    frames it rests on: regret, worst, slopes, asked, or studies/<name>; none for arithmetic.
+    """
 
     id: str
     statement: str
@@ -62,6 +67,9 @@ class Verdict:
     interval: tuple[float, float] | None = None
     decide: str = ""
     p_value: float | None = None
+    why: str = ""
+    steps: tuple[dict, ...] = ()
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

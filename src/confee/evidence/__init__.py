@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from confee.evidence.slopes import slopes
 from confee.evidence.worst import worst_cases
@@ -23,7 +23,9 @@ class Evidence:
     """What a claim may look at; the frames follow the contracts in docs/design.md.
 
     `toy` marks an experiment whose horizon is too short to say anything about an asymptotic
-    statement (smoke, tiny); `choose` is the number of seeds that chose the adversaries.
+    statement (smoke, tiny); `choose` is the number of seeds that chose the adversaries. `asked`
+    holds the runs of cells that claims asked for (column `ask` is the tag), `studies` the rows of
+    each study by name.
     """
 
     regret: pd.DataFrame
@@ -32,6 +34,22 @@ class Evidence:
     points: pd.DataFrame
     toy: bool = False
     choose: int = 0
+    asked: pd.DataFrame | None = None
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def asked_for(self, tag: str) -> pd.DataFrame:
+        """The runs of a claim's own cells, empty if there are none."""
+        import pandas as pd
+
+        if self.asked is None or self.asked.empty:
+            return pd.DataFrame(columns=["ask"])
+        return self.asked[self.asked["ask"] == tag].reset_index(drop=True)
+
+    def study(self, name: str) -> pd.DataFrame:
+        """The rows of a study, empty if there are none."""
+        import pandas as pd
+
+        return self.studies.get(name, pd.DataFrame())
 
 
 def gather(
@@ -40,7 +58,11 @@ def gather(
     choose: int,
     toy: bool = False,
     ceilings: Mapping[str, float] | None = None,
+    **more: Any,
 ) -> Evidence:
-    """Evidence of an experiment from its runs (`regret.parquet`) and its plan (`points.csv`)."""
+    """Evidence of an experiment from its runs (`regret.parquet`) and its plan (`points.csv`).
+
+    `more`: asked, studies.
+    """
     worst = worst_cases(regret, choose, ceilings)
-    return Evidence(regret, worst, slopes(worst, points), points, toy, choose)
+    return Evidence(regret, worst, slopes(worst, points), points, toy, choose, **more)

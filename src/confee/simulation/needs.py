@@ -1,0 +1,77 @@
+"""What a claim needs to be judged: sweeps of the experiment's grid, cells of its own, studies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+AXES = ("T", "B", "V", "K")
+
+Conf = Mapping[str, Any]
+"""A policy or an adversary as conf says it: {"name": id, **options}."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A policy on axes of the experiment's grid, against the experiment's family.
+
+    `estimate`: fresh seeds to begin with (None: the experiment's). Where the experiment lists the
+    policy itself, what it says of it goes.
+    """
+
+    policy: Conf
+    axes: tuple[str, ...] = AXES
+    largest_B: float = math.inf
+    estimate: int | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A cell of a claim's own, against adversaries of its own, seeds 0 .. seeds - 1.
+
+    Its runs are rows of `asked.parquet`, with `tag` in the column `ask`. `against` is like an
+    experiment's family: label -> conf, whose values may be lists, with `strength` in units of the
+    critical gap. `proxy` as in Accounting.
+    """
+
+    tag: str
+    policy: Conf
+    K: int
+    T: int
+    B: int
+    V: float
+    against: Mapping[str, Conf]
+    seeds: int
+    proxy: str = "means"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Draws without a bandit in a cell: `run(**parameters)` of confee.simulation.studies.<name>.
+
+    It returns rows, that become `studies/<name>.parquet` together with those of the other studies
+    of that name. `seconds` is about what it takes, to cut jobs by.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class Needs:
+    sweeps: tuple[Sweep, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    studies: tuple[Study, ...] = ()
+
+
+def union(needs: Iterable[Needs]) -> Needs:
+    """All of them together, in order; duplicates are for the plan to find."""
+    needs = list(needs)
+    return Needs(
+        tuple(s for n in needs for s in n.sweeps),
+        tuple(a for n in needs for a in n.asks),
+        tuple(s for n in needs for s in n.studies),
+    )
