@@ -39,7 +39,7 @@ rule all:
     input:
         f"{results}/claims.json",
         expand(f"{figures}/{{name}}.pdf", name=run.pictures),
-        expand(f"{figures}/table1.{{kind}}", kind=["csv", "md", "tex"]),
+        expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["csv", "md", "tex"]),
 
 
 rule clean:

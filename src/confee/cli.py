@@ -67,8 +67,15 @@ def _parser() -> argparse.ArgumentParser:
     command("list", _list, "name the policies, adversaries, experiments, claims and figures")
     shown = command("config", _config, "print the resolved configuration of an experiment")
     shown.add_argument("overrides", nargs="*", metavar="key=value")
-    ledger = command("claims", _claims, "show an experiment's verdicts")
+    ledger = command("claims", _claims, "show an experiment's verdicts, or one of them in full")
+    ledger.add_argument("ids", nargs="*", metavar="CLAIM", help="explain these, as in idle-runs")
     ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
+    ledger.add_argument(
+        "--fail-on",
+        default="",
+        metavar="VERDICTS",
+        help="exit with 2 if a verdict is among these, as in fails,undecided",
+    )
     clean = command("clean", _clean, "remove results that no experiment needs any more")
     clean.add_argument("--run-of", type=int, default=0, help=argparse.SUPPRESS)
 
@@ -163,9 +170,37 @@ def _config(chosen: Any) -> None:
 def _claims(chosen: Any) -> None:
     from rich.console import Console
 
-    from confee.workflow.results import ledger_table
+    from confee.claims import CLAIMS, ledger
+    from confee.claims.verdict import OUTCOMES
+    from confee.workflow import results
 
-    Console().print(ledger_table(chosen.experiment))
+    dreaded = [word for word in chosen.fail_on.split(",") if word]
+    for word in dreaded:
+        if word not in OUTCOMES:
+            raise ConfeeError(f"--fail-on={word}: must be among {', '.join(OUTCOMES)}")
+    for id in chosen.ids:
+        if id not in CLAIMS:
+            raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
+    verdicts = {v.id: v for v in results.verdicts(chosen.experiment)}
+    for id in chosen.ids:
+        if id not in verdicts:
+            raise ConfeeError(
+                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(verdicts)}"
+            )
+    shown = [verdicts[id] for id in chosen.ids] if chosen.ids else list(verdicts.values())
+    console = Console()
+    if chosen.ids:
+        for verdict in shown:
+            overrides = f"experiment={chosen.experiment} claims=[{verdict.id}]"
+            command = f'snakemake --cores 2 --config overrides="{overrides}"'
+            console.print(ledger.explain(verdict, command))
+    else:
+        console.print(ledger.table(shown))
+    bad = [v.id for v in shown if v.verdict in dreaded]
+    if bad:
+        sys.stdout.flush()
+        print(f"confee: {', '.join(dreaded)}: {', '.join(bad)}", file=sys.stderr)
+        sys.exit(2)
 
 
 def _clean(chosen: Any) -> None:

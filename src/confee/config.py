@@ -24,11 +24,12 @@ from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
 from confee.simulation.cells import Sizes, cell, family
-from confee.simulation.plan import AXES, Entrant, Grid, Seeds
+from confee.simulation.needs import AXES
+from confee.simulation.plan import Entrant, Grid, Map, Seeds
 from confee.simulation.play import Accounting
 from confee.world.adversaries import ADVERSARIES
 
-RESERVED = ("calibration", "cells", "jobs", "logs", "reference")
+RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
 
 
@@ -151,6 +152,17 @@ class _Seeds:
     choose: int = schema.whole(8, low=1, high=10**6)
     worst: int = schema.whole(3, low=1, high=100)
     estimate: int = schema.whole(16, low=0, high=10**6)
+    most: int = schema.whole(256, low=0, high=10**6)
+    error: float = schema.real(0.03, above=0)
+
+
+@dataclass(frozen=True)
+class _Map:
+    K: int = schema.whole(low=2, high=100_000)
+    T: int = schema.whole(low=1, high=10**15)
+    beta: float = schema.real(above=0, high=1)
+    V: float = schema.real(low=0)
+    nu: float = schema.real(low=-1, high=1)
 
 
 @dataclass(frozen=True)
@@ -205,8 +217,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
     values = compose("config", overrides)
     expected = {
-        "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "seeds",
-        "idle", "proxy", "claims", "figures", "jobs",
+        "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
+        "seeds", "idle", "proxy", "claims", "figures", "jobs",
     }  # fmt: skip
     for key in sorted(set(values) - expected):
         raise ConfeeError(f"{key}={schema.show(values[key])}: no such key")
@@ -228,8 +240,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     for label, entrant in entrants.items():
         cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})
     family(entries, **{n: centre[n] for n in "KTBV"})
-    if not any(grid.axes.values()):
-        raise ConfeeError("grid={}: an experiment needs at least one point on an axis")
+    if not any(grid.axes.values()) and not grid.maps:
+        raise ConfeeError("grid={}: an experiment needs at least one point on an axis, or a map")
     try:
         resolved = canonical({key: value for key, value in values.items() if key != "jobs"})
     except ConfeeError as error:
@@ -240,7 +252,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         entrants=entrants,
         family=entries,
         grid=grid,
-        seeds=Seeds(seeds.choose, seeds.worst, seeds.estimate),
+        seeds=Seeds(**dataclasses.asdict(seeds)),
         accounting=schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")}),
         jobs=schema.build(Jobs, _mapping(values["jobs"], "jobs"), "jobs"),
         claims=_names(values["claims"], "claims"),
@@ -277,7 +289,33 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
         if axis not in AXES:
             raise ConfeeError(f"at.{axis}: must be one of K, T, B, V")
         at[axis] = _sizes(_mapping(moved, f"at.{axis}"), f"at.{axis}")
-    return Grid(centre, axes, at, phases)
+    return Grid(centre, axes, at, phases, _maps(values))
+
+
+def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
+    """Named maps: all combinations of K, T, beta and either V or nu."""
+    fields = {f.name: f for f in dataclasses.fields(_Map)}
+    made = {}
+    for label, said in _mapping(values["maps"], "maps").items():
+        where = f"maps.{label}"
+        if label in AXES:
+            raise ConfeeError(f"{where}: must not be named after an axis")
+        lists = dict(_mapping(said, where))
+        policies = _names(lists.pop("policies", []), f"{where}.policies", list(values["policies"]))
+        checked: dict[str, list[Any]] = {}
+        for name, points in lists.items():
+            if name not in fields:
+                known = ", ".join(["policies", *fields])
+                raise ConfeeError(f"{where}.{name}={schema.show(points)}: must be one of {known}")
+            points = points if isinstance(points, list) else [points]
+            checked[name] = [schema.check(fields[name], p, f"{where}.{name}") for p in points]
+        for name in ("K", "T", "beta"):
+            if not checked.get(name):
+                raise ConfeeError(f"{where}.{name}: missing; must be a list of numbers")
+        if not checked.get("V") and not checked.get("nu"):
+            raise ConfeeError(f"{where}.V: missing; must be a list of numbers, or give nu")
+        made[label] = Map(policies, **checked)
+    return made
 
 
 def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:

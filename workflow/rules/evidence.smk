@@ -8,6 +8,8 @@ rule regret:
         done=ancient(run.done),
     output:
         f"{results}/regret.parquet",
+        f"{results}/asked.parquet",
+        expand(f"{results}/studies/{{name}}.parquet", name=run.studies),
         f"{results}/points.csv",
         f"{results}/config.yaml",
         run.note("regret"),

@@ -6,7 +6,8 @@ A claim module has
 - `judge(evidence) -> list[Verdict]`: empty where the evidence holds nothing of what it is about;
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
 - `ABOUT` (optional): policies it speaks of. Unless it is named, a claim is left out of experiments
-  that play none of them. Without ABOUT it belongs to every experiment.
+  that play none of them. Without ABOUT it belongs to every experiment;
+- `EVERY` (optional): True if it speaks of every policy that an experiment plays.
 """
 
 from __future__ import annotations
@@ -72,3 +73,8 @@ def needs(ids: Collection[str], toy: bool) -> Needs:
 def about(id: str) -> tuple[str, ...]:
     """The policies a claim speaks of; empty if it speaks of none in particular."""
     return getattr(CLAIMS[id], "ABOUT", ())
+
+
+def every(id: str) -> bool:
+    """Whether a claim speaks of every policy that an experiment plays."""
+    return getattr(CLAIMS[id], "EVERY", False)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.rates import judge_rate
+from confee.claims.rates import control_sweeps, judge_rate
 from confee.claims.verdict import Verdict
+from confee.evidence.tuned import TUNED, TUNING
+from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
-LABELS = {"hyque-rate/theory": "hyque", "hyque-rate/calibrated": "hyque_calibrated"}
+LABELS = {
+    "hyque-rate/theory": "hyque",
+    "hyque-rate/calibrated": "hyque_calibrated",
+    "hyque-rate/tuned": TUNED,
+}
 IDS = tuple(LABELS)
+ABOUT = ("hyque",)
+
+CONTROLS = {"B": "uniform", "T": "uniform", "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
 
 STATEMENT = "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3), V unknown"
 PLACE = "Theorem 4.1 (upper bound)"
@@ -19,15 +28,31 @@ PREDICTION = (
     "exponents of R/T at most -1/3 in B, 1/3 in V, 1/3 in K, 0 in T at fixed B (-1/3 in T at B = T)"
     "; a factor sqrt(ln B) is forgiven"
 )
+SCALES = {
+    "hyque": "thresholds as printed",
+    "hyque_calibrated": "calibrated thresholds",
+    TUNED: "thresholds tuned with hindsight",
+}
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """The policy on all axes and the controls on theirs; for `tuned` every scale on T and B."""
+    sweeps = [Sweep({"name": "hyque"}), *control_sweeps(CONTROLS)]
+    if id == "hyque-rate/calibrated":
+        sweeps[0] = Sweep({"name": "hyque_calibrated"}, largest_B=7e5)
+    if id == "hyque-rate/tuned":
+        axes = ("T",) if toy else ("T", "B")
+        for scale in TUNING[:2] if toy else TUNING:
+            sweeps.append(Sweep({"name": "hyque", "scale": scale}, axes, largest_B=4e5))
+    return Needs(sweeps=tuple(sweeps))
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """One verdict per scale of the thresholds; uniform play must fail."""
+    """One verdict per scale of the thresholds; each axis' control must fail on it."""
     verdicts = []
     for id, label in LABELS.items():
-        scale = "thresholds as printed" if label == "hyque" else "calibrated thresholds"
         verdicts += judge_rate(
-            evidence, id, label, f"HyQue ({scale}): {STATEMENT}", PLACE, PREDICTION,
-            control="uniform", sqrt_log=True,
+            evidence, id, label, f"HyQue ({SCALES[label]}): {STATEMENT}", PLACE, PREDICTION,
+            controls=CONTROLS, sqrt_log=True,
         )  # fmt: skip
     return verdicts

@@ -6,26 +6,63 @@ import dataclasses
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from confee.claims.verdict import Verdict
 
-VERSION = 1
+VERSION = 2
+"""Of claims.json; its schema is claims.schema.json, beside this file."""
+
+SCHEMA = Path(__file__).with_name("claims.schema.json")
+
 _STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
           "vacuous": "magenta"}  # fmt: skip
 
 
-def to_dict(verdicts: Sequence[Verdict]) -> dict:
-    """`{"version": 1, "claims": [...]}` of plain JSON types, floats to 6 digits."""
-    return {"version": VERSION, "claims": [_plain(dataclasses.asdict(v)) for v in verdicts]}
+def to_dict(
+    verdicts: Sequence[Verdict],
+    about: Mapping[str, Any] | None = None,
+    files: Mapping[str, Mapping[str, str]] | None = None,
+) -> dict:
+    """claims.json as plain JSON types, floats to 6 digits.
+
+    `about`: the experiment, whether it is a toy, the version and the hash of its code. `files`: of
+    each frame that verdicts rest on, its file and hash.
+    """
+    claims = []
+    for verdict in verdicts:
+        one = _plain(dataclasses.asdict(verdict))
+        one["evidence"] = [(files or {}).get(name, {"file": name}) for name in verdict.evidence]
+        claims.append(one)
+    return {"version": VERSION, **(about or {}), "claims": claims}
 
 
-def to_json(verdicts: Sequence[Verdict]) -> str:
-    """The ledger as JSON text; equal verdicts give equal bytes."""
-    return json.dumps(to_dict(verdicts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def to_json(verdicts: Sequence[Verdict], *about: Any) -> str:
+    """The ledger as JSON text; equal verdicts give equal bytes. `about` as for to_dict."""
+    plain = to_dict(verdicts, *about)
+    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
+    """The verdicts of a claims.json, with the files they rest on for evidence.
+
+    Raises ValueError if it is of another version, KeyError or TypeError if it is damaged.
+    """
+    if said["version"] != VERSION:
+        raise ValueError(f"version={said['version']}: must be {VERSION}")
+    verdicts = []
+    for one in said["claims"]:
+        files = tuple(f"{f['file']} {f.get('sha256', '')[:12]}".strip() for f in one["evidence"])
+        interval = tuple(one["interval"]) if one["interval"] else None
+        rest = {"interval": interval, "steps": tuple(one["steps"]), "evidence": files}
+        verdicts.append(Verdict(**{**one, **rest}))
+    return verdicts
 
 
 def _plain(value: Any) -> Any:
@@ -47,17 +84,64 @@ def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims") -> str:
     lines += [f"| `{v.id}` | **{v.verdict}** | {_cell(v.measured)} |" for v in verdicts]
     for v in verdicts:
         lines += ["", f"## {v.id}: {v.verdict}", ""]
-        lines += [f"- Claim: {v.statement} ({v.place})."]
-        lines += [f"- Predicted: {v.prediction}."]
-        lines += [f"- Measured: {v.measured}."]
-        lines += [f"- At: {v.horizon}" + (f"; at least {v.seeds} seeds." if v.seeds else ".")]
-        if v.control:
-            lines += [f"- Control: {control_text(v.control)}."]
-        if v.decide:
-            lines += [f"- Note: {v.decide}."]
+        lines += [f"- {name}: {text}." for name, text in _said(v)]
+        lines += [f"  - {_step_text(step)}" for step in v.steps]
     if not verdicts:
         lines += ["", "This experiment plays nothing that these claims are about."]
     return "\n".join(lines) + "\n"
+
+
+def _said(v: Verdict) -> list[tuple[str, str]]:
+    """What a reader has to know of a verdict, in order: (what it is, text)."""
+    at = v.horizon + (f"; at least {v.seeds} seeds" if v.seeds else "")
+    interval = ""
+    if v.interval:
+        interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}]"
+    said = [
+        ("Claim", f"{v.statement} ({v.place})"),
+        ("Predicted", v.prediction),
+        ("Measured", v.measured),
+        ("Interval", interval),
+        ("At", at),
+        ("Why", v.why),
+        ("Control", control_text(v.control) if v.control else ""),
+        ("Note", v.decide),
+        ("Evidence", ", ".join(v.evidence)),
+        ("Step by step", f"{len(v.steps)} parts" if v.steps else ""),
+    ]
+    return [(name, text) for name, text in said if text]
+
+
+def _step_text(step: Mapping[str, Any]) -> str:
+    """`holds: Pinsker (0.98); a note`."""
+    number = step.get("number")
+    value = "" if number is None else f" ({number:.4g})"
+    note = f"; {step['note']}" if step.get("note") else ""
+    return f"{step['outcome']}: {step['step']}{value}{note}"
+
+
+def explain(v: Verdict, run: str) -> Group:
+    """One claim in full, for a terminal. `run`: the command that settles it again."""
+    title = Text.assemble((v.id, "bold"), "  ", (v.verdict, _STYLE.get(v.verdict, "")))
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, text in [*_said(v), ("Settle again", run)]:
+        facts.add_row(name, Text(text))
+    parts: list[Any] = [title, facts]
+    if v.steps:
+        steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
+        for step in v.steps:
+            number = step.get("number")
+            shown = "" if number is None else f"{number:.4g}"
+            style = _STYLE.get(step["outcome"], "")
+            outcome = Text(step["outcome"], style)
+            steps.add_row(Text(step["step"]), outcome, shown, Text(step.get("note") or ""))
+        parts += [Text(), steps]
+    if v.numbers:
+        numbers = Text(json.dumps(_plain(v.numbers), indent=1, ensure_ascii=False), "dim")
+        parts += [Text(), numbers]
+    return Group(*parts)
 
 
 def _cell(text: str) -> str:
@@ -73,14 +157,20 @@ def control_text(control: dict) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> Table:
-    """A short rich table for the end of a run."""
+    """A short rich table: for the end of a run, and for `confee claims`."""
     counts = Counter(v.verdict for v in verdicts)
     title = "claims: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
     out = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name in ("claim", "verdict", "control", "at"):
-        out.add_column(name, overflow="fold")
+    for name, width in (("claim", max((len(v.id) for v in verdicts), default=5)), ("verdict", 10)):
+        out.add_column(name, min_width=width, no_wrap=True)
+    out.add_column("control", min_width=12, no_wrap=True)
+    out.add_column("measured", overflow="ellipsis", no_wrap=True)
     for v in verdicts:
-        control = {True: "failed as it must", False: "did not fail", None: "not played"}
+        control = {True: "failed", False: "did not fail", None: "none"}
         style = _STYLE.get(v.verdict, "")
-        out.add_row(v.id, f"[{style}]{v.verdict}[/]", control[v.control.get("failed")], v.horizon)
+        failed = control[v.control.get("failed")]
+        out.add_row(v.id, Text(v.verdict, style), failed, Text(v.measured))
+    horizons = dict.fromkeys(v.horizon for v in verdicts if v.horizon.startswith("toy"))
+    if horizons:
+        out.caption = "toy horizons: these verdicts say nothing of larger ones"
     return out

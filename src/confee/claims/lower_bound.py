@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 IDS = ("lower-bound/measured",)
+EVERY = True
 CONTROL = "oracle"
 LEVEL = 0.05
 """Two-sided level of the limits of all cells together (Bonferroni)."""

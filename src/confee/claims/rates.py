@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from confee.claims.verdict import (
     FAILS,
+    HOLDS,
+    MARGIN,
     Check,
+    Joint,
     Verdict,
     apply_control,
     at_horizon,
@@ -16,6 +19,7 @@ from confee.claims.verdict import (
     combine,
 )
 from confee.evidence.slopes import axis_of
+from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -30,13 +34,14 @@ def judge_rate(
     statement: str,
     place: str,
     prediction: str,
-    control: str,
+    controls: Mapping[str, str],
     sqrt_log: bool,
 ) -> list[Verdict]:
     """The verdict on one policy's rate, none if the experiment does not play the policy.
 
     Judged together: exponents in B, V, K and T, the coefficient of T at fixed B in the joint
-    fit, and T along B = T where that was played. The control goes through the same checks.
+    fit, and T along B = T where that was played. `controls`: axis -> the policy that must fail
+    the check of that axis. A claim that fails on an axis needs that axis' control; else all count.
     """
     if not (evidence.slopes["policy"] == label).any():
         return []
@@ -46,6 +51,12 @@ def judge_rate(
         checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
     joint = combine(checks)
     decisive = joint.decisive
+    tried = {axis: control_check(evidence, axis, label, sqrt_log)
+             for axis, label in controls.items()}  # fmt: skip
+    if joint.verdict == FAILS and decisive.name in tried:
+        control = tried[decisive.name]
+    else:
+        control = _weakest(list(tried.values()))
     verdict = Verdict(
         id=id,
         statement=statement,
@@ -54,29 +65,61 @@ def judge_rate(
         prediction=prediction,
         measured="; ".join(check.text for check in checks),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy, _spans(checks)),
-        control=control_check(evidence, control, sqrt_log),
-        numbers={check.name: check.numbers() for check in checks},
+        control=control,
+        numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
         decide=joint.decide,
         p_value=joint.p_value,
+        why=_why(joint, checks),
+        steps=tuple(check.step() for check in checks),
+        evidence=("regret", "worst", "slopes"),
     )
     return [apply_control(verdict)]
 
 
-def control_check(evidence: Evidence, label: str, sqrt_log: bool) -> dict:
-    """The control through the same checks of B and T; `failed` is None if it was not played.
+def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
+    """Each control on the axes it is for, and uniform play: it tells which cells are saturated."""
+    axes: dict[str, list[str]] = {"uniform": ["B", "T"]}
+    for axis, label in controls.items():
+        axes.setdefault(label, []).append(axis)
+    made = []
+    for label, some in axes.items():
+        policy: dict[str, Any] = {"name": label.split("(")[0]}
+        if label == "rexp3b(pool=set)":
+            policy["pool"] = "set"
+        unique = tuple(dict.fromkeys(some))
+        made.append(Sweep(policy, unique, largest_B=7e5, estimate=4))
+    return made
 
-    Those two axes carry the budget: on V and K a policy that ignores feedback passes, rightly,
-    as its regret does not grow there at all.
-    """
-    played = [axis for axis in ("B", "T")
-              if axis_of(evidence.slopes, label, axis, "upper") is not None]  # fmt: skip
-    if not played:
-        return {"what": label, "value": None, "failed": None, "note": ""}
-    joint = combine([check_axis(evidence.slopes, label, axis, sqrt_log) for axis in played])
+
+def _weakest(tried: Sequence[dict]) -> dict:
+    """The first control that did not fail (or was not played), else the first."""
+    return next((one for one in tried if one["failed"] is not True), tried[0])
+
+
+def _why(joint: Joint, checks: Sequence[Check]) -> str:
+    """The rule that gave the verdict, with its numbers."""
+    one = joint.decisive
+    if joint.verdict == FAILS and one.growth is not None:
+        return f"{one.name} is saturated and normalised regret grows {one.growth:.2f}x per 30x in B"
+    if joint.verdict == FAILS:
+        return (f"{one.name} alone fails: its excess is {one.excess:+.3f}, at least "
+                f"{one.excess_low:+.3f}, over the margin {MARGIN}")  # fmt: skip
+    if joint.verdict == HOLDS:
+        return (f"on all of {', '.join(c.name for c in checks)} the excess is at most "
+                f"{one.excess_high:+.3f}, within the margin {MARGIN}")  # fmt: skip
+    open_ones = [c.name for c in checks if c.verdict != HOLDS]
+    return f"neither: {', '.join(open_ones)} may lie on either side of the margin {MARGIN}"
+
+
+def control_check(evidence: Evidence, axis: str, label: str, sqrt_log: bool) -> dict:
+    """A control through the check of one axis; `failed` is None if it was not played there."""
+    if axis_of(evidence.slopes, label, axis, "upper") is None:
+        return {"what": f"{label}, exponent in {axis}", "value": None, "failed": None, "note": ""}
+    joint = combine([check_axis(evidence.slopes, label, axis, sqrt_log)])
     return {
-        "what": f"{label}, exponent in {joint.decisive.name}",
+        "what": f"{label}, exponent in {axis}",
         "value": joint.decisive.exponent,
         "verdict": joint.verdict,
         "failed": joint.verdict == FAILS,

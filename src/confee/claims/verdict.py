@@ -29,6 +29,8 @@ HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS = (
     "holds", "fails", "consistent", "undecided", "vacuous",
 )  # fmt: skip
 
+OUTCOMES = (HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS)
+
 MARGIN = 0.03
 """Excess of an exponent that is still forgiven."""
 
@@ -113,6 +115,12 @@ class Check:
         if self.growth is not None:
             text += f" (saturated: normalised regret times {self.growth:.2f} per 30x in B)"
         return text
+
+    def step(self) -> dict:
+        """The axis as a part of its claim's verdict; the number is the excess."""
+        number = None if math.isnan(self.excess) else self.excess
+        note = f"{self.text}" if self.verdict != UNDECIDED else f"{self.text}; {self.decide}"
+        return {"step": self.name, "outcome": self.verdict, "number": number, "note": note}
 
     def numbers(self) -> dict:
         """All fields but the name, without those that are undefined."""

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from confee.evidence.slopes import slopes
+from confee.evidence.tuned import tuned, tuned_points
 from confee.evidence.worst import worst_cases
 
 if TYPE_CHECKING:
@@ -64,5 +66,11 @@ def gather(
 
     `more`: asked, studies.
     """
+    import pandas as pd
+
     worst = worst_cases(regret, choose, ceilings)
+    hindsight = tuned(worst)
+    if len(hindsight):
+        worst = pd.concat([worst.assign(scale=math.nan), hindsight], ignore_index=True)
+        points = pd.concat([points, tuned_points(points)], ignore_index=True)
     return Evidence(regret, worst, slopes(worst, points), points, toy, choose, **more)

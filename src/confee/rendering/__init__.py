@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 
 class Recipe(NamedTuple):
-    """What a picture shows, the attributes of the data it reads, and how it is drawn."""
+    """What a picture shows, the attributes of the data it reads, how it is drawn, and the axes of
+    the grid (or maps) without which there is nothing to draw."""
 
     shows: str
     needs: tuple[str, ...]
     draw: Callable[[Any], Figure]
+    axes: tuple[str, ...] = ()
 
 
 def _axis(which: str) -> Recipe:
@@ -33,7 +35,8 @@ def _axis(which: str) -> Recipe:
 
         return axis(data.worst, data.points, which, data.slopes)
 
-    return Recipe(f"worst-case regret against {which}", ("worst", "points", "slopes"), draw)
+    needs = ("worst", "points", "slopes")
+    return Recipe(f"worst-case regret against {which}", needs, draw, (which,))
 
 
 def _block(data: Any) -> Figure:
@@ -76,7 +79,7 @@ FIGURES: dict[str, Recipe] = {
     "regret-B": _axis("B"),
     "regret-V": _axis("V"),
     "regret-K": _axis("K"),
-    "horizon": Recipe("regret over the rate against T", ("worst", "points"), _horizon),
+    "horizon": Recipe("regret over the rate against T", ("worst", "points"), _horizon, ("T",)),
     "landscape": Recipe(
         "regret over the grid of adversaries, at the centre",
         ("regret", "worst", "points", "choose"),

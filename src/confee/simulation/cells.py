@@ -80,6 +80,13 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
     return Cell(spec.id, options, checked.K, checked.T, checked.B, checked.V)
 
 
+def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
+    """The label of a policy's conf: its id, with the options that differ from their defaults."""
+    values = dict(conf)
+    spec = policy(_name(values, where, POLICIES))
+    return spec.label(schema.build(spec.options, values, where))
+
+
 @dataclass(frozen=True)
 class Opponent:
     """An adversary with the numbers that its paths at one (K, T, B, V) depend on."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+from confee.canonical import canonical, digest
+from confee.simulation.code import code_hash
 
 AXES = ("T", "B", "V", "K")
 
@@ -58,6 +63,21 @@ class Study:
     name: str
     parameters: Mapping[str, Any]
     seconds: float = 1.0
+
+    @property
+    def module(self) -> str:
+        return f"confee.simulation.studies.{self.name}"
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """All that its rows depend on."""
+        code = code_hash([self.module])
+        return canonical({"study": self.name, "parameters": self.parameters, "code": code})
+
+    @property
+    def file(self) -> Path:
+        """Relative to the results folder."""
+        return Path("studies") / self.name / f"{digest(self.key)}.parquet"
 
 
 @dataclass(frozen=True)

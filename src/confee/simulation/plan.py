@@ -8,6 +8,7 @@ are grouped can change neither a number nor what is played again.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,28 +21,50 @@ from confee import theory
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.code import code_hash
+from confee.simulation.needs import AXES, Needs, Study
 from confee.simulation.play import USUAL, Accounting
 
-AXES = ("T", "B", "V", "K")
 CHOOSE, ESTIMATE = "choose", "estimate"
 
 
 @dataclass(frozen=True)
 class Seeds:
-    """How many seeds choose the worst opponents, how many opponents, how many fresh seeds."""
+    """Where seeds are spent: `choose` on every opponent, then on the `worst` few of them.
+
+    Those get `estimate` fresh seeds, and as many again as they had, round after round, up to
+    `most`, as long as the standard error of log R against the leading one is over `error`.
+    """
 
     choose: int
     worst: int
     estimate: int
+    most: int
+    error: float
+
+    def window(self, stage: str, turn: int) -> tuple[int, int]:
+        """(first seed, number of seeds) of a stage; turn 0, 1, ... of the estimate."""
+        if stage == CHOOSE:
+            return 0, self.choose
+        had = self.estimate * 2 ** (turn - 1) if turn else 0
+        upto = min(self.most, max(self.estimate, 2 * had))
+        return self.choose + had, upto - had
+
+    @property
+    def turns(self) -> int:
+        """How many rounds of fresh seeds there may be."""
+        if not self.estimate:
+            return 0
+        return 1 + max(0, math.ceil(math.log2(self.most / self.estimate)))
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Seeds first .. first + count - 1 of one stage of a cell."""
+    """Seeds first .. first + count - 1 of one stage (and turn of it) of a cell."""
 
     cell: Cell
     opponents: tuple[Opponent, ...]
     stage: str
+    turn: int
     first: int
     count: int
     seeds: Seeds
@@ -64,6 +87,8 @@ class Unit:
         }
         if self.stage == ESTIMATE:  # which opponents it plays is decided by the choose stage
             key |= {"choose": self.seeds.choose, "worst": self.seeds.worst}
+        if self.turn:  # whether it plays at all is decided by the turns before
+            key |= {"estimate": self.seeds.estimate, "error": self.seeds.error}
         return key
 
     @cached_property
@@ -76,18 +101,23 @@ class Unit:
 
     @property
     def whole(self) -> Unit:
-        """All seeds of the unit's stage: the same however they are cut into shards."""
-        first, count = 0, self.seeds.choose
-        if self.stage == ESTIMATE:
-            first, count = self.seeds.choose, self.seeds.estimate
+        """All seeds of the unit's turn: the same however they are cut into shards."""
+        first, count = self.seeds.window(self.stage, self.turn)
         if (first, count) == (self.first, self.count):
             return self
         return replace(self, first=first, count=count)
 
     @property
+    def game(self) -> tuple:
+        """What the units of a cell share, whatever their stage and seeds."""
+        return self.cell, self.opponents, self.accounting
+
+    @property
     def runs(self) -> int:
+        """Runs it plays, about: most cells need a second turn of fresh seeds, few a third."""
         opponents = self.seeds.worst if self.stage == ESTIMATE else len(self.opponents)
-        return self.count * min(opponents, len(self.opponents))
+        chance = 1 if self.turn < 2 else 0.2
+        return math.ceil(chance * self.count * min(opponents, len(self.opponents)))
 
     @property
     def cost(self) -> float:
@@ -101,9 +131,10 @@ class Unit:
             "cell": self.cell.key,
             "opponents": [o.key for o in self.opponents],
             "stage": self.stage,
+            "turn": self.turn,
             "first": self.first,
             "count": self.count,
-            "seeds": [self.seeds.choose, self.seeds.worst, self.seeds.estimate],
+            "seeds": asdict(self.seeds),
             "accounting": asdict(self.accounting),
             "file": self.file.as_posix(),
         }
@@ -117,9 +148,10 @@ def unit(said: Mapping[str, Any]) -> Unit:
         cell=cell(conf, **{name: key[name] for name in "KTBV"}),
         opponents=tuple(Opponent(a, tuple(sorted(p.items()))) for a, p in said["opponents"]),
         stage=said["stage"],
+        turn=said["turn"],
         first=said["first"],
         count=said["count"],
-        seeds=Seeds(*said["seeds"]),
+        seeds=Seeds(**said["seeds"]),
         accounting=Accounting(**said["accounting"]),
     )
     if one.file.as_posix() != said["file"]:
@@ -129,14 +161,13 @@ def unit(said: Mapping[str, Any]) -> Unit:
 
 def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, how: Accounting):
     """The units of a cell: all opponents on the choosing seeds, then the worst on fresh ones."""
-    stages = [(CHOOSE, 0, seeds.choose)]
-    if seeds.estimate and len(against) > 0:
-        stages.append((ESTIMATE, seeds.choose, seeds.estimate))
-    for stage, first, count in stages:
+    turns = [(CHOOSE, 0), *((ESTIMATE, turn) for turn in range(seeds.turns))]
+    for stage, turn in turns:
+        first, count = seeds.window(stage, turn)
         step = shard or count
         for start in range(first, first + count, step):
             size = min(step, first + count - start)
-            yield Unit(one, tuple(against), stage, start, size, seeds, how)
+            yield Unit(one, tuple(against), stage, turn, start, size, seeds, how)
 
 
 # --------------------------------------------------------------------------- the grid
@@ -156,6 +187,29 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Map:
+    """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
+
+    `policies`: the labels of the experiment's policies that play it.
+    """
+
+    policies: Sequence[str]
+    K: Sequence[int]
+    T: Sequence[int]
+    beta: Sequence[float]
+    V: Sequence[float] = ()
+    nu: Sequence[float] = ()
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """The sizes of each place; those with B < K do not exist."""
+        for K, T, beta in itertools.product(self.K, self.T, self.beta):
+            B = min(T, math.ceil(T**beta - 1e-9))
+            for V in [*self.V, *(B**nu for nu in self.nu)]:
+                if B >= K:
+                    yield {"K": K, "T": T, "B": B, "V": V}
+
+
+@dataclass(frozen=True)
 class Grid:
     """Sweeps around a centre. B = None is the rule B = T^0.8; `at` moves a sweep off the centre."""
 
@@ -163,14 +217,18 @@ class Grid:
     axes: Mapping[str, Sequence[float]]
     at: Mapping[str, Mapping[str, Any]]
     phases: int
+    maps: Mapping[str, Map] = field(default_factory=dict)
 
     def places(self) -> Iterator[Place]:
-        """Every point of every axis, at `phases` horizons spread over one octave of B."""
+        """Every point of every axis, at `phases` horizons spread over one octave of B; then maps."""
         for axis in AXES:
             for point in self.axes.get(axis, ()):
                 values = {**self.centre, **self.at.get(axis, {}), axis: point}
                 for phase in range(self.phases):
                     yield self._place(axis, point, phase, values)
+        for label, one in self.maps.items():
+            for sizes in one.settings():
+                yield Place(label, sizes["T"], 0, **sizes)
 
     def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
         octave = 2 ** ((phase + 0.5) / self.phases - 0.5)
@@ -196,10 +254,17 @@ class Entrant:
 
 @dataclass
 class Plan:
-    """All units of an experiment, and which place serves which cell."""
+    """All work of an experiment, which place serves which cell, which file which claim."""
 
     units: list[Unit] = field(default_factory=list)
     points: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[tuple[str, Unit]] = field(default_factory=list)
+    studies: list[Study] = field(default_factory=list)
+
+    @property
+    def everything(self) -> list[Unit]:
+        """The units of the grid and of what claims asked for, each once."""
+        return list({u.file: u for u in [*self.units, *(u for _, u in self.asked)]}.values())
 
 
 def plan(
@@ -209,67 +274,65 @@ def plan(
     seeds: Seeds,
     shard: int = 0,
     accounting: Accounting = USUAL,
-    extra: Sequence[Mapping[str, Any]] = (),
+    needs: Needs | None = None,
 ) -> Plan:
-    """The plan of an experiment. `extra` cells ({policy, K, T, B, V, axis}) are what claims ask for
-    beside the grid: they meet the family's first opponent only, on the choosing seeds."""
+    """The plan of an experiment, with the cells and studies that claims ask for."""
     made = Plan()
     seen: set[Cell] = set()
     met: dict[tuple, list[Opponent]] = {}
-
-    def opponents(K: int, T: int, B: int, V: float) -> list[Opponent]:
-        if (K, T, B, V) not in met:
-            met[K, T, B, V] = family(entries, K, T, B, V)
-        return met[K, T, B, V]
-
-    def add(one: Cell, against: Sequence[Opponent], how: Seeds) -> None:
-        if one not in seen:
-            seen.add(one)
-            made.units.extend(units(one, against, how, shard, accounting))
-
+    places = list(grid.places())
     for label, entrant in entrants.items():
-        fresh = seeds.estimate if entrant.estimate is None else entrant.estimate
-        how = replace(seeds, estimate=fresh)
-        for place in grid.places():
-            if place.axis not in entrant.axes or entrant.largest_B < place.B:
+        own = [m for m, one in grid.maps.items() if label in one.policies]
+        start = seeds.estimate if entrant.estimate is None else entrant.estimate
+        how = replace(seeds, estimate=start, most=max(seeds.most, start))
+        for place in places:
+            if place.axis not in (*entrant.axes, *own):
+                continue
+            if place.axis in AXES and entrant.largest_B < place.B:
                 continue
             sizes: dict[str, Any] = {name: getattr(place, name) for name in "KTBV"}
+            where = (place.K, place.T, place.B, place.V)
             try:
                 one = cell(entrant.conf, f"policies.{label}", **sizes)
-                add(one, opponents(**sizes), how)
+                if where not in met:
+                    met[where] = family(entries, *where)
             except ConfeeError as error:
-                raise ConfeeError(f"grid.{place.axis}={place.point:g}: {error}") from None
+                name = "grid" if place.axis in AXES else "maps"
+                raise ConfeeError(f"{name}.{place.axis}={place.point:g}: {error}") from None
+            if one not in seen:
+                seen.add(one)
+                made.units.extend(units(one, met[where], how, shard, accounting))
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
             made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
-    for asked in extra:
-        sizes = {name: asked[name] for name in "KTBV"}
-        one = cell({"name": asked["policy"]}, **sizes)
-        add(one, opponents(**sizes)[:1], Seeds(asked.get("seeds", seeds.choose), 0, 0))
-        said = {"label": one.label, "policy": one.policy, "axis": asked["axis"]}
-        made.points.append(said | {"point": float(one.T), "phase": 0, **sizes})
+    for asked in needs.asks if needs else ():
+        where = (asked.K, asked.T, asked.B, asked.V)
+        one = cell(asked.policy, **dict(zip("KTBV", where, strict=True)))
+        how = Seeds(asked.seeds, 0, 0, 0, 0)
+        proxy = replace(accounting, proxy=asked.proxy)
+        for u in units(one, family(asked.against, *where), how, shard, proxy):
+            made.asked.append((asked.tag, u))
+    made.studies = list({s.file: s for s in (needs.studies if needs else ())}.values())
     return made
 
 
 def groups(missing: Sequence[Unit], cells_per_job: int, cost_per_job: float) -> list[list[Unit]]:
-    """Units in jobs: of one policy, whole cells while they fit, at most `cells_per_job` cells and
-    about `cost_per_job` queried rounds. The costliest come first, so that none ends the run alone.
+    """Units in jobs: whole cells while they fit, at most `cells_per_job` cells and about
+    `cost_per_job` queried rounds. The costliest come first, so that none ends the run alone.
 
-    Within a cell the order is choose before estimate; if shards split a cell over jobs, the jobs of
-    the choose stage are apart (see `waits`).
+    A job is of one policy but for its ends: what is left of one is filled up with the next. Within
+    a cell the order is choose before estimate; if shards split a cell over jobs, the jobs of each
+    stage are apart (see `waits`).
     """
-    made: list[list[Unit]] = []
-    whole = not any(u.stage == CHOOSE and u.count < u.seeds.choose for u in missing)
-    by: dict[Any, list[list[Unit]]] = {}
+    whole = all(u.whole is u for u in missing)
     bundles: dict[Any, list[Unit]] = {}
     for u in missing:
-        if whole:
-            bundles.setdefault((u.cell.policy, u.cell), []).append(u)
-        else:
-            bundles.setdefault((u.cell.policy, u.stage, u.file), []).append(u)
-    for name, bundle in bundles.items():
-        by.setdefault(name[0] if whole else name[:2], []).append(bundle)
+        bundles.setdefault(((), u.cell) if whole else ((u.stage, u.turn), u.file), []).append(u)
+    by: dict[Any, list[list[Unit]]] = {}
+    for (stage, _), bundle in bundles.items():
+        by.setdefault(stage, []).append(bundle)
+    made: list[list[Unit]] = []
     for batch in by.values():
-        batch.sort(key=lambda b: -sum(u.cost for u in b))
+        batch.sort(key=lambda b: (b[0].cell.policy, -sum(u.cost for u in b)))
         current: list[Unit] = []
         count, cost = 0, 0.0
         for bundle in batch:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
+import math
+import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +13,12 @@ from typing import Any
 from confee import jit
 from confee.canonical import canonical, digest, dumps
 from confee.errors import ConfeeError
+from confee.policies import POLICIES
 from confee.simulation import files
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.code import code_hash
+from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import Row, play_all
 
@@ -64,15 +69,27 @@ def read_scale(file: Path) -> dict[str, Any]:
 # --------------------------------------------------------------------------- units
 
 
-def worst_opponents(one: Unit, chosen_from: Sequence[str]) -> list[Opponent]:
+def worst_opponents(one: Unit, choosing: Sequence[Row]) -> list[Opponent]:
     """The unit's opponents with the largest mean regret on the choosing seeds, in family order."""
     sums = dict.fromkeys((dumps(o.key) for o in one.opponents), 0.0)
-    for name in chosen_from:
-        for row in read_unit(name).to_pylist():
-            sums[_opponent_of(row)] += row["regret"]
+    for row in choosing:
+        sums[_opponent_of(row)] += row["regret"]
     ranked = sorted(one.opponents, key=lambda o: -sums[dumps(o.key)])
     keep = {dumps(o.key) for o in ranked[: one.seeds.worst]}
     return [o for o in one.opponents if dumps(o.key) in keep]
+
+
+def enough(one: Unit, fresh: Sequence[Row]) -> bool:
+    """Whether the fresh seeds so far settle log R: the standard error of the leading opponent's
+    mean, relative to it, is at most `seeds.error`. No regret needs no seeds."""
+    regrets: dict[str, list[float]] = {}
+    for row in fresh:
+        regrets.setdefault(_opponent_of(row), []).append(row["regret"])
+    leading = max(regrets.values(), key=statistics.fmean)
+    if len(leading) < 2:
+        return False
+    error = statistics.stdev(leading) / math.sqrt(len(leading))
+    return error <= one.seeds.error * statistics.fmean(leading)
 
 
 def _opponent_of(row: Row) -> str:
@@ -93,15 +110,27 @@ def read_unit(name: str) -> Any:
     return table
 
 
-def play_unit(one: Unit, chosen_from: Sequence[str], tick: Callable[[], None]) -> None:
-    """Plays a unit and writes its file."""
+def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> None:
+    """Plays a unit and writes its file: without rows if the turns before it were enough.
+
+    `after`: the files of the cell's earlier stages and turns.
+    """
     opponents = list(one.opponents)
     if one.stage == ESTIMATE:
-        opponents = worst_opponents(one, chosen_from)
+        rows = [row for name in after for row in read_unit(name).to_pylist()]
+        opponents = worst_opponents(one, [r for r in rows if r["seed"] < one.seeds.choose])
+        if one.turn and enough(one, [r for r in rows if r["seed"] >= one.seeds.choose]):
+            opponents = []
     scale = found_scale(one.cell) if one.cell.spec.calibrated else None
     options = calibrated(one.cell, scale)
     seeds = range(one.first, one.first + one.count)
     rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
+    files.write_table(RESULTS / one.file, rows, one.key)
+
+
+def draw_study(one: Study) -> None:
+    """Makes the rows of a study and writes its file."""
+    rows = importlib.import_module(one.module).run(**one.parameters)
     files.write_table(RESULTS / one.file, rows, one.key)
 
 
@@ -113,31 +142,45 @@ def job_file(name: str) -> Path:
 
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
-    """Plays the units of a job file that are not there yet, or finds a scale."""
+    """Makes what of a job file is not there yet: units, studies, or a scale."""
     job = files.read_json(name, AGAIN, REMAKE)
-    if not isinstance(job, dict) or job.get("kind") not in ("play", "calibrate"):
+    if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     for said in job["units"]:
+        if job["kind"] == "study":
+            one_study = Study(said["name"], said["parameters"])
+            if not (RESULTS / one_study.file).exists():
+                draw_study(one_study)
+            continue
         one = unit(said)
         if job["kind"] == "calibrate":
             find_scale(one.cell)
         elif not (RESULTS / one.file).exists():
-            play_unit(one, said["chosen_from"], tick)
+            play_unit(one, said["after"], tick)
 
 
-def stamp(policy: str) -> str:
-    """Lies in the cache folder: they are lost together."""
-    return (jit.CACHE / f"{policy}.compiled").as_posix()
+def stamp(name: str) -> str:
+    """Shows that the kernels of a policy or a study are compiled. Lies in the cache folder: they
+    are lost together."""
+    return (jit.CACHE / f"{name}.compiled").as_posix()
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
-    """Plays a toy cell of each policy: its kernel is in the cache then. One process at a time."""
+    """Plays a toy cell of each policy and a toy study: their kernels are in the cache then.
+
+    One process at a time.
+    """
     sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
     against = opponent({"name": "switching", "gap": 0.25}, **sizes)
     with (jit.CACHE / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for file in stamps:
-            one = cell({"name": Path(file).stem}, **sizes)
-            play_all(one, [against], [0], calibrated(one))
+            name = Path(file).stem
+            if name in POLICIES:
+                one = cell({"name": name}, **sizes)
+                play_all(one, [against], [0], calibrated(one))
+            else:
+                study = importlib.import_module(Study(name, {}).module)
+                study.run(**study.SMALLEST)
             files.write_text(file, "")
     jit.prune()

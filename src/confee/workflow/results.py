@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, read_scale, read_unit
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
 
+    from confee.claims.verdict import Verdict
     from confee.evidence import Evidence
 
 IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
@@ -37,9 +38,12 @@ def folder(plan: Mapping[str, Any]) -> Path:
     return RESULTS / plan["about"]["config"]["name"]
 
 
-def runs(plan: Mapping[str, Any]) -> pd.DataFrame:
-    """All runs of a plan as a frame. Raises ConfeeError if they belong to another plan."""
-    file = folder(plan) / "regret.parquet"
+def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
+    """All runs of a plan's grid (or what claims asked for, or the rows of a study) as a frame.
+
+    Raises ConfeeError if they belong to another plan.
+    """
+    file = folder(plan) / name
     table, about = files.read_table(file, REMAKE, AGAIN)
     if {name: about[name] for name in about if name != "scales"} != plan["about"]:
         raise ConfeeError(f"{file}: made from another configuration; {REMAKE}")
@@ -50,7 +54,8 @@ def points(plan: Mapping[str, Any]) -> pd.DataFrame:
     """Which cell lies where on which axis (points.csv)."""
     import pandas as pd
 
-    return pd.DataFrame(plan["points"])
+    columns = ["label", "policy", "axis", "point", "phase", "K", "T", "B", "V"]
+    return pd.DataFrame(plan["points"], columns=columns)
 
 
 def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
@@ -70,26 +75,52 @@ def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
 
 
 def collect(plan: Mapping[str, Any]) -> list[Path]:
-    """Puts the runs of all units into one sorted table, beside the configuration and the points."""
+    """Puts the runs of all units into one sorted table, what claims asked for into another and the
+    rows of each study into a third, beside the configuration and the points."""
     import pyarrow as pa
     import yaml
 
-    tables = [read_unit(name) for name in plan["units"]]
-    table = pa.concat_tables(tables, promote_options="default")
-    parameters = sorted(c for c in table.column_names if c.startswith(("adversary.", "policy.")))
-    quantities = [c for c in table.column_names if c not in {*IDENTITY, *parameters}]
-    order = IDENTITY[:-1] + [c for c in parameters if c.startswith("adversary.")] + ["seed"]
-    table = table.select([*IDENTITY, *quantities, *parameters])
-    table = table.sort_by([(name, "ascending") for name in order]).combine_chunks()
     scales = [read_scale(RESULTS / name) for name in plan["calibrations"]]
     found = {"scales": scales} if scales else {}
     config = {**plan["about"]["config"], "version": plan["about"]["version"], **found}
     to = folder(plan)
-    made = [to / "config.yaml", to / "points.csv", to / "regret.parquet"]
-    files.write_text(made[0], yaml.safe_dump(config, sort_keys=True))
-    files.write_text(made[1], points(plan).to_csv(index=False))
-    files.write_arrow(made[2], table, plan["about"] | found)
-    return made
+    files.write_text(to / "config.yaml", yaml.safe_dump(config, sort_keys=True))
+    files.write_text(to / "points.csv", points(plan).to_csv(index=False))
+    tables = {"regret.parquet": _sorted_runs([read_unit(name) for name in plan["units"]])}
+    asked = [
+        one.append_column("ask", pa.array([tag] * one.num_rows, pa.string()))
+        for tag, one in ((tag, read_unit(name)) for tag, name in plan["asked"])
+    ]
+    tables["asked.parquet"] = _sorted_runs(asked, ["ask"])
+    for name in study_names(plan):
+        rows = [read_unit(file) for study, file in plan["studies"] if study == name]
+        whole = pa.concat_tables(rows, promote_options="default").combine_chunks()
+        tables[f"studies/{name}.parquet"] = whole
+    for name, table in tables.items():
+        files.write_arrow(to / name, table, plan["about"] | found)
+    return [to / name for name in ("config.yaml", "points.csv", *tables)]
+
+
+def study_names(plan: Mapping[str, Any]) -> list[str]:
+    """The studies of a plan."""
+    return sorted({name for name, _ in plan["studies"]})
+
+
+def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
+    """The runs of several units as one table: columns and rows in an order of their own."""
+    import pyarrow as pa
+
+    tables = [table for table in tables if table.num_rows]  # a turn that was not needed has none
+    if not tables:
+        columns = {name: [] for name in [*first, *IDENTITY, "regret"]}
+        return pa.table(columns)
+    table = pa.concat_tables(tables, promote_options="default")
+    parameters = sorted(c for c in table.column_names if c.startswith(("adversary.", "policy.")))
+    quantities = [c for c in table.column_names if c not in {*first, *IDENTITY, *parameters}]
+    order = IDENTITY[:-1] + [c for c in parameters if c.startswith("adversary.")] + ["seed"]
+    table = table.select([*first, *IDENTITY, *quantities, *parameters])
+    by = [(name, "ascending") for name in [*first, *order, "regret"]]
+    return table.sort_by(by).combine_chunks()
 
 
 def gather(plan: Mapping[str, Any]) -> Evidence:
@@ -98,7 +129,16 @@ def gather(plan: Mapping[str, Any]) -> Evidence:
     from confee.world.adversaries import ADVERSARIES
 
     ceilings = {a.id: a.ceiling for a in ADVERSARIES.values()}
-    return evidence.gather(runs(plan), points(plan), plan["choose"], plan["toy"], ceilings)
+    studies = {name: runs(plan, f"studies/{name}.parquet") for name in study_names(plan)}
+    return evidence.gather(
+        runs(plan),
+        points(plan),
+        plan["choose"],
+        plan["toy"],
+        ceilings,
+        asked=runs(plan, "asked.parquet"),
+        studies=studies,
+    )
 
 
 def measure(plan: Mapping[str, Any]) -> list[Path]:
@@ -116,27 +156,39 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     from confee.claims import ledger
 
     verdicts = claims.judge(gather(plan), plan["claims"])
+    used = sorted({name for v in verdicts for name in v.evidence})
+    hashes = {name: _evidence_file(plan, name) for name in used}
     title = f"Claims: {folder(plan).name}"
     made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
+    code = plan["about"]["code"]
+    about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code}
     files.write_text(made[0], ledger.to_markdown(verdicts, title))
-    files.write_text(made[1], ledger.to_json(verdicts))
+    files.write_text(made[1], ledger.to_json(verdicts, about, hashes))
     return made
+
+
+def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
+    """A frame's file and the SHA-256 of its bytes."""
+    suffix = ".csv" if name in ("worst", "slopes", "points") else ".parquet"
+    file = folder(plan) / f"{name}{suffix}"
+    return {"file": file.as_posix(), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 # --------------------------------------------------------------------------- looking at them
 
 
-def ledger_table(experiment: str) -> Table:
-    """The short table of an experiment's verdicts. Raises ConfeeError if there are none."""
+def verdicts(experiment: str) -> list[Verdict]:
+    """The verdicts that a run left. Raises ConfeeError if there are none, or the file is damaged
+    or of another version of confee."""
     from confee.claims import ledger
-    from confee.claims.verdict import Verdict
 
     file = RESULTS / experiment / "claims.json"
     said = files.read_json(file, run_it(experiment), REMAKE)
     try:
-        return ledger.table([Verdict(**verdict) for verdict in said["claims"]])
-    except (KeyError, TypeError):
-        raise ConfeeError(f"{file}: damaged; {REMAKE}") from None
+        return ledger.from_dict(said)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "damaged"
+        raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None
 
 
 def clean() -> list[Path]:
@@ -144,8 +196,10 @@ def clean() -> list[Path]:
     needed: set[Path] = set()
     for file in sorted(RESULTS.glob("*/plan.json")):
         plan = read_plan(file)
-        needed |= {RESULTS / name for name in [*plan["units"], *plan["calibrations"]]}
-    made = [*RESULTS.glob("cells/*/*.parquet"), *RESULTS.glob("calibration/*.json")]
+        asked = [name for _, name in [*plan["asked"], *plan["studies"]]]
+        needed |= {RESULTS / name for name in [*plan["units"], *asked, *plan["calibrations"]]}
+    made = [*RESULTS.glob("cells/*/*.parquet"), *RESULTS.glob("studies/*/*.parquet")]
+    made += RESULTS.glob("calibration/*.json")
     made += [*RESULTS.glob("jobs/*"), *RESULTS.glob("logs/*/*.log"), *RESULTS.glob("**/.part-*")]
     gone = [file for file in made if file not in needed]
     for file in gone:

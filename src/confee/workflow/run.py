@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,21 +14,23 @@ from confee.canonical import digest, dumps
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES
 from confee.simulation import files
+from confee.simulation.cells import label_of
 from confee.simulation.code import code_hash
-from confee.simulation.plan import CHOOSE, ESTIMATE, Plan, Unit, groups, plan
+from confee.simulation.needs import Study, Sweep
+from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, job_file, stamp
 from confee.workflow.pictures import SHOWN, TABLES
 
-TOY_BUDGET = 40_000
-"""Cells that claims ask for beside the grid are left out of a toy experiment above this budget."""
+STUDY_SECONDS = 20.0
+"""Studies are cut into jobs of about so long."""
 
 
 class Job(NamedTuple):
-    """`kind`: play or calibrate. `text`: its file, which names the units to play."""
+    """`kind`: play, study or calibrate. `stamps`: the kernels it needs. `text`: its file."""
 
     kind: str
-    policy: str
+    stamps: tuple[str, ...]
     text: str
 
 
@@ -40,18 +42,33 @@ class Run:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.experiment = e = config.experiment(_overrides(given))
-        self.claims = _known("claims", e.claims, claims.CLAIMS)
-        self.pictures = _known("figures", e.figures, FIGURES)
-        played = {entrant.conf["name"] for entrant in e.entrants.values()}
-        extra = [c for c in claims.extra_cells(self.claims) if c["policy"] in played]
-        if e.toy:
-            extra = [c for c in extra if c["B"] <= TOY_BUDGET]
+        named = _known("claims", e.claims, claims.CLAIMS)
+        self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
+        needs = claims.needs(self.claims, e.toy)
+        entrants = _entrants(e, needs.sweeps, self.claims if e.claims else None)
         self.plan: Plan = plan(
-            e.entrants, e.family, e.grid, e.seeds, e.jobs.shard, e.accounting, extra
+            entrants, e.family, e.grid, e.seeds, e.jobs.shard, e.accounting, needs
         )
+        self.pictures = self._drawn(_known("figures", e.figures, FIGURES))
+        self.tables = list(TABLES) if self.pictures or not e.claims else []
         self.jobs: dict[str, Job] = {}
         self._needs: dict[str, list[str]] = {}
         self._cut_jobs()
+
+    def _speaks_of(self, id: str) -> bool:
+        """Whether a claim is about a policy that the experiment plays, or about none."""
+        about = claims.about(id)
+        return not about or any(e.conf["name"] in about for e in self.experiment.entrants.values())
+
+    def _drawn(self, named: list[str]) -> list[str]:
+        """The figures asked for; without any, all that there is something for, and none if claims
+        are named alone."""
+        if self.experiment.figures:
+            return named
+        if self.experiment.claims:
+            return []
+        axes = {point["axis"] for point in self.plan.points}
+        return [name for name in named if set(FIGURES[name].axes) <= axes]
 
     @property
     def name(self) -> str:
@@ -59,28 +76,38 @@ class Run:
 
     @cached_property
     def missing(self) -> list[Unit]:
-        return [u for u in self.plan.units if not (RESULTS / u.file).exists()]
+        return [u for u in self.plan.everything if not (RESULTS / u.file).exists()]
+
+    @cached_property
+    def missing_studies(self) -> list[Study]:
+        return [s for s in self.plan.studies if not (RESULTS / s.file).exists()]
+
+    @property
+    def studies(self) -> list[str]:
+        """The names of the studies, each of which becomes a table."""
+        return sorted({s.name for s in self.plan.studies})
 
     # ---------------------------------------------------------------------- jobs
 
     def _cut_jobs(self) -> None:
         how = self.experiment.jobs
         bundles = groups(self.missing, how.cells, how.queries)
-        sources: dict[Any, list[str]] = {}
-        for u in self.plan.units:
-            if u.stage == CHOOSE:
-                sources.setdefault(u.cell, []).append(u.file.as_posix())
+        stages_of: dict[Any, dict[tuple, list[str]]] = {}
+        for u in self.plan.everything:
+            turns = stages_of.setdefault(u.game, {})
+            turns.setdefault(_turn(u), []).append(u.file.as_posix())
         made_by: dict[str, str] = {}
         waits: dict[str, set[str]] = {}
         scales: dict[Path, Unit] = {}
         for bundle in bundles:
             said = []
             for u in bundle:
-                chosen_from = sources[u.cell] if u.stage == ESTIMATE else []
-                said.append(u.describe() | {"chosen_from": chosen_from})
-            name = self._add("play", bundle[0].cell.policy, said)
+                turns = stages_of[u.game].items()
+                after = [file for turn, some in turns if turn < _turn(u) for file in some]
+                said.append(u.describe() | {"after": after})
+            name = self._add("play", {u.cell.policy for u in bundle}, said)
             made_by |= {u.file.as_posix(): name for u in bundle}
-            waits[name] = {file for one in said for file in one["chosen_from"]}
+            waits[name] = {file for one in said for file in one["after"]}
             waits[name] -= {u.file.as_posix() for u in bundle}
             lacking = {calibration_file(u.cell): u for u in bundle if u.cell.spec.calibrated}
             lacking = {file: u for file, u in lacking.items() if not file.exists()}
@@ -90,46 +117,50 @@ class Run:
             done = {_done(made_by[file]) for file in awaited if file in made_by}
             self._needs[name] = [*self._needs[name], *sorted(done)]
         for file, u in scales.items():
-            said = [u.describe() | {"chosen_from": []}]
-            self._add("calibrate", u.cell.policy, said, file.stem)
+            said = [u.describe() | {"after": []}]
+            self._add("calibrate", {u.cell.policy}, said, file.stem)
+        for studies in _by_time(self.missing_studies):
+            said = [{"name": s.name, "parameters": s.key["parameters"]} for s in studies]
+            self._add("study", {s.name for s in studies}, said)
 
-    def _add(self, kind: str, policy: str, units: list[dict[str, Any]], name: str = "") -> str:
-        job = {"kind": kind, "policy": policy, "units": units}
-        text = json.dumps(job, sort_keys=True) + "\n"
+    def _add(self, kind: str, kernels: set[str], units: list[Any], name: str = "") -> str:
+        text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
-        self.jobs[name] = Job(kind, policy, text)
+        self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
         return name
 
     @property
     def done(self) -> list[str]:
         """What shows that nothing is missing any more."""
-        return [_done(name) for name, job in self.jobs.items() if job.kind == "play"]
+        return [_done(name) for name, job in self.jobs.items() if job.kind != "calibrate"]
 
     def needs(self, name: str) -> list[str]:
-        """What a play job waits for: its kernel, found scales, jobs whose choice it builds on.
+        """What a job waits for: its kernels, found scales, jobs of earlier seeds of its cells.
 
         A job of an earlier run (its file is there, no unit of it is missing) waits for nothing.
         """
         job = self.jobs.get(name)
-        return [stamp(job.policy), *self._needs.get(name, [])] if job else []
+        return [*job.stamps, *self._needs.get(name, [])] if job else []
 
     @property
     def stamps(self) -> list[str]:
-        """What shows that the kernels of the missing units are compiled."""
-        return sorted({stamp(u.cell.policy) for u in self.missing})
+        """What shows that the kernels of all that is missing are compiled."""
+        return sorted({one for job in self.jobs.values() for one in job.stamps})
 
     # ---------------------------------------------------------------------- results
 
     @cached_property
     def about(self) -> dict[str, Any]:
         """What the experiment's results were made from; cores, shards and hosts are not in it."""
-        whole = {u.whole.file.as_posix() for u in self.plan.units}
+        whole = {u.whole.file.as_posix() for u in self.plan.everything}
+        whole |= {s.file.as_posix() for s in self.plan.studies}
         code = digest(sorted(whole), 64)
         return {"config": self.experiment.resolved, "version": __version__, "code": code}
 
     @cached_property
     def plan_text(self) -> str:
-        scales = {calibration_file(u.cell) for u in self.plan.units if u.cell.spec.calibrated}
+        everything = self.plan.everything
+        scales = {calibration_file(u.cell) for u in everything if u.cell.spec.calibrated}
         return dumps(
             {
                 "about": self.about,
@@ -138,6 +169,8 @@ class Run:
                 "claims": self.claims,
                 "points": self.plan.points,
                 "units": [u.file.as_posix() for u in self.plan.units],
+                "asked": [[tag, u.file.as_posix()] for tag, u in self.plan.asked],
+                "studies": [[s.name, s.file.as_posix()] for s in self.plan.studies],
                 "calibrations": sorted(f.relative_to(RESULTS).as_posix() for f in scales),
             }
         )
@@ -184,16 +217,60 @@ class Run:
             _write(job_file(name), job.text)
             if not dry:  # its units are missing, so whatever said that it was done is wrong
                 Path(_done(name)).unlink(missing_ok=True)
+        lacking = bool(self.missing or self.missing_studies)
         for stage, key in self.keys.items():
-            stages.date(self.name, stage, key, missing=stage == "regret" and bool(self.missing))
+            stages.date(self.name, stage, key, missing=stage == "regret" and lacking)
 
     def close(self) -> None:
         """The end of a run: its verdicts in a short table."""
         from rich.console import Console
 
-        from confee.workflow.results import ledger_table
+        from confee.claims.ledger import table
+        from confee.workflow.results import verdicts
 
-        Console(stderr=True).print(ledger_table(self.name))
+        Console(stderr=True).print(table(verdicts(self.name)))
+
+
+def _entrants(
+    e: config.Experiment, sweeps: Sequence[Sweep], named: Sequence[str] | None
+) -> dict[str, Entrant]:
+    """Who plays the grid: the experiment's own policies and those that claims sweep.
+
+    If claims are named, only what they sweep, unless one of them speaks of every policy. What the
+    experiment says of a policy goes before what a claim says.
+    """
+    own = {label_of(entrant.conf): label for label, entrant in e.entrants.items()}
+    wanted: dict[str, Entrant] = {}
+    for sweep in sweeps:
+        label = label_of(sweep.policy)
+        if label in own:
+            wanted[own[label]] = e.entrants[own[label]]
+        else:
+            before = wanted.get(label, Entrant(sweep.policy, (), 0.0, sweep.estimate))
+            axes = tuple(dict.fromkeys((*before.axes, *sweep.axes)))
+            largest = max(before.largest_B, sweep.largest_B)
+            wanted[label] = Entrant(sweep.policy, axes, largest, before.estimate)
+    if named is not None and not any(claims.every(id) for id in named):
+        return wanted
+    return {**e.entrants, **wanted}
+
+
+def _turn(u: Unit) -> tuple[bool, int]:
+    """Orders the stages of a cell: choose, then the turns of the estimate."""
+    return u.stage == ESTIMATE, u.turn
+
+
+def _by_time(studies: Sequence[Study]) -> list[list[Study]]:
+    """Studies in jobs of about STUDY_SECONDS, the longest first."""
+    made: list[list[Study]] = []
+    left = 0.0
+    for study in sorted(studies, key=lambda s: -s.seconds):
+        if left < study.seconds:
+            made.append([])
+            left = STUDY_SECONDS
+        made[-1].append(study)
+        left -= study.seconds
+    return made
 
 
 def picture_modules(name: str) -> list[str]:

@@ -1,0 +1,41 @@
+"""Control for exponents in K: sliding-window UCB that takes each arm for K different ones.
+
+It learns K^2 arms where there are K, so a check of the exponent in K must see about twice that of
+`sw_ucb`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confee import theory
+from confee.jit import njit
+from confee.policies import sw_ucb
+from confee.policies.base import Policy
+from confee.world.game import BEST, MEANS
+
+
+@njit
+def play(world, ledger, K, T, B, window, xi, rng):
+    """`sw_ucb` on a world with K copies of each arm."""
+    wide = np.zeros((world.shape[0], MEANS + 2 * K * K))
+    wide[:, :MEANS] = world[:, :MEANS]
+    for s in range(world.shape[0]):
+        wide[s, BEST] = world[s, BEST] * K
+        for k in range(K * K):
+            wide[s, MEANS + k] = world[s, MEANS + k // K]
+            wide[s, MEANS + K * K + k] = world[s, MEANS + K + k // K]
+    sw_ucb.play(wide, ledger, K * K, T, B, window, xi, rng)
+
+
+def arguments(K, T, B, V, options):
+    return min(max(theory.window(K * K, B, V), K * K), B), 0.5
+
+
+POLICY = Policy(
+    id="sw_ucb_copied",
+    summary="control: sliding-window UCB that takes each arm for K different ones",
+    kernel=play,
+    told=("T", "B", "V"),
+    arguments=arguments,
+)
