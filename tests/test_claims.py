@@ -6,6 +6,7 @@ import dataclasses
 import json
 from functools import cache
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +47,11 @@ def rate_evidence(label, exponents, control, passing=False, **rest):
     mine = law(label, tuple(exponents[name] for name in "KTBV"), **rest)
     its = law(control, tuple((RATE if passing else FLAT)[name] for name in "KTBV"), 2, 0.001,
               saturated="set" in control and not passing)  # fmt: skip
-    frames = {name: pd.concat([getattr(mine, name), getattr(its, name)], ignore_index=True)
+    copied, misled = {**RATE, "K": 2 / 3}, {**RATE, "V": 1.0}
+    others = [law(label, tuple((RATE if passing else how)[name] for name in "KTBV"), 3, 0.001)
+              for label, how in (("sw_ucb_copied", copied), ("sw_ucb_misled", misled))]  # fmt: skip
+    frames = {name: pd.concat([getattr(one, name) for one in (mine, its, *others)],
+                              ignore_index=True)
               for name in ("regret", "worst", "slopes", "points")}  # fmt: skip
     return Evidence(**frames)
 
@@ -70,7 +75,7 @@ def test_rate_holds_for_a_policy_on_the_rate(id, label, control):
     assert found.control["failed"] is True
     assert found.interval[1] <= 0.03
     assert found.seeds == 16
-    assert set(found.numbers) == {"B", "V", "K", "T", "T at fixed B", "p_holm"}
+    assert set(found.numbers) == {"B", "V", "K", "T", "T at fixed B", "p_holm", "controls"}
 
 
 @pytest.mark.parametrize(
@@ -123,9 +128,11 @@ def test_saturation_turns_the_judgement_to_growth():
 
 def test_undecided_says_what_would_decide():
     few = make_points(points=3)
-    its = make_points("uniform", "uniform")
-    worst = pd.concat([make_worst(few, RATE), make_worst(its, FLAT, se=0)])
-    found = one(claims.judge(evidence(worst, pd.concat([few, its]))))
+    whole = rate_evidence("hyque", RATE, "uniform")
+    its, theirs = (f[f["label"] != "hyque"] for f in (whole.points, whole.worst))
+    worst = pd.concat([make_worst(few, RATE), theirs], ignore_index=True)
+    points = pd.concat([few, its], ignore_index=True)
+    found = one(claims.judge(evidence(worst, points), ["hyque-rate/theory"]))
     assert found.verdict == "undecided"
     assert "3 points enter, 4 are needed" in found.decide
     noisy = rate_evidence("hyque", RATE, "uniform")
@@ -178,26 +185,34 @@ def make_runs(cells, denied=0, **columns):
     return pd.DataFrame(rows).assign(**columns)
 
 
+def asks(id, policy, toy=False):
+    """The cells a claim asks of a policy, as dicts."""
+    cells = [dataclasses.asdict(a) for a in claims.needs([id], toy).asks]
+    return [{**c, "policy": policy} for c in cells if c["policy"]["name"] == policy]
+
+
 def hyque_cells():
-    return [c for c in claims.extra_cells(["hyque-budget"]) if c["policy"] == "hyque"]
+    return asks("hyque-budget", "hyque")
 
 
-def test_extra_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
-    cells = hyque_cells()
-    assert {c["axis"] for c in cells} == {f"phase:{f}" for f in hyque_budget.FRACTIONS}
-    for c in cells:
+def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
+    shares = set()
+    for c in hyque_cells():
         b = theory.slot_length(c["T"], c["B"])
         order, first = theory.last_block(c["T"], c["B"])
         assert 2 * c["T"] == b * c["B"]
-        share = (c["T"] - first + 1) / (b * 2**order)
-        assert share == pytest.approx(float(c["axis"].split(":")[1]), rel=0.05)
+        shares.add(round((c["T"] - first + 1) / (b * 2**order), 2))
         assert theory.theorem_range(c["K"], c["T"], c["B"], c["V"])
         assert 1e4 <= c["B"] <= 5e4
-    rexp3b = claims.extra_cells(["rexp3b-budget"])
+    assert shares == set(hyque_budget.FRACTIONS)
     assert rexp3b_budget.wished(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
         1.97, abs=0.01
     )
-    assert len(claims.extra_cells()) == len(cells) + 1 + len(rexp3b)
+    assert len(claims.needs(["hyque-budget"], True).asks) < len(hyque_cells()) + 1
+    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 10
+    for cell in asks("rexp3b-budget", "rexp3b", toy=True):
+        sizes = {name: cell[name] for name in "KTBV"}
+        assert rexp3b_budget.wished(**sizes) > 1.9 * cell["B"]
 
 
 def test_hyque_budget_twins():
@@ -230,7 +245,7 @@ def test_hyque_budget_is_undecided_on_few_runs():
 
 
 def test_rexp3b_budget_twins():
-    cells = claims.extra_cells(["rexp3b-budget"])
+    cells = asks("rexp3b-budget", "rexp3b")
     held = one(claims.judge(evidence(regret=make_runs(cells))))
     assert (held.id, held.verdict) == ("rexp3b-budget", "holds")
     failed = one(claims.judge(evidence(regret=make_runs(cells, lambda c: int(0.96 * c["B"])))))
@@ -244,7 +259,7 @@ def test_rexp3b_budget_twins():
 
 @pytest.mark.parametrize("policy", ["hyque", "rexp3b"])
 def test_budget_claims_are_vacuous_if_querying_every_round_does_not_overspend(policy):
-    cells = claims.extra_cells([f"{policy}-budget"])[:1]
+    cells = asks(f"{policy}-budget", policy)[:1]
     full = [{**c, "B": c["T"]} for c in cells]
     assert one(claims.judge(evidence(regret=make_runs(full)))).verdict == "vacuous"
     greedy = make_runs([{**cells[0], "policy": "greedy_spend"}])
@@ -315,11 +330,7 @@ def test_lower_bound_looks_only_at_valid_cells_and_the_proofs_gap():
 
 
 def test_registry():
-    assert list(claims.CLAIMS) == [
-        "hyque-rate/theory", "hyque-rate/calibrated", "rexp3b-rate", "hyque-budget",
-        "rexp3b-budget", "lower-bound/measured",
-    ]  # fmt: skip
-    assert claims.judge(evidence()) == []
+    assert set(claims.CLAIMS) == set(claims.LEDGER)
     with pytest.raises(ValueError, match="unknown nonsense"):
         claims.judge(evidence(), ["nonsense"])
 
@@ -333,7 +344,13 @@ def test_ledger_is_stable_plain_json():
     text = ledger.to_json(some_verdicts())
     assert text == ledger.to_json(some_verdicts())
     data = json.loads(text)
-    assert data["version"] == 1
+    back = ledger.from_dict(data)
+    assert [(v.id, v.verdict, v.interval) for v in back] == [
+        (c["id"], c["verdict"], c["interval"] and tuple(c["interval"])) for c in data["claims"]
+    ]
+    with pytest.raises(ValueError, match="version=1: must be 2"):
+        ledger.from_dict(data | {"version": 1})
+    assert data["version"] == ledger.VERSION
     assert [c["id"] for c in data["claims"]] == ["hyque-budget", "lower-bound/measured"]
     keys = ["id", "statement", "place", "verdict", "prediction", "measured", "horizon", "control",
             "numbers", "seeds"]  # fmt: skip
@@ -344,6 +361,19 @@ def test_ledger_is_stable_plain_json():
     numbers = ledger.to_dict([strange])["claims"][0]["numbers"]
     assert numbers == {"nan": None, "np": 0.333333, "int": 4, "bool": True}
     json.dumps(numbers)
+
+
+def test_ledger_follows_its_schema():
+    schema = json.loads(ledger.SCHEMA.read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    about = {"experiment": "made-up", "toy": False, "code": "0" * 64}
+    files = {"regret": {"file": "results/x/regret.parquet", "sha256": "a" * 64}}
+    data = ledger.to_dict(some_verdicts(), about, files)
+    validator.validate(data)
+    for broken in ({"verdict": "true"}, {"p_value": 2}, {"colour": "red"}):
+        wrong = {**data, "claims": [{**data["claims"][0], **broken}]}
+        assert list(validator.iter_errors(wrong)), broken
 
 
 def test_ledger_for_readers():

@@ -70,7 +70,7 @@ def test_every_unit_is_in_one_job(tmp_path, monkeypatch):
         for name, job in jobs.items():
             if job["kind"] == "play":
                 mine = {u["file"] for u in job["units"]}
-                before = {f for u in job["units"] for f in u["chosen_from"]} - mine
+                before = {f for u in job["units"] for f in u["after"]} - mine
                 waits = {Path(f).stem for f in run.needs(name) if f.endswith(".done")}
                 made = {u["file"] for other in waits for u in jobs[other]["units"]}
                 assert before <= made

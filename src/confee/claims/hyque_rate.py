@@ -20,7 +20,7 @@ LABELS = {
 IDS = tuple(LABELS)
 ABOUT = ("hyque",)
 
-CONTROLS = {"B": "uniform", "T": "uniform", "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
+CONTROLS = {"BT": "uniform", "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
 
 STATEMENT = "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3), V unknown"
 PLACE = "Theorem 4.1 (upper bound)"

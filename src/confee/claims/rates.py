@@ -40,8 +40,9 @@ def judge_rate(
     """The verdict on one policy's rate, none if the experiment does not play the policy.
 
     Judged together: exponents in B, V, K and T, the coefficient of T at fixed B in the joint
-    fit, and T along B = T where that was played. `controls`: axis -> the policy that must fail
-    the check of that axis. A claim that fails on an axis needs that axis' control; else all count.
+    fit, and T along B = T where that was played. `controls`: axes -> the policy that must fail
+    their checks (one of B and T will do: both carry the budget). A claim that fails on an axis
+    needs that axis' control; else all count.
     """
     if not (evidence.slopes["policy"] == label).any():
         return []
@@ -51,12 +52,10 @@ def judge_rate(
         checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
     joint = combine(checks)
     decisive = joint.decisive
-    tried = {axis: control_check(evidence, axis, label, sqrt_log)
-             for axis, label in controls.items()}  # fmt: skip
-    if joint.verdict == FAILS and decisive.name in tried:
-        control = tried[decisive.name]
-    else:
-        control = _weakest(list(tried.values()))
+    tried = {axes: control_check(evidence, axes, label, sqrt_log)
+             for axes, label in controls.items()}  # fmt: skip
+    own = [one for axes, one in tried.items() if decisive.name[0] in axes]
+    control = _weakest(own if joint.verdict == FAILS else list(tried.values()))
     verdict = Verdict(
         id=id,
         statement=statement,
@@ -80,16 +79,13 @@ def judge_rate(
 
 def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
     """Each control on the axes it is for, and uniform play: it tells which cells are saturated."""
-    axes: dict[str, list[str]] = {"uniform": ["B", "T"]}
-    for axis, label in controls.items():
-        axes.setdefault(label, []).append(axis)
+    axes = {"uniform": "BT"} | {label: some for some, label in controls.items()}
     made = []
     for label, some in axes.items():
         policy: dict[str, Any] = {"name": label.split("(")[0]}
         if label == "rexp3b(pool=set)":
             policy["pool"] = "set"
-        unique = tuple(dict.fromkeys(some))
-        made.append(Sweep(policy, unique, largest_B=7e5, estimate=4))
+        made.append(Sweep(policy, tuple(some), largest_B=7e5, estimate=4))
     return made
 
 
@@ -113,13 +109,16 @@ def _why(joint: Joint, checks: Sequence[Check]) -> str:
     return f"neither: {', '.join(open_ones)} may lie on either side of the margin {MARGIN}"
 
 
-def control_check(evidence: Evidence, axis: str, label: str, sqrt_log: bool) -> dict:
-    """A control through the check of one axis; `failed` is None if it was not played there."""
-    if axis_of(evidence.slopes, label, axis, "upper") is None:
-        return {"what": f"{label}, exponent in {axis}", "value": None, "failed": None, "note": ""}
-    joint = combine([check_axis(evidence.slopes, label, axis, sqrt_log)])
+def control_check(evidence: Evidence, axes: str, label: str, sqrt_log: bool) -> dict:
+    """A control through the checks of its axes; `failed` is None if it was played on none."""
+    slopes = evidence.slopes
+    played = [axis for axis in axes if axis_of(slopes, label, axis, "upper") is not None]
+    if not played:
+        what = f"{label}, exponent in {' or '.join(axes)}"
+        return {"what": what, "value": None, "failed": None, "note": ""}
+    joint = combine([check_axis(slopes, label, axis, sqrt_log) for axis in played])
     return {
-        "what": f"{label}, exponent in {axis}",
+        "what": f"{label}, exponent in {joint.decisive.name}",
         "value": joint.decisive.exponent,
         "verdict": joint.verdict,
         "failed": joint.verdict == FAILS,

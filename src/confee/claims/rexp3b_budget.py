@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from confee import theory
 from confee.claims import budget
@@ -24,6 +24,7 @@ AGAINST = {"stationary": {"name": "stationary"}}
 
 def needs(id: str, toy: bool) -> Needs:
     """A cell whose first batch ends just before T, so that a second one starts afresh."""
+    sizes: dict[str, Any]
     if toy:
         sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
     else:

@@ -15,7 +15,7 @@ IDS = ("rexp3b-rate",)
 ABOUT = ("rexp3b",)
 
 SET = "rexp3b(pool=set)"
-CONTROLS = {"B": SET, "T": SET, "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
+CONTROLS = {"BT": SET, "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
 
 STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 

@@ -220,7 +220,7 @@ class Grid:
     maps: Mapping[str, Map] = field(default_factory=dict)
 
     def places(self) -> Iterator[Place]:
-        """Every point of every axis, at `phases` horizons spread over one octave of B; then maps."""
+        """Every point of every axis, at `phases` horizons over one octave of B; then the maps."""
         for axis in AXES:
             for point in self.axes.get(axis, ()):
                 values = {**self.centre, **self.at.get(axis, {}), axis: point}
@@ -306,7 +306,8 @@ def plan(
             made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
     for asked in needs.asks if needs else ():
         where = (asked.K, asked.T, asked.B, asked.V)
-        one = cell(asked.policy, **dict(zip("KTBV", where, strict=True)))
+        sizes = dict(zip("KTBV", where, strict=True))
+        one = cell(asked.policy, **sizes)
         how = Seeds(asked.seeds, 0, 0, 0, 0)
         proxy = replace(accounting, proxy=asked.proxy)
         for u in units(one, family(asked.against, *where), how, shard, proxy):

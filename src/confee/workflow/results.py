@@ -112,8 +112,7 @@ def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
 
     tables = [table for table in tables if table.num_rows]  # a turn that was not needed has none
     if not tables:
-        columns = {name: [] for name in [*first, *IDENTITY, "regret"]}
-        return pa.table(columns)
+        return pa.table({name: pa.array([]) for name in [*first, *IDENTITY, "regret"]})
     table = pa.concat_tables(tables, promote_options="default")
     parameters = sorted(c for c in table.column_names if c.startswith(("adversary.", "policy.")))
     quantities = [c for c in table.column_names if c not in {*first, *IDENTITY, *parameters}]

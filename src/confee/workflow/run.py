@@ -102,8 +102,8 @@ class Run:
         for bundle in bundles:
             said = []
             for u in bundle:
-                turns = stages_of[u.game].items()
-                after = [file for turn, some in turns if turn < _turn(u) for file in some]
+                all_turns = stages_of[u.game].items()
+                after = [file for turn, some in all_turns if turn < _turn(u) for file in some]
                 said.append(u.describe() | {"after": after})
             name = self._add("play", {u.cell.policy for u in bundle}, said)
             made_by |= {u.file.as_posix(): name for u in bundle}
