@@ -25,7 +25,7 @@ from confee.errors import ConfeeError
 from confee.policies import POLICIES
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.needs import AXES
-from confee.simulation.plan import Entrant, Grid, Map, Seeds
+from confee.simulation.plan import LARGEST, Entrant, Grid, Map, Seeds
 from confee.simulation.play import Accounting
 from confee.world.adversaries import ADVERSARIES
 
@@ -163,6 +163,7 @@ class _Map:
     beta: float = schema.real(above=0, high=1)
     V: float = schema.real(low=0)
     nu: float = schema.real(low=-1, high=1)
+    phases: int = schema.whole(low=1, high=64)
 
 
 @dataclass(frozen=True)
@@ -308,13 +309,20 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
                 known = ", ".join(["policies", *fields])
                 raise ConfeeError(f"{where}.{name}={schema.show(points)}: must be one of {known}")
             points = points if isinstance(points, list) else [points]
-            checked[name] = [schema.check(fields[name], p, f"{where}.{name}") for p in points]
+            words = (LARGEST,) if name == "V" else ()
+            checked[name] = [
+                p if p in words else schema.check(fields[name], p, f"{where}.{name}")
+                for p in points
+            ]
+        phases = checked.pop("phases", [values["phases"]])
+        if len(phases) != 1:
+            raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")
         for name in ("K", "T", "beta"):
             if not checked.get(name):
                 raise ConfeeError(f"{where}.{name}: missing; must be a list of numbers")
         if not checked.get("V") and not checked.get("nu"):
             raise ConfeeError(f"{where}.V: missing; must be a list of numbers, or give nu")
-        made[label] = Map(policies, **checked)
+        made[label] = Map(policies, **checked, phases=phases[0])
     return made
 
 

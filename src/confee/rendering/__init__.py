@@ -59,6 +59,12 @@ def _landscape(data: Any) -> Figure:
     return landscape(rows[rows["seed"] < data.choose], at(data.worst, cells))
 
 
+def _regimes(data: Any) -> Figure:
+    from confee.rendering.figures.regimes import regimes
+
+    return regimes(data.worst, data.points)
+
+
 def _pace(data: Any) -> Figure:
     from confee.rendering.figures.pace import pace
 
@@ -84,6 +90,12 @@ FIGURES: dict[str, Recipe] = {
         "regret over the grid of adversaries, at the centre",
         ("regret", "worst", "points", "choose"),
         _landscape,
+    ),
+    "regimes": Recipe(
+        "regret over the rate, over budgets and variations",
+        ("worst", "points"),
+        _regimes,
+        ("regimes",),
     ),
     "pace": Recipe("queries against an even pace", ("trace", "blocks", "T", "B"), _pace),
     "decomposition": Recipe(

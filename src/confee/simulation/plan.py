@@ -186,27 +186,40 @@ class Place:
     V: float
 
 
+LARGEST = "largest"
+
+
 @dataclass(frozen=True)
 class Map:
     """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
 
-    `policies`: the labels of the experiment's policies that play it.
+    `policies`: the labels of the experiment's policies that play it. `largest` for V is the
+    theorem's upper end, sqrt(B)/K.
     """
 
     policies: Sequence[str]
     K: Sequence[int]
     T: Sequence[int]
     beta: Sequence[float]
-    V: Sequence[float] = ()
+    V: Sequence[float | str] = ()
     nu: Sequence[float] = ()
+    phases: int = 1
 
-    def settings(self) -> Iterator[dict[str, Any]]:
-        """The sizes of each place; those with B < K do not exist."""
-        for K, T, beta in itertools.product(self.K, self.T, self.beta):
+    def places(self, label: str) -> Iterator[Place]:
+        """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
+        settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
+        for K, point, beta, phase in settings:
+            T = round(point * _octave(phase, self.phases) ** (1 / beta))
             B = min(T, math.ceil(T**beta - 1e-9))
-            for V in [*self.V, *(B**nu for nu in self.nu)]:
+            variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
+            for V in [*variations, *(B**nu for nu in self.nu)]:
                 if B >= K:
-                    yield {"K": K, "T": T, "B": B, "V": V}
+                    yield Place(label, point, phase, K, T, B, float(V))
+
+
+def _octave(phase: int, phases: int) -> float:
+    """Factors 2^(-1/2) < ... < 2^(1/2), spread evenly over one octave."""
+    return 2 ** ((phase + 0.5) / phases - 0.5)
 
 
 @dataclass(frozen=True)
@@ -227,11 +240,10 @@ class Grid:
                 for phase in range(self.phases):
                     yield self._place(axis, point, phase, values)
         for label, one in self.maps.items():
-            for sizes in one.settings():
-                yield Place(label, sizes["T"], 0, **sizes)
+            yield from one.places(label)
 
     def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
-        octave = 2 ** ((phase + 0.5) / self.phases - 0.5)
+        octave = _octave(phase, self.phases)
         T, B = values["T"], values["B"]
         if B is None:  # an octave of B = T^0.8
             T = round(T * octave ** (1 / theory.MINIMAL_BUDGET_EXPONENT))

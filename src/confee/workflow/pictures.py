@@ -47,7 +47,9 @@ class Data:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        return results.points(self.plan)
+        """Of the policies that the experiment itself names: what claims add is no picture."""
+        points = results.points(self.plan)
+        return points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
 
     @cached_property
     def worst(self) -> pd.DataFrame:

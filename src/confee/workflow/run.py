@@ -168,6 +168,7 @@ class Run:
                 "choose": self.experiment.seeds.choose,
                 "claims": self.claims,
                 "points": self.plan.points,
+                "shown": sorted(label_of(one.conf) for one in self.experiment.entrants.values()),
                 "units": [u.file.as_posix() for u in self.plan.units],
                 "asked": [[tag, u.file.as_posix()] for tag, u in self.plan.asked],
                 "studies": [[s.name, s.file.as_posix()] for s in self.plan.studies],
