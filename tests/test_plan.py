@@ -1,6 +1,7 @@
 """What is to be played, and what a change of conf or code makes to be played again."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -10,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from confee.canonical import digest
+from confee.claims import CLAIMS
 from confee.errors import ConfeeError
 from confee.simulation.code import closure
-from confee.simulation.plan import unit
+from confee.simulation.plan import Seeds, unit
+from confee.workflow.jobs import do_job, job_file
+from confee.workflow.results import collect, runs
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +62,119 @@ def test_shards_cut_seeds_and_say_the_same():
     assert cut.about == whole.about
     assert cut.keys == whole.keys
     assert len(cut.plan.units) > len(whole.plan.units)
+
+
+def test_a_named_claim_plans_what_it_needs_and_nothing_else():
+    budget = Run({"overrides": "experiment=paper claims=[hyque-budget]"})
+    assert budget.plan.units == budget.plan.points == []
+    assert {u.cell.policy for _, u in budget.plan.asked} == {"hyque", "greedy_spend"}
+    assert budget.pictures == budget.tables == []
+    rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
+    assert {u.cell.label for u in rate.plan.everything} == {
+        "rexp3b", "rexp3b(pool=set)", "sw_ucb_copied", "sw_ucb_misled", "uniform",
+    }  # fmt: skip
+    whole = Run({"overrides": "experiment=paper"})
+    parts = {u.file for run in (budget, rate) for u in run.plan.everything}
+    assert parts <= {u.file for u in whole.plan.everything}
+    assert set(whole.claims) == set(CLAIMS)
+
+
+def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
+    without = "experiment=smoke ~policies.rexp3b ~policies.rexp3b_set ~plays.rexp3b_set "
+    assert not [id for id in Run({"overrides": without}).claims if id.startswith("rexp3b")]
+    named = Run({"overrides": without + "claims=[rexp3b-budget]"})
+    assert named.claims == ["rexp3b-budget"]
+    assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b"}
+
+
+def test_maps_are_played_by_those_they_name_only():
+    overrides = "experiment=tiny claims=[lower-bound/measured] +maps.regimes={policies:[rexp3b],"
+    run = Run({"overrides": overrides + "K:2,T:[1e3],beta:[0.5,1],V:[1,largest],phases:2}"})
+    rows = [p for p in run.plan.points if p["axis"] == "regimes"]
+    assert {r["policy"] for r in rows} == {"rexp3b"}
+    assert len(rows) == 2 * 2 * 2
+    for r in rows:
+        assert r["V"] in (1, math.sqrt(r["B"]) / 2)
+        assert r["B"] == pytest.approx(r["T"] ** (1 if r["B"] == r["T"] else 0.5), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("+maps.m={policies:[who],K:2,T:1e3,beta:1,V:1}", "maps.m.policies=who"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,V:1}", "maps.m.beta: missing"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1}", "maps.m.V: missing"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1.5,V:1}", "maps.m.beta=1.5: must be"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:huge}", "maps.m.V=huge: must be"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1,W:1}", "maps.m.W=1: must be one of"),
+        ("+maps.T={policies:[hyque],K:2,T:1e3,beta:1,V:1}", "maps.T: must not be named after"),
+        ("seeds.error=0", "seeds.error=0: must be a number in (0"),
+        ("seeds.most=-1", "seeds.most=-1: must be a whole number in [0"),
+    ],
+)
+def test_bad_maps_and_seeds_are_one_line(text, said):
+    with pytest.raises(ConfeeError) as error:
+        Run({"overrides": "experiment=tiny " + text})
+    assert said in str(error.value)
+
+
+def test_seeds_come_in_turns_that_double():
+    seeds = Seeds(choose=4, worst=3, estimate=16, most=100, error=0.03)
+    windows = [seeds.window("estimate", turn) for turn in range(seeds.turns)]
+    assert windows == [(4, 16), (20, 16), (36, 32), (68, 36)]
+    assert Seeds(4, 3, 16, 16, 0.03).turns == 1
+    assert Seeds(4, 0, 0, 0, 0).turns == 0
+
+
+def play_all_jobs(run):
+    """Runs an experiment's jobs in this process, each after those it waits for."""
+    todo = dict.fromkeys(run.jobs)
+    run.prepare()
+    while todo:
+        for name in list(todo):
+            waits = {Path(f).stem for f in run.needs(name) if not f.endswith(".compiled")}
+            if not waits & todo.keys():
+                do_job(job_file(name))
+                del todo[name]
+
+
+TURNS = (
+    "experiment=tiny claims=[lower-bound/measured] ~policies.hyque_calibrated "
+    "~plays.hyque_calibrated grid.T=[1e3] phases=1 "
+)
+
+
+@pytest.mark.parametrize("shard", [0, 3])
+def test_fresh_seeds_stop_at_the_error_asked_for(tmp_path, monkeypatch, shard):
+    monkeypatch.chdir(tmp_path)
+    run = Run({"overrides": TURNS + f"seeds.most=64 seeds.error=0.01 jobs.shard={shard}"})
+    play_all_jobs(run)
+    plan = json.loads(run.plan_text)
+    collect(plan)
+    frame = runs(plan)
+    fresh = frame[frame["seed"] >= 2]
+    spent = {}
+    for label, mine in fresh.groupby("label"):
+        entries = mine.groupby(["adversary", "adversary.gap"])["regret"]
+        table = entries.agg(["count", "mean", "sem"])
+        assert table["count"].nunique() == 1, label
+        spent[label] = count = table["count"].iloc[0]
+        leading = table.loc[table["mean"].idxmax()]
+        assert count == 64 or leading["sem"] <= 0.01 * leading["mean"], label
+        # Not one turn more than needed: half the seeds were not enough.
+        if count > 4:
+            half = mine[mine["seed"] < 2 + count // 2]
+            table = half.groupby(["adversary", "adversary.gap"])["regret"].agg(["mean", "sem"])
+            before = table.loc[table["mean"].idxmax()]
+            assert before["sem"] > 0.01 * before["mean"], label
+    assert spent["uniform"] == spent["oracle"] == 4
+    assert spent["hyque"] > 4
+    totals[shard] = frame["regret"].sum(), len(frame)
+    if len(totals) == 2:
+        assert totals[0] == totals[3]
+
+
+totals: dict[int, tuple] = {}
 
 
 def test_every_unit_is_in_one_job(tmp_path, monkeypatch):

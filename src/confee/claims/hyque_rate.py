@@ -36,14 +36,13 @@ SCALES = {
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """The policy on all axes and the controls on theirs; for `tuned` every scale on T and B."""
+    """The policy on all axes and the controls on theirs; for `tuned` every scale on T."""
     sweeps = [Sweep({"name": "hyque"}), *control_sweeps(CONTROLS)]
     if id == "hyque-rate/calibrated":
-        sweeps[0] = Sweep({"name": "hyque_calibrated"}, largest_B=7e5)
+        sweeps[0] = Sweep({"name": "hyque_calibrated"}, largest_B=4e5)
     if id == "hyque-rate/tuned":
-        axes = ("T",) if toy else ("T", "B")
-        for scale in TUNING[:2] if toy else TUNING:
-            sweeps.append(Sweep({"name": "hyque", "scale": scale}, axes, largest_B=4e5))
+        for scale in TUNING[:1] if toy else TUNING:
+            sweeps.append(Sweep({"name": "hyque", "scale": scale}, ("T",), largest_B=4e5))
     return Needs(sweeps=tuple(sweeps))
 
 
