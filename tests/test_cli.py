@@ -8,7 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from confee import cli, load, simulate
+from confee.claims import ledger
+from confee.claims.verdict import Verdict
 from confee.errors import ConfeeError
+from confee.simulation.files import write_text
 from confee.world.game import RECORDED
 
 SIZES = ["K=2", "T=2000", "B=400", "V=2"]
@@ -162,3 +165,63 @@ def test_a_reader_that_goes_away_is_no_error():
     process.stdout.close()
     assert process.stderr.read() == b""
     process.wait()
+
+
+# --------------------------------------------------------------------------- the ledger
+
+
+def leave_ledger(monkeypatch, tmp_path, *verdicts):
+    monkeypatch.chdir(tmp_path)
+    made = [
+        Verdict(id, "a statement", "Theorem 1", outcome, "a prediction", "a number", "T up to 10",
+                control={"what": "uniform", "value": 1.0, "failed": True, "note": ""},
+                numbers={"runs": 3}, why="the rule", seeds=4, interval=(0.1, 0.2),
+                steps=({"step": "part one", "outcome": outcome, "number": 0.5, "note": "n"},))
+        for id, outcome in verdicts
+    ]  # fmt: skip
+    about = {"experiment": "paper", "toy": False, "code": "0"}
+    write_text("results/paper/claims.json", ledger.to_json(made, about))
+
+
+LEDGER = (("kl-bound", "fails"), ("idle-runs", "undecided"), ("density", "holds"))
+
+
+def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    shown = run(capsys, "claims")
+    assert all(id in shown and outcome in shown for id, outcome in LEDGER)
+    assert "claims: 1 fails, 1 holds, 1 undecided" in shown
+    one = run(capsys, "claims", "kl-bound")
+    for text in ("a statement", "Theorem 1", "a prediction", "the rule", "failed as it must",
+                 "[0.1, 0.2]", "part one", '"runs": 3', "claims=[kl-bound]"):  # fmt: skip
+        assert text in one
+    assert "idle-runs" not in one
+
+
+def test_fail_on_gives_an_exit_code(capsys, monkeypatch, tmp_path):
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    assert "density" in run(capsys, "claims", "--fail-on", "vacuous")
+    assert "density" in run(capsys, "claims", "density", "--fail-on", "fails,undecided")
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["claims", "--fail-on", "fails,undecided"])
+    assert stop.value.code == 2
+    out = capsys.readouterr()
+    assert out.err == "confee: fails,undecided: kl-bound, idle-runs\n"
+    assert "density" in out.out
+
+
+def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    assert refuse(capsys, "claims", "nonsense").startswith("claim=nonsense: unknown; known: hyque")
+    said = refuse(capsys, "claims", "hyque-budget")
+    assert said == (
+        "claim=hyque-budget: not judged in paper; judged are kl-bound, idle-runs, density"
+    )
+    said = refuse(capsys, "claims", "--fail-on", "bad")
+    assert said.startswith("--fail-on=bad: must be among holds, fails")
+    file = tmp_path / "results/paper/claims.json"
+    text = file.read_text()
+    file.write_text(text.replace('"version": 2', '"version": 1'))
+    assert "claims.json: version=1: must be 2; delete it" in refuse(capsys, "claims")
+    file.write_text(text.replace('"why"', '"because"'))
+    assert "claims.json: damaged" in refuse(capsys, "claims")
