@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from confee import theory
+from confee.claims import lower_bound_algebra
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
 
@@ -276,6 +277,24 @@ def test_sum_over_batches():
         lengths = np.diff([*range(0, T, delta), T])
         queries = rng.dirichlet(np.full(len(lengths), 0.5))
         assert (lengths * np.sqrt(queries)).sum() <= math.sqrt(delta * T) * (1 + 1e-12)
+
+
+def test_what_the_mended_lower_bound_leaves():
+    text = section("Wrong, loose or vacuous as printed")
+    policy = lower_bound_algebra.splurge()
+    assert (policy.K, policy.B) == (2, 200)
+    assert policy.gap == theory.hard_gap(2, 200, 200 / 2)
+    assert f"{policy.means(own_law=True).sum() / policy.B:.2f}\\,B" in row("W19")
+    least = 1 - 1 / 2 - 1 / 4 - math.sqrt(8 * 2 / 30) / 8  # Delta rounded up to twice itself
+    assert f"at least {least:.4f}" in text
+    assert least > 1 / 8
+    assert f"{theory.unconditional_constant(2)[1]:.4f} at $K=2$" in text
+    # W14: the m - 1 batches, where V is in the printed range
+    c = lower_bound_algebra.cells()
+    c = c[c.possible]
+    free, others = 1 - 5 / (4 * c.K), c.batches - 1
+    shown = others * c.delta / c.T * (free - c.gap * np.sqrt(30 * c.B / (c.K * others)))
+    assert f"at least {shown.min():.2f}" in row("W14")
 
 
 def test_rexp3b_budget():
