@@ -99,7 +99,8 @@ def test_rate_is_vacuous_if_the_control_passes_or_is_missing(id, label, control)
 
 def test_slower_growth_holds_an_upper_bound():
     slow = {"B": -0.5, "V": 0.1, "K": 0.0, "T": -0.1}
-    assert one(claims.judge(rate_evidence("hyque", slow, "uniform"))).verdict == "holds"
+    data = rate_evidence("hyque", slow, "uniform")
+    assert one(claims.judge(data, ["hyque-rate/theory"])).verdict == "holds"
 
 
 def test_a_factor_sqrt_log_is_forgiven_to_hyque_only():
@@ -110,18 +111,19 @@ def test_a_factor_sqrt_log_is_forgiven_to_hyque_only():
         worst = data.worst.copy()
         mine = worst["label"] == label
         worst.loc[mine, "regret"] *= np.sqrt(np.log(worst.loc[mine, "B"].astype(float)))
-        found = one(claims.judge(evidence(worst, data.points)))
+        id = "hyque-rate/theory" if label == "hyque" else "rexp3b-rate"
+        found = one(claims.judge(evidence(worst, data.points), [id]))
         assert found.verdict == expected, found.decide
 
 
 def test_saturation_turns_the_judgement_to_growth():
     data = rate_evidence("hyque", {**RATE, "B": -0.05}, "uniform", saturated=True)
-    found = one(claims.judge(data))
+    found = one(claims.judge(data, ["hyque-rate/theory"]))
     assert found.verdict == "fails"
     assert found.numbers["T"]["growth"] == pytest.approx(30 ** (1 / 3 - 0.05 - 0.04), rel=0.2)
     assert "saturated" in found.measured
     steady = rate_evidence("hyque", RATE, "uniform", saturated=True)
-    found = one(claims.judge(steady))
+    found = one(claims.judge(steady, ["hyque-rate/theory"]))
     assert found.verdict == "undecided"
     assert "saturated" in found.decide
 
@@ -139,7 +141,8 @@ def test_undecided_says_what_would_decide():
     table = noisy.slopes.copy()
     table.loc[(table["policy"] == "hyque") & (table["axis"] == "V"), ["low", "high", "se"]] = (
         1 / 3 - 0.09, 1 / 3 + 0.09, 0.04)  # fmt: skip
-    found = one(claims.judge(Evidence(noisy.regret, noisy.worst, table, noisy.points)))
+    data = Evidence(noisy.regret, noisy.worst, table, noisy.points)
+    found = one(claims.judge(data, ["hyque-rate/theory"]))
     assert found.verdict == "undecided"
     assert "times the seeds" in found.decide
 
@@ -149,14 +152,15 @@ def test_a_last_local_slope_that_still_rises_is_not_held():
     table = data.slopes.copy()
     last = (table["policy"] == "hyque") & (table["axis"] == "K") & (table["part"] == "local")
     table.loc[last, "exponent"] = 1 / 3 + 0.1
-    found = one(claims.judge(Evidence(data.regret, data.worst, table, data.points)))
+    data = Evidence(data.regret, data.worst, table, data.points)
+    found = one(claims.judge(data, ["hyque-rate/theory"]))
     assert found.verdict == "undecided"
     assert "longer horizon" in found.decide
 
 
 def test_toy_experiments_say_so():
     toy = dataclasses.replace(rate_evidence("hyque", RATE, "uniform"), toy=True)
-    found = one(claims.judge(toy))
+    found = one(claims.judge(toy, ["hyque-rate/theory"]))
     assert found.horizon.startswith("toy horizon")
 
 

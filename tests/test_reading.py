@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from confee import theory
+from confee.claims import lower_bound_algebra
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
 
@@ -33,8 +34,7 @@ def sci(x: float) -> str:
     return rf"{mantissa}\times10^{{{int(exponent)}}}"
 
 
-def budget(T: int, exponent: float) -> int:
-    return T if exponent == 1 else math.floor(T**exponent)
+budget = theory.power_budget
 
 
 # ------------------------------------------------------------------ BaQue
@@ -91,62 +91,25 @@ def test_buffers_of_text_and_appendix():
     assert f"{round(math.sqrt(B), -2):,.0f}".replace(",", "{,}") in text
 
 
-def threshold(factor: float, T: int, queries: float, K: int) -> float:
-    """factor * rho^(queries) at scale 1; a test can fire only where this is below 1."""
-    return factor * theory.rho_hat_factor(T) * theory.rho(queries, K)
-
-
-def room(T: int, exponent: float) -> float:
-    """Most queries HyQue can make in its last block: (T - s) B/T + T/sqrt(B), or its rounds.
-
-    By induction B' >= tB/T - T/sqrt(B) after every round t, because an idle round below it queries.
-    """
-    B = budget(T, exponent)
-    before = theory.last_block(T, B)[1] - 1
-    return min(T - before, (T - before) * B / T + T / math.sqrt(B))
-
-
-def largest_order(T: int, exponent: float) -> int:
-    """Largest m for which an order-m instance ends by T."""
-    B = budget(T, exponent)
-    n, start = theory.last_block(T, B)
-    return n if start - 1 + theory.slot_length(T, B) * 2**n <= T else n - 1
-
-
-def first(possible, low: int = 10**10, ratio: float = 1.005) -> int:
-    """First T (to a round, on a grid of 0.5 %) at which a test is possible."""
-    T = low
-    while not possible(T):
-        T = math.ceil(T * ratio)
-    low = math.floor(T / ratio) - 1
-    while T - low > 1:
-        middle = (T + low) // 2
-        low, T = (low, middle) if possible(middle) else (middle, T)
-    return T
-
-
 @pytest.mark.parametrize("exponent", [1, 0.8])
 def test_first_horizon_of_the_change_tests(exponent):
     name = "$B=T$" if exponent == 1 else "$B=T^{0.8}$"
     for K in (2, 5, 10):
-        whole = first(lambda T, K=K: threshold(3, T, budget(T, exponent), K) < 1)
-        two = first(lambda T, K=K: threshold(3, T, room(T, exponent), K) < 1)
-        one = first(lambda T, K=K: threshold(9, T, 2 ** largest_order(T, exponent), K) < 1)
+        whole, two, one = theory.first_horizons(K, exponent).values()
         assert whole < two < one
         cells = " | ".join(f"${sci(T)}$" for T in (whole, two, one))
         assert f"| {name} | {K} | {cells} |" in PAGE
 
 
 def test_a_single_query_cannot_restart():
-    assert all(threshold(3, T, 1, 2) > 1 for T in (4, 10**2, 10**10))
+    assert all(theory.change_threshold(3, T, 1, 2) > 1 for T in (4, 10**2, 10**10))
 
 
 # ------------------------------------------------------------------ wrong, loose or vacuous
 
 
 def test_change_tests_row():
-    T = first(lambda T: threshold(3, T, T, 2) < 1)
-    assert sci(T) in row("W1")
+    assert sci(theory.first_horizons(2, 1)["mean, whole budget"]) in row("W1")
 
 
 def windows(T: int, exponent: float) -> tuple[float, float]:
@@ -157,7 +120,7 @@ def windows(T: int, exponent: float) -> tuple[float, float]:
     """
     B = budget(T, exponent)
     b = theory.slot_length(T, B)
-    n = largest_order(T, exponent)
+    n = theory.largest_order(T, B)
     length = math.ceil(T / math.sqrt(B) / b)
     edges = np.arange(0, 2**n - length + 1, length) + 1  # slot 0 always starts order n
     log_none = np.zeros(len(edges))
@@ -184,7 +147,7 @@ def test_idle_run_lemma():
 def test_query_run_remark():
     T = 10**8
     B = budget(T, 0.9)
-    n = largest_order(T, 0.9)
+    n = theory.largest_order(T, B)
     assert f"{2**n / (T / math.sqrt(B)):.0f} windows" in row("W3")
 
 
@@ -314,6 +277,24 @@ def test_sum_over_batches():
         lengths = np.diff([*range(0, T, delta), T])
         queries = rng.dirichlet(np.full(len(lengths), 0.5))
         assert (lengths * np.sqrt(queries)).sum() <= math.sqrt(delta * T) * (1 + 1e-12)
+
+
+def test_what_the_mended_lower_bound_leaves():
+    text = section("Wrong, loose or vacuous as printed")
+    policy = lower_bound_algebra.splurge()
+    assert (policy.K, policy.B) == (2, 200)
+    assert policy.gap == theory.hard_gap(2, 200, 200 / 2)
+    assert f"{policy.means(own_law=True).sum() / policy.B:.2f}\\,B" in row("W19")
+    least = 1 - 1 / 2 - 1 / 4 - math.sqrt(8 * 2 / 30) / 8  # Delta rounded up to twice itself
+    assert f"at least {least:.4f}" in text
+    assert least > 1 / 8
+    assert f"{theory.unconditional_constant(2)[1]:.4f} at $K=2$" in text
+    # W14: the m - 1 batches, where V is in the printed range
+    c = lower_bound_algebra.cells()
+    c = c[c.possible]
+    free, others = 1 - 5 / (4 * c.K), c.batches - 1
+    shown = others * c.delta / c.T * (free - c.gap * np.sqrt(30 * c.B / (c.K * others)))
+    assert f"at least {shown.min():.2f}" in row("W14")
 
 
 def test_rexp3b_budget():

@@ -8,6 +8,9 @@ are pure Python on numbers: K arms, horizon T rounds, budget B queries, variatio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
 
 LOWER_BOUND_CONSTANT = 1 / (8 * 1920 ** (1 / 3))
 """The constant of the lower bound (appendix, last display), about 0.01006."""
@@ -45,6 +48,11 @@ def hard_gap(K: float, B: float, V: float) -> float:
     return critical_gap(K, B, V) / 1920 ** (1 / 3)
 
 
+def hard_length(K: float, T: float, B: float, V: float) -> float:
+    """Delta of the lower bound's instance, epsilon T / V rounds: not a whole number, as printed."""
+    return hard_gap(K, B, V) * T / V
+
+
 def lower_bound_applies(K: float, T: float, B: float, V: float) -> bool:
     """Whether the proof's choices are possible: epsilon <= 1/4 and 1 <= Delta <= T.
 
@@ -53,14 +61,106 @@ def lower_bound_applies(K: float, T: float, B: float, V: float) -> bool:
     """
     if V <= 0 or B < K:
         return False
-    gap = hard_gap(K, B, V)
-    delta = gap * T / V
-    return gap <= 0.25 and 1 <= delta <= T
+    return hard_gap(K, B, V) <= 0.25 and 1 <= hard_length(K, T, B, V) <= T
 
 
 def uniform_on_hard(K: float) -> float:
     """8 (1 - 1/K): regret of uniform play on the hard instance over the lower bound."""
     return 8 * (1 - 1 / K)
+
+
+def kl_half(gap: float) -> float:
+    """KL(1/2, 1/2 + gap) of Bernoulli laws, in nats: -ln(1 - 4 gap^2) / 2.
+
+    A series in gap^2 with positive coefficients, 2 gap^2 + 4 gap^4 + ...: over gap^2 it increases.
+    """
+    return -math.log1p(-4 * gap * gap) / 2
+
+
+def counting_lemma_holds(n: int, alpha: Fraction, beta: Fraction) -> bool:
+    """Whether some k always has x_k <= alpha X / n and y_k <= beta Y / n (lemma in the appendix).
+
+    x, y >= 0 are n numbers with sums of at most X and Y. At most ceil(n / alpha) - 1 indices can
+    break the first and ceil(n / beta) - 1 the second, and so many can: exact, for n >= 1.
+    """
+    return math.ceil(n / alpha) - 1 + math.ceil(n / beta) - 1 < n
+
+
+def least_beta(n: int, alpha: Fraction) -> Fraction:
+    """The least beta for which that lemma holds at n: n / (n + 1 - ceil(n / alpha)), alpha > 1.
+
+    Its supremum over n is alpha / (alpha - 1), a third of what the lemma asks for.
+    """
+    return Fraction(n, n + 1 - math.ceil(n / alpha))
+
+
+def provable_regret(
+    K: float, T: float, B: float, V: float, gap: float, share: float, information: float
+) -> float:
+    """T gap (1 - share - sqrt(information KL(1/2, 1/2 + gap) B Delta / (2 K T))), Delta = gap T/V.
+
+    What the lower bound's proof shows at a given gap with the exact KL and the last batch kept.
+    The good arm gets at most `share` of a batch without feedback, and at most information B_j / K
+    of its B_j queries: (alpha / K, beta) by the counting lemma, (1 / K, 1) on average over the
+    good arm. Both grant that the B_j, taken under different laws, add up to B. Not granting it,
+    queries past `cap` times the batch's mean under the one true law, which are made with
+    probability at most 1 / cap, are given away: (1 / K + 1 / cap, cap). A Delta rounded up to whole
+    rounds makes the root larger by (1 + 1 / Delta)^{1/2} at most.
+    """
+    known = math.sqrt(information * kl_half(gap) * B * gap / (2 * K * V))
+    return T * gap * (1 - share - known)
+
+
+def provable_constant(share: float, information: float) -> tuple[float, float]:
+    """(e, R / rate) at the best gap e (K V / B)^{1/3}, where that is small.
+
+    e (1 - share - sqrt(information) e^{3/2}) is largest at e^{3/2} = 2 (1 - share) / (5
+    sqrt(information)), where it is 3/5 (1 - share) e.
+    """
+    e = (2 * (1 - share) / (5 * math.sqrt(information))) ** (2 / 3)
+    return e, 0.6 * (1 - share) * e
+
+
+def counting_shares(K: int) -> tuple[float, float]:
+    """(alpha / K, beta) of the counting lemma with the largest `provable_constant` at K arms.
+
+    It holds for alpha = K / p, beta = K / (K + 1 - p), any p of 1..K, and for no smaller pair.
+    """
+    pairs = [(1 / p, K / (K + 1 - p)) for p in range(2, K + 1)]
+    return max(pairs, key=lambda pair: provable_constant(*pair)[1])
+
+
+def unconditional_constant(K: float) -> tuple[float, float]:
+    """(e, R / rate) that the proof gives without the step it leaves out, at the best gap and cap.
+
+    At cap = 2^{2/3} / e the regret is e (1 - 1/K - 3 e / 2^{2/3}): (1 - 1/K)^2 / (3 * 2^{4/3}).
+    """
+    e = (1 - 1 / K) * 2 ** (2 / 3) / 6
+    return e, (1 - 1 / K) * e / 2
+
+
+def best_cap(K: float, B: float, V: float, gap: float) -> float:
+    """The cap at which `provable_regret` with (1 / K + 1 / cap, cap) is largest.
+
+    -1 / cap - sqrt(cap) s, s = sqrt(KL B gap / (2 K V)), is largest at cap^{3/2} = 2 / s.
+    """
+    return (2 / math.sqrt(kl_half(gap) * B * gap / (2 * K * V))) ** (2 / 3)
+
+
+def unconditional_regret(K: float, T: float, B: float, V: float, gap: float) -> float:
+    """`provable_regret` at a given gap that grants nothing, with the best cap."""
+    cap = best_cap(K, B, V, gap)
+    return provable_regret(K, T, B, V, gap, 1 / K + 1 / cap, cap)
+
+
+def best_gap(regret: Callable[[float], float], largest: float = 0.499) -> float:
+    """The gap in (0, `largest`] at which a bound with one maximum is largest (golden section)."""
+    low, high = 0.0, largest
+    ratio = (math.sqrt(5) - 1) / 2
+    for _ in range(80):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        low, high = (low, right) if regret(left) > regret(right) else (left, high)
+    return (low + high) / 2
 
 
 # ------------------------------------------------------------------ HyQue (Algorithms 1, 2)
@@ -83,14 +183,120 @@ def last_block(T: int, B: int) -> tuple[int, int]:
     return n, b * (2**n - 1) + 1
 
 
-def rho(t: float, K: float) -> float:
-    """sqrt(K ln max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma B.1)."""
-    return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
+def rho(t: float, K: float, base: float = math.e) -> float:
+    """sqrt(K log max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma B.1)."""
+    return math.sqrt(K * math.log(max(t, 2)) / math.log(base) / t) + K / t
 
 
-def rho_hat_factor(T: float) -> float:
-    """6 (log2 T + 1) ln(T / delta) with delta = 1/T: rho^ = this * rho (Section 3.2.2)."""
-    return 6 * (math.log2(T) + 1) * math.log(T * T)
+@dataclass(frozen=True)
+class Reading:
+    """How rho^ is read: the paper prints `log` and leaves delta open.
+
+    `orders_base` is the base of log T + 1, `base` that of all others; delta None is 1/T.
+    """
+
+    delta: float | None = None
+    base: float = math.e
+    orders_base: float = 2.0
+
+
+AS_RUN = Reading()
+
+
+def rho_hat_factor(T: float, reading: Reading = AS_RUN) -> float:
+    """6 (log2 T + 1) ln(T / delta): rho^ = this * rho (Section 3.2.2)."""
+    delta = 1 / T if reading.delta is None else reading.delta
+    orders = math.log(T) / math.log(reading.orders_base) + 1
+    return 6 * orders * math.log(T / delta) / math.log(reading.base)
+
+
+# ------------------------------------------------------------------ change tests (Section 3.2.2)
+
+MEAN_TEST, SPAN_TEST = 3, 9
+"""rho^'s factors: test (ii) on the mean of g~ - R, test (i) on the span of an instance."""
+
+
+def change_threshold(
+    factor: float, T: float, queries: float, K: float, reading: Reading = AS_RUN
+) -> float:
+    """factor * rho^(queries) at scale 1.
+
+    What a test compares with it gains at most 1, so it can fire only where this is below 1.
+    """
+    return factor * rho_hat_factor(T, reading) * rho(queries, K, reading.base)
+
+
+def last_block_queries(T: int, B: int) -> float:
+    """Most queries HyQue can make in its last block: (T - s) B/T + T/sqrt(B), or its rounds.
+
+    s is the round before it. By induction B' >= t B/T - T/sqrt(B) after every round t, as an idle
+    round below that queries.
+    """
+    before = last_block(T, B)[1] - 1
+    return min(T - before, (T - before) * B / T + T / math.sqrt(B))
+
+
+def largest_order(T: int, B: int) -> int:
+    """Largest order of an instance that ends by T, when nothing restarts; -1 if none does."""
+    n, first = last_block(T, B)
+    return n if first - 1 + slot_length(T, B) * 2**n <= T else n - 1
+
+
+def power_budget(T: int, exponent: float) -> int:
+    """floor(T^exponent) queries, T itself for 1."""
+    return T if exponent == 1 else math.floor(T**exponent)
+
+
+def first_horizons(K: int, exponent: float, reading: Reading = AS_RUN) -> dict[str, int]:
+    """First T, B = T^exponent, that meets a necessary condition of each change test, at scale 1.
+
+    `mean, whole budget`: (ii), were all B queries in one block; `mean, last block`: (ii) with the
+    queries HyQue's last block can have; `span`: (i) for the largest instance that ends by T.
+    Exact but for the rounding of T^exponent: the second is met from some T on inside each stretch
+    with one slot length and one last block, and these are gone through in order.
+    """
+
+    def possible(factor: float, T: int, queries: float) -> bool:
+        return change_threshold(factor, T, queries, K, reading) < 1
+
+    def in_last_block(T: int) -> bool:
+        return possible(MEAN_TEST, T, last_block_queries(T, power_budget(T, exponent)))
+
+    whole = _first(1000, FOREVER, lambda T: possible(MEAN_TEST, T, power_budget(T, exponent)))
+    T, end = whole, _stretch_end(whole, exponent)
+    while not in_last_block(end):
+        T, end = end + 1, _stretch_end(end + 1, exponent)
+    last = _first(T - 1, end, in_last_block)
+    order = 0
+    while not possible(SPAN_TEST, span := _first_end(order, exponent), 2**order):
+        order += 1
+    return {"mean, whole budget": whole, "mean, last block": last, "span": span}
+
+
+FOREVER = 10**30
+
+
+def _first_end(order: int, exponent: float) -> int:
+    """The first T by which an instance of this order ends."""
+    return _first(1, FOREVER, lambda T: largest_order(T, power_budget(T, exponent)) >= order)
+
+
+def _first(low: int, high: int, possible: Callable[[int], bool]) -> int:
+    """The first T above `low` at which `possible`, which is so from there on up to `high`."""
+    while high - low > 1:
+        middle = math.isqrt(low * high) if high > 2 * low else (low + high) // 2
+        low, high = (low, middle) if possible(middle) else (middle, high)
+    return high
+
+
+def _stretch_end(T: int, exponent: float) -> int:
+    """The last round with the slot length and the order of the last block that T has."""
+    B = power_budget(T, exponent)
+    b = slot_length(T, B)
+    end = b * (2 ** (last_block(T, B)[0] + 1) - 1)
+    if exponent < 1:
+        end = min(end, math.floor((b / 2) ** (1 / (1 - exponent))))
+    return max(T, end)
 
 
 def theorem_range(K: float, T: float, B: float, V: float) -> bool:

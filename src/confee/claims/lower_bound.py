@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
-from confee.claims.verdict import (
-    CONSISTENT,
-    FAILS,
-    UNDECIDED,
-    VACUOUS,
-    Verdict,
-    apply_control,
-    at_horizon,
-)
-from confee.evidence.worst import CELL
+from confee.claims.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
+from confee.claims.verdict import VACUOUS, Verdict, apply_control, at_horizon
+from confee.evidence.worst import CELL, SETTING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +19,6 @@ if TYPE_CHECKING:
 
 IDS = ("lower-bound/measured",)
 EVERY = True
-CONTROL = "oracle"
-LEVEL = 0.05
-"""Two-sided level of the limits of all cells together (Bonferroni)."""
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
@@ -41,18 +31,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
     real = ratios[ratios["policy"] != CONTROL]
     if real.empty:
         return []
-    below = real[real["high"] < 1]
-    unclear = real[(real["high"] >= 1) & (real["low"] < 1)]
     least = real.loc[real["ratio"].idxmin()]
-    decide = ""
-    if len(below):
-        outcome = FAILS
-        decide = f"below the bound: {', '.join(sorted(set(below['label'])))}"
-    elif len(unclear):
-        outcome = UNDECIDED
-        decide = f"more seeds for {', '.join(sorted(set(unclear['label'])))}"
-    else:
-        outcome = CONSISTENT
+    found, decide = outcome(ratios)
     numbers: dict = {
         "cells": len(real),
         "smallest_ratio": float(least["ratio"]),
@@ -63,7 +43,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         id=IDS[0],
         statement="no policy has less regret than the lower bound on its hard instance",
         place="Theorem on the lower bound, constant from its proof",
-        verdict=outcome,
+        verdict=found,
         prediction="regret over T (K V / B)^(1/3) / (8 * 1920^(1/3)) is at least 1; uniform play "
         "8 (1 - 1/K)",
         measured=f"smallest ratio {least['ratio']:.3g} [{least['low']:.3g}, {least['high']:.3g}] "
@@ -85,36 +65,12 @@ def judge(evidence: Evidence) -> list[Verdict]:
 def _ratios(evidence: Evidence) -> pd.DataFrame:
     """Regret over bound per cell on `hard` with c = 1, with simultaneous limits.
 
-    Columns: policy, CELL, ratio, low, high, seeds. Only cells where the proof's choices are
-    possible, and only the seeds that every adversary got: the fresh ones depend on the outcome.
+    Columns: policy, CELL, ratio, low, high, seeds.
     """
-    import pandas as pd
-    from scipy import stats
-
-    runs = evidence.regret
-    if "adversary.c" not in runs:
-        return pd.DataFrame(columns=["policy", *CELL, "ratio", "low", "high", "seeds"])
-    c = pd.to_numeric(runs["adversary.c"], errors="coerce")
-    mask = (runs["adversary"] == "hard") & np.isclose(c, 1)
-    if evidence.choose:
-        mask &= runs["seed"] < evidence.choose
-    table = runs[mask].groupby(["policy", *CELL])["regret"].agg(["mean", "std", "count"])
-    table = table.reset_index()
-    settings = [tuple(row) for row in table[["K", "T", "B", "V"]].itertuples(index=False)]
-    keep = [theory.lower_bound_applies(*setting) for setting in settings]
-    bound = np.array([theory.lower_bound(*setting) for setting in settings])
-    table = table.assign(bound=bound)[keep].reset_index(drop=True)
-    count = table["count"]
-    error = (table["std"] / np.sqrt(count)).fillna(0.0)
-    tests = max(int((table["policy"] != CONTROL).sum()), 1)
-    half = stats.t.isf(LEVEL / 2 / tests, np.maximum(count - 1, 1)) * error
-    ratio = table["mean"] / table["bound"]
-    return table[["policy", *CELL]].assign(
-        ratio=ratio,
-        low=(table["mean"] - half) / table["bound"],
-        high=(table["mean"] + half) / table["bound"],
-        seeds=count,
-    )
+    runs = runs_on_hard(evidence.regret, evidence.choose)
+    table = limits(runs[np.isclose(runs["c"], 1)], ["policy", *CELL])
+    settings = table[SETTING].itertuples(index=False, name=None)
+    return over(table, [theory.lower_bound(*s) for s in settings])
 
 
 def _oracle(ratios: pd.DataFrame) -> dict:

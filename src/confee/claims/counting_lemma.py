@@ -1,0 +1,136 @@
+"""The counting lemma of the lower bound's proof, at alpha = 5/4 and beta = 15."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from confee import theory
+from confee.claims.proof import ANY_HORIZON
+from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
+
+IDS = ("counting-lemma",)
+ALPHA, BETA = Fraction(5, 4), Fraction(15)
+CONTROL = Fraction(1)
+SHOWN = (2, 3, 5, 10, 100, 1000)
+Vectors = tuple[list[Fraction], list[Fraction]]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether the lemma holds for every n >= 2; if not, the smallest n and a counterexample."""
+
+    holds: bool
+    n: int | None = None
+    example: Vectors | None = None
+
+
+def extremal(n: int, alpha: Fraction, beta: Fraction) -> Vectors:
+    """x and y with sum 1 that break as many of the conditions as can be, at different indices.
+
+    The first ceil(n / alpha) - 1 entries of x, and the last ceil(n / beta) - 1 of y, share the sum.
+    """
+    first = min(n, math.ceil(n / alpha) - 1)
+    last = min(n, math.ceil(n / beta) - 1)
+    x = [Fraction(k < first, max(first, 1)) for k in range(n)]
+    y = [Fraction(k >= n - last, max(last, 1)) for k in range(n)]
+    return x, y
+
+
+def satisfying(x: list[Fraction], y: list[Fraction], alpha: Fraction, beta: Fraction) -> list[int]:
+    """The indices k with x_k <= alpha / n and y_k <= beta / n."""
+    n = len(x)
+    return [k for k in range(n) if x[k] <= alpha / n and y[k] <= beta / n]
+
+
+def decide(alpha: Fraction, beta: Fraction) -> Decision:
+    """Exact for all n >= 2.
+
+    Fewer than n / alpha + n / beta indices break a condition: with 1 / alpha + 1 / beta <= 1 one
+    is left at every n. Else n / alpha + n / beta - 2 >= n from some n on, so the search ends.
+    """
+    if 1 / alpha + 1 / beta <= 1:
+        return Decision(True)
+    n = 2
+    while theory.counting_lemma_holds(n, alpha, beta):
+        n += 1
+    example = extremal(n, alpha, beta)
+    return Decision(bool(satisfying(*example, alpha, beta)), n, example)
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Arithmetic: the same whatever was run."""
+    return [judged(ALPHA, BETA)]
+
+
+def judged(alpha: Fraction, beta: Fraction) -> Verdict:
+    """The verdict on the lemma at (alpha, beta); at beta = 1 it must fail."""
+    decision = decide(alpha, beta)
+    control = decide(alpha, CONTROL)
+    least = {str(n): float(theory.least_beta(n, alpha)) for n in SHOWN}
+    limit = alpha / (alpha - 1)
+    total = float(1 / alpha + 1 / beta)
+    return apply_control(
+        Verdict(
+            id=IDS[0],
+            statement=f"of n >= 2 arms one has at most {alpha} of the average plays and at most "
+            f"{beta} times the average queries",
+            place="appendix, proof of the lower bound, lemma of Efroni et al.",
+            verdict=HOLDS if decision.holds else FAILS,
+            prediction="an index with both at every n, whatever x and y",
+            measured="one is left at every n" if decision.holds else _shown(decision),
+            horizon=ANY_HORIZON,
+            control={
+                "what": f"beta = {CONTROL}: first n without such an index",
+                "value": control.n,
+                "failed": not control.holds,
+                "note": _shown(control),
+            },
+            numbers={"least_beta": least, "least_beta_for_all_n": float(limit), "sum": total},
+            why=f"fewer than n (1/alpha + 1/beta) = {total:.3f} n indices can break a condition; "
+            f"beta = {limit} is enough for every n and nothing less is",
+            steps=_steps(alpha, beta, limit),
+        )
+    )
+
+
+def _steps(alpha: Fraction, beta: Fraction, limit: Fraction) -> tuple[dict, ...]:
+    """The pair itself, its best and a slightly smaller beta, and the range that is stated."""
+    general = [Fraction(i, 100) for i in range(101, 200)]
+    cases = [
+        (f"alpha = {alpha}, beta = {beta}", [(alpha, beta)]),
+        (f"alpha = {alpha}, beta = {limit}", [(alpha, limit)]),
+        (
+            f"alpha = {alpha}, beta = {limit - Fraction(1, 100)}",
+            [(alpha, limit - Fraction(1, 100))],
+        ),
+        (f"alpha = {alpha}, beta = {CONTROL}", [(alpha, CONTROL)]),
+        ("alpha in (1, 2), beta = 3 alpha / (alpha - 1)", [(a, 3 * a / (a - 1)) for a in general]),
+    ]
+    return tuple(_step(name, pairs) for name, pairs in cases)
+
+
+def _step(name: str, pairs: list[tuple[Fraction, Fraction]]) -> dict:
+    """All pairs together; the number is the largest 1/alpha + 1/beta."""
+    decisions = [decide(*pair) for pair in pairs]
+    broken = next((d for d in decisions if not d.holds), None)
+    return {
+        "step": name,
+        "outcome": FAILS if broken else HOLDS,
+        "number": float(max(1 / alpha + 1 / beta for alpha, beta in pairs)),
+        "note": _shown(broken) if broken else "1/alpha + 1/beta is at most 1",
+    }
+
+
+def _shown(decision: Decision) -> str:
+    """`n = 2: x = (1, 0), y = (0, 1)`; long ones by their n alone."""
+    if decision.example is None:
+        return "none"
+    x, y = ("(" + ", ".join(map(str, side)) + ")" for side in decision.example)
+    text = f"no such index at n = {decision.n}"
+    return f"{text}: x = {x}, y = {y}" if decision.n and decision.n <= 4 else text

@@ -1,0 +1,137 @@
+"""Whether a change test of HyQue can fire at all at the horizons that were run: arithmetic."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from confee import theory
+from confee.claims.verdict import (
+    CONSISTENT,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+from confee.evidence.worst import SETTING
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
+
+ID = "detection/horizon"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+ARMS = (2, 5, 10)
+BUDGETS = {"B=T": 1.0, "B=T^0.8": 0.8}
+CONTROL_SCALE = 1e-5
+"""A scale of the thresholds at which tests can fire everywhere."""
+
+LOGARITHMS = {
+    "log2 T + 1, else ln": (math.e, 2.0),
+    "ln": (math.e, math.e),
+    "log2": (2.0, 2.0),
+}
+"""Bases of `log` in the threshold: all others, and of log T + 1. The first pair is what is run."""
+
+DELTAS = {"delta=1/T": None, "delta=1": 1.0}
+RUN = ("log2 T + 1, else ln", "delta=1/T")
+
+Setting = tuple[int, int, int, float]
+
+
+def can_fire(K: int, T: int, B: int, V: float, scale: float = 1.0) -> bool:
+    """Whether (ii) could fire with all B queries in one block, or (i) on the largest instance.
+
+    Necessary for a restart in any block: no block has more queries, and no span is longer.
+    """
+    order = max(theory.largest_order(T, B), 0)
+    mean = theory.change_threshold(theory.MEAN_TEST, T, B, K)
+    span = theory.change_threshold(theory.SPAN_TEST, T, 2**order, K)
+    return scale * min(mean, span) < 1
+
+
+def premise(settings: set[Setting], scale: float = 1.0) -> tuple[str, float]:
+    """(`holds` if a test can fire at no setting, else `fails`; the share at which one can)."""
+    share = sum(can_fire(*setting, scale=scale) for setting in settings) / max(len(settings), 1)
+    return (FAILS if share else HOLDS), share
+
+
+def table() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """First T of each test: by reading, budget and K."""
+    out: dict = {}
+    readings = itertools.product(LOGARITHMS.items(), DELTAS.items())
+    for (log, (base, orders_base)), (name, delta) in readings:
+        reading = theory.Reading(delta, base, orders_base)
+        out[f"{log}, {name}"] = {
+            budget: {f"K={K}": theory.first_horizons(K, exponent, reading) for K in ARMS}
+            for budget, exponent in BUDGETS.items()
+        }
+    return out
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """`vacuous` if no test can fire at any setting HyQue was run at, else `consistent`."""
+    runs = evidence.regret
+    runs = runs[runs["label"] == "hyque"] if "label" in runs else runs.iloc[:0]
+    settings = set(runs[SETTING].itertuples(index=False, name=None)) if len(runs) else set()
+    return [judged(settings, evidence.toy)]
+
+
+def judged(settings: set[Setting], toy: bool = False) -> Verdict:
+    """The verdict on the premise that a change can be detected, at the settings given."""
+    quiet, share = premise(settings)
+    noisy, fired = premise(settings, CONTROL_SCALE)
+    first = table()
+    usual = first[", ".join(RUN)]
+    earliest = min(min(tests.values()) for by_arms in usual.values() for tests in by_arms.values())
+    if not settings:
+        found, decide = UNDECIDED, "a horizon: HyQue was not run here"
+    elif quiet == HOLDS:
+        found = VACUOUS
+        decide = (
+            f"a run at T above {earliest:.2g} (K = 2, B = T), the first at which a test can fire"
+        )
+    else:
+        found, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
+    largest = max((setting[1] for setting in settings), default=0)
+    verdict = Verdict(
+        id=ID,
+        statement="HyQue's change tests restart it when the environment changes",
+        place="Section on the HyQue framework, change tests",
+        verdict=found,
+        prediction=f"3 rho^ < 1 first at T = {usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
+        f"rho^ < 1 at {usual['B=T']['K=2']['span']:.2g} (K = 2, B = T); at B = T^0.8 "
+        f"{usual['B=T^0.8']['K=2']['mean, whole budget']:.2g} and "
+        f"{usual['B=T^0.8']['K=2']['span']:.2g}",
+        measured=f"a test can fire in {share:.0%} of {len(settings)} settings run, up to "
+        f"T = {largest:.3g}",
+        horizon=at_horizon(largest, toy),
+        control={
+            "what": f"thresholds times {CONTROL_SCALE:g}, share of settings where one can fire",
+            "value": fired,
+            "failed": noisy == FAILS if settings else None,
+            "note": "",
+        },
+        numbers={"first_T": first, "share_of_settings": share, "largest_T": largest},
+        decide=decide,
+        why=f"what a test compares with its threshold gains at most 1; thresholds under 1 at "
+        f"{share:.0%} of the settings",
+        steps=_steps(usual),
+        evidence=("regret",),
+    )
+    return verdict if found in (UNDECIDED, VACUOUS) else apply_control(verdict)
+
+
+def _steps(usual: dict) -> tuple[dict, ...]:
+    """The table as it is run, a line for each test."""
+    return tuple(
+        {"step": f"{budget}, {K}: {test}", "outcome": "first T", "number": T, "note": ""}
+        for budget, by_arms in usual.items()
+        for K, tests in by_arms.items()
+        for test, T in tests.items()
+    )

@@ -1,0 +1,554 @@
+"""Every step and constant of the lower bound's proof, as printed and as it can be mended.
+
+Notation: m = ceil(T / Delta) batches, B_j queries in batch j, epsilon the gap. Printed steps are
+judged where the choices of Delta and epsilon are possible, the ranges on all of the printed range;
+the mended proof on all of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confee import theory
+from confee.claims import kl_bound
+from confee.claims.proof import ANY_HORIZON, Sides, Step, failing, judge_proof
+from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
+
+IDS = ("lower-bound/algebra",)
+PLACE = "appendix, proof of the lower bound"
+CUBE_ROOT, CONTROL_EXPONENT = 1 / 3, 1 / 2
+"""The exponent in epsilon = (K V / (1920 B))^{1/3}, and the one the control has instead."""
+
+CAP = 4.0
+"""The mended proof gives away queries past so many times the mean of a batch."""
+
+SMALL = 500
+"""Largest T at which batches are counted round by round."""
+
+INSTANCE, SINGLE, SUM = (f"{PLACE}, step {i}" for i in (1, 2, 3))
+
+
+# ------------------------------------------------------------------ where it is checked
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Arrays of settings, with epsilon and the Delta it comes with; `batch` is what is used."""
+
+    K: np.ndarray
+    T: np.ndarray
+    B: np.ndarray
+    V: np.ndarray
+    gap: np.ndarray
+    delta: np.ndarray
+    batch: np.ndarray
+
+    def __getitem__(self, mask: np.ndarray) -> Cells:
+        return Cells(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
+
+    @property
+    def batches(self) -> np.ndarray:
+        """m = ceil(T / batch)."""
+        return np.ceil(self.T / self.batch * (1 - 1e-14))
+
+    @property
+    def last(self) -> np.ndarray:
+        """Rounds that the last batch has."""
+        return self.T - (self.batches - 1) * self.batch
+
+    @property
+    def possible(self) -> np.ndarray:
+        """Whether 1 <= Delta < T and epsilon <= 1/4."""
+        return (self.delta >= 1) & (self.delta < self.T) & (self.gap <= 0.25)
+
+
+@cache
+def settings() -> np.ndarray:
+    """(K, T, B, V) all over V in [1/K, B/K], K <= B <= T, its ends and few batches included."""
+    rows = []
+    horizons = (10, 100, SMALL, 10**4, 10**6, 10**8)
+    for K, T in itertools.product((2, 3, 5, 10, 16, 44, 100, 300), horizons):
+        budgets = {K, 2 * K, round(T**0.5), round(T**0.75), round(T**0.8), T // 2, T}
+        for B in sorted(B for B in budgets if K <= B <= T):
+            unit = math.sqrt(K / (1920 * B))  # V = r^{3/2} of it makes T / Delta = r
+            few = [r**1.5 * unit for r in (1.01, 1.5, 1.9, 1.99, 2.4, 2.99, 3.5, 7.9, 12.3)]
+            spread = np.geomspace(1 / K, B / K, 9)
+            rows += [(K, T, B, V) for V in (*spread, *few) if 1 / K <= V <= B / K]
+    return np.array(rows, dtype=float)
+
+
+def cells(exponent: float = CUBE_ROOT, whole: bool = False) -> Cells:
+    """The settings with epsilon = (K V / (1920 B))^exponent and Delta = epsilon T / V.
+
+    `whole`: batches are rounded up to whole rounds, at least one and at most T of them.
+    """
+    K, T, B, V = settings().T
+    gap = (K * V / (1920 * B)) ** exponent
+    delta = gap * T / V
+    batch = np.clip(np.ceil(delta * (1 - 1e-14)), 1, T) if whole else delta
+    return Cells(K, T, B, V, gap, delta, batch)
+
+
+def rounds_in_batches(T: int, delta: float) -> np.ndarray:
+    """Whole t with (j - 1) Delta + 1 <= t <= min(j Delta, T), for j = 1..m."""
+    j = np.arange(1, math.ceil(T / delta) + 1)
+    slack = 1e-9  # j Delta may be a whole number that rounding misses
+    first = np.ceil((j - 1) * delta + 1 - slack)
+    return np.maximum(np.floor(np.minimum(j * delta, T) + slack) - first + 1, 0)
+
+
+def count_small(c: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(T, rounds covered by the batches, rounds of the largest batch) at the small horizons."""
+    small = c[c.T <= SMALL]
+    counts = [
+        rounds_in_batches(int(T), batch) for T, batch in zip(small.T, small.batch, strict=True)
+    ]
+    return small.T, np.array([n.sum() for n in counts]), np.array([n.max() for n in counts])
+
+
+# ------------------------------------------------------------------ small games, exact
+
+
+@dataclass(frozen=True)
+class Game:
+    """One batch of LOOKS queries, two arms: stay on a success, else switch.
+
+    Exact under nu (both arms at 1/2) and nu' (arm 0 at 1/2 + gap): the divergence, the total
+    variation, and arm 0's mean number of plays under both.
+    """
+
+    divergence: float
+    distance: float
+    plays: float
+    plays_good: float
+
+
+LOOKS = 6
+GAME_GAPS = (0.02, 0.08, 0.15, 0.25)
+
+
+@cache
+def game(gap: float) -> Game:
+    """The game by its 2^LOOKS histories."""
+    good, plays = [], []
+    for rewards in itertools.product((0, 1), repeat=LOOKS):
+        arm, count, chance = 0, 0, 1.0
+        for reward in rewards:
+            mean = 0.5 + gap if arm == 0 else 0.5
+            count += arm == 0
+            chance *= mean if reward else 1 - mean
+            arm = arm if reward else 1 - arm
+        good.append(chance)
+        plays.append(count)
+    q, n = np.array(good), np.array(plays)
+    p = np.full(len(q), 0.5**LOOKS)
+    distance = float(np.abs(p - q).sum()) / 2
+    return Game(float((p * np.log(p / q)).sum()), distance, float(p @ n), float(q @ n))
+
+
+@dataclass(frozen=True)
+class Splurge:
+    """A policy that looks at each arm once a batch and, if all it saw was 0, spends what is left.
+
+    Under nu_j (a good arm in every batch but j) that happens in batch j with probability 2^{-K},
+    under the true law with less, 2^{-K} (1 - 2 eps). So the mean queries of batch j, each under its
+    own nu_j, can add up to more than B.
+    """
+
+    K: int
+    B: int
+    gap: float
+    batches: int
+
+    def queries(self, own_law: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(P(still saving), P(splurge | saving), queries then) for each batch j.
+
+        `own_law`: batch j under nu_j, the batches before it under the true law.
+        """
+        true = 2.0**-self.K * (1 - 2 * self.gap)
+        j = np.arange(self.batches)
+        left = np.maximum(self.B - j * self.K, 0.0)
+        saving = (1 - true) ** j
+        return saving, np.full(self.batches, 2.0**-self.K if own_law else true), left
+
+    def means(self, own_law: bool) -> np.ndarray:
+        """Mean queries in each batch."""
+        saving, splurge, left = self.queries(own_law)
+        looks = np.minimum(left, self.K)
+        return saving * (looks + splurge * (left - looks))
+
+    def tails(self) -> np.ndarray:
+        """P(more than CAP times the mean) in each batch, under the true law."""
+        saving, splurge, left = self.queries(own_law=False)
+        limit = CAP * self.means(own_law=False)
+        looks = np.minimum(left, self.K)
+        return saving * np.where(looks > limit, 1.0, np.where(left > limit, splurge, 0.0))
+
+
+def splurge() -> Splurge:
+    """At the largest V of the printed range: K = 2, B = 200, V = B / K."""
+    K, B = 2, 200
+    V = B / K
+    gap = theory.hard_gap(K, B, V)
+    return Splurge(K, B, gap, math.ceil(V / gap))
+
+
+# ------------------------------------------------------------------ steps that both proofs have
+
+
+def _games() -> list[Game]:
+    return [game(gap) for gap in GAME_GAPS]
+
+
+def _chain_rule() -> Step:
+    def sides() -> Sides:
+        bound = [g.plays * theory.kl_half(gap) for g, gap in zip(_games(), GAME_GAPS, strict=True)]
+        return [g.divergence for g in _games()], bound
+
+    note = "an adaptive policy of six queries by all its histories; with equality there"
+    return Step(
+        "KL of a batch <= E[queries of the good arm] KL(1/2, 1/2 + eps)", SINGLE, sides, note
+    )
+
+
+def _pinsker() -> Step:
+    def sides() -> Sides:
+        shift = [abs(g.plays_good - g.plays) for g in _games()]
+        return shift, [LOOKS * math.sqrt(g.divergence / 2) for g in _games()]
+
+    note = "for 0 <= f <= |f|, as it is used; an f of both signs would need 2 |f|"
+    return Step("Pinsker: |E f - E' f| <= |f| sqrt(KL / 2)", SINGLE, sides, note)
+
+
+def _after_pinsker() -> Step:
+    def sides() -> Sides:
+        return np.sqrt(kl_bound.divergences() / 2), kl_bound.GAPS * math.sqrt(2)
+
+    return Step("sqrt(KL / 2) <= eps sqrt(2) a query", SINGLE, sides, "has room for KL <= 4 eps^2")
+
+
+def _covers(c: Cells, mend: str = "") -> Step:
+    def sides() -> Sides:
+        T, covered, _ = count_small(c)
+        return T, covered
+
+    note = "of a Delta that is not whole, j Delta and j Delta + 1 leave a round between them out"
+    return Step("the batches hold all T rounds", INSTANCE, sides, "" if not mend else note, mend)
+
+
+def _at_most_delta(c: Cells) -> Step:
+    def sides() -> Sides:
+        small = c[c.T <= SMALL]
+        return count_small(c)[2], small.batch
+
+    return Step("no arm is played more than Delta times in a batch", SINGLE, sides)
+
+
+def _within_variation(c: Cells) -> Step:
+    def sides() -> Sides:
+        return (c.batches - 1) * c.gap, c.V
+
+    return Step("variation (m - 1) eps <= V", INSTANCE, sides)
+
+
+def _small_gap(c: Cells) -> Step:
+    def sides() -> Sides:
+        return c.gap, np.full(len(c.gap), 0.25)
+
+    return Step("eps <= 1/4 in all of the range", SUM, sides, "it is at most 1920^(-1/3) = 0.08")
+
+
+def _solved(c: Cells) -> tuple[Step, ...]:
+    """The identities that define epsilon and Delta."""
+
+    def balance() -> Sides:
+        return c.gap * np.sqrt(30 * c.B * c.delta / (c.K * c.T)), np.full(len(c.gap), 1 / 8)
+
+    def closed() -> Sides:
+        return c.delta, (c.K * c.T**3 / (1920 * c.V**2 * c.B)) ** (1 / 3)
+
+    return (
+        Step("eps sqrt(30 B Delta / (K T)) = 1/8", SUM, balance, equal=True),
+        Step("Delta = (K T^3 / (1920 V^2 B))^(1/3)", SUM, closed, equal=True),
+    )
+
+
+# ------------------------------------------------------------------ the proof as printed
+
+
+def printed(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
+    """Every step, in the proof's order."""
+    everywhere = cells(exponent)
+    c = everywhere[everywhere.possible]
+    mend = "Delta rounded up to a whole number, which costs at most a factor sqrt(2) on 1/8"
+    return (
+        _covers(c, mend), _total_variation(c), _within_variation(c), _budgets(),
+        _chain_rule(), kl_bound.bounded_by(kl_bound.PRINTED), _pinsker(), _after_pinsker(),
+        _at_most_delta(c), _counting(), _substitution(15, "sqrt(30 B_j / K)"), _last_batch(c),
+        _second_line(c), _third_line(c), *_solved(c), _fractions(c), _constant(c),
+        _small_gap(everywhere), _upper_end(everywhere), _lower_end(everywhere),
+    )  # fmt: skip
+
+
+def _total_variation(c: Cells) -> Step:
+    def sides() -> Sides:
+        return (c.batches - 1) * c.gap, c.T * c.gap / c.delta
+
+    note = "printed as an equality, which needs the good arm to change every time"
+    return Step("total variation (m - 1) eps <= T eps / Delta", INSTANCE, sides, note)
+
+
+def _budgets() -> Step:
+    def sides() -> Sides:
+        policy = splurge()
+        return policy.means(own_law=True).sum(), policy.B
+
+    note = (
+        "B_j is a mean under nu_j, no good arm in batch j, and the budget binds under one law: a "
+        " policy that spends all it has where it finds nothing exceeds it; under the one law of "
+        "flat arms it is true, but then no instance has all these batches"
+    )
+    mend = (
+        "B_j the mean under the true law, with the good arms drawn at random; queries past "
+        f"{CAP:g} B_j, which happen in a share 1/{CAP:g} of cases at most, are given away"
+    )
+    return Step("sum of the B_j <= B", SINGLE, sides, note, mend)
+
+
+def _counting() -> Step:
+    def sides() -> Sides:
+        pairs = [(n, Fraction(5, 4), Fraction(15)) for n in range(2, 400)]
+        broken = [math.ceil(n / a) - 1 + math.ceil(n / b) - 1 for n, a, b in pairs]
+        return broken, [n - 1 for n, _, _ in pairs]
+
+    return Step("counting lemma at 5/4 and 15", SINGLE, sides, "see counting-lemma")
+
+
+def _substitution(factor: float, mend: str = "", cap: float = 15) -> Step:
+    def sides() -> Sides:
+        return math.sqrt(2 * cap), math.sqrt(factor)
+
+    name = f"sqrt(2 y) <= sqrt({factor:g} B_j / K) at y = {cap:g} B_j / K"
+    return Step(name, SINGLE, sides, "the display after it has it right" if mend else "", mend)
+
+
+def _last_batch(c: Cells) -> Step:
+    """Against uniform play, which pays (1 - 1/K) eps in each of the last batch's rounds."""
+
+    def sides() -> Sides:
+        return c.delta * (1 - 5 / (4 * c.K)), c.last * (1 - 1 / c.K)
+
+    note = "the last batch has fewer rounds than Delta; uniform play without a query there"
+    return Step("R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", SUM, sides, note,
+                "a batch's own length")  # fmt: skip
+
+
+def _second_line(c: Cells) -> Step:
+    """The first m - 1 batches share B evenly, which is the worst case of the first line."""
+
+    def sides() -> Sides:
+        others = c.batches - 1
+        free = 1 - 5 / (4 * c.K)
+        claimed = free - c.gap * np.sqrt(30 * c.B * c.delta / (c.K * c.T))
+        shown = free - c.gap * np.sqrt(30 * c.B / (c.K * others))
+        return claimed, shown
+
+    note = (
+        "m - 1 batches are left, and sqrt((m - 1) B) is more than (m - 1) sqrt(B Delta / T) unless "
+        "Delta divides T; what they give is still T eps / 8 wherever V is in the printed range"
+    )
+    mend = (
+        "the last batch kept with its own length: sum Delta_j sqrt(B_j) <= sqrt(Delta T B), "
+        "and T eps / 4 instead of T eps / 8"
+    )
+    return Step("sum over batches, second line", SUM, sides, note, mend)
+
+
+def _third_line(c: Cells) -> Step:
+    def sides() -> Sides:
+        return c.T / 2, (c.batches - 1) * c.delta
+
+    return Step("(m - 1) Delta >= T / 2", SUM, sides, "where Delta < T")
+
+
+def _fractions(c: Cells) -> Step:
+    def sides() -> Sides:
+        return np.full(len(c.K), 0.25), 1 - 5 / (4 * c.K) - 1 / 8
+
+    return Step("1 - 5 / (4 K) - 1/8 >= 1/4 for K >= 2", SUM, sides)
+
+
+def _constant(c: Cells) -> Step:
+    def sides() -> Sides:
+        rate = c.T * np.cbrt(c.K * c.V / c.B)
+        return theory.LOWER_BOUND_CONSTANT * rate, c.T * c.gap / 8
+
+    return Step("T eps / 8 = T (K V / B)^(1/3) / (8 * 1920^(1/3))", SUM, sides, equal=True)
+
+
+def _upper_end(c: Cells) -> Step:
+    def sides() -> Sides:
+        return np.ones(len(c.delta)), c.delta
+
+    note = "needs V <= sqrt(K T^3 / (1920 B))"
+    mend = "Delta = 1 there: nothing is learnt in a batch of one round, T eps (1 - 1/K) is lost"
+    return Step("Delta >= 1 up to V = B / K", SUM, sides, note, mend)
+
+
+def _lower_end(c: Cells) -> Step:
+    def sides() -> Sides:
+        return c.delta, c.T
+
+    note = "needs K <= 1920 V^2 B"
+    mend = "one batch of all T rounds there, kept with its own length"
+    return Step("Delta <= T down to V = 1 / K", SUM, sides, note, mend)
+
+
+# ------------------------------------------------------------------ the proof mended
+
+
+def mended(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
+    """A proof of the same bound on all of the printed range, of steps that can be checked."""
+    c = cells(exponent, whole=True)
+    return (
+        _covers(c), _within_variation(c), _mean_budgets(), _markov(), _chain_rule(),
+        kl_bound.bounded_by(kl_bound.NEEDED), _pinsker(), _after_pinsker(), _at_most_delta(c),
+        _average(), _substitution(2 * CAP, cap=CAP), _own_length(c), _cauchy_schwarz(c),
+        *_solved(c), _enough_left(c), _conclusion(c), _small_gap(c),
+    )  # fmt: skip
+
+
+def _mean_budgets() -> Step:
+    def sides() -> Sides:
+        policy = splurge()
+        return policy.means(own_law=False).sum(), policy.B
+
+    return Step("sum of the mean queries of batches under the true law <= B", SINGLE, sides)
+
+
+def _markov() -> Step:
+    def sides() -> Sides:
+        tails = splurge().tails()
+        return tails, np.full(len(tails), 1 / CAP)
+
+    return Step(f"P(queries > {CAP:g} times their mean) <= 1/{CAP:g} in a batch", SINGLE, sides)
+
+
+def _average() -> Step:
+    def sides() -> Sides:
+        K = np.array([2, 3, 5, 10, 50])
+        shares = [np.arange(1, k + 1) ** 2 / np.sum(np.arange(1, k + 1) ** 2) for k in K]
+        return [np.sqrt(y).mean() for y in shares], 1 / np.sqrt(K)
+
+    note = "and that of the plays is Delta / K exactly: no counting lemma"
+    return Step("mean over the good arm of sqrt(queries) <= sqrt(B_j / K)", SINGLE, sides, note)
+
+
+def _own_length(c: Cells) -> Step:
+    def sides() -> Sides:
+        return c.last * (1 - 1 / c.K - 1 / CAP), c.last * (1 - 1 / c.K)
+
+    name = f"R_j >= Delta_j eps (1 - 1/K - 1/{CAP:g} - ...) with Delta_j the batch's own length"
+    return Step(name, SUM, sides, "uniform play without a query in the last batch")
+
+
+def _cauchy_schwarz(c: Cells) -> Step:
+    """B_j in proportion to Delta_j^2, which makes the left side largest."""
+
+    def sides() -> Sides:
+        squares = (c.batches - 1) * c.batch**2 + c.last**2
+        return np.sqrt(c.B * squares), np.sqrt(c.batch * c.T * c.B)
+
+    return Step("sum of Delta_j sqrt(B_j) <= sqrt(Delta T B)", SUM, sides)
+
+
+def share_left(c: Cells) -> np.ndarray:
+    """What the mended proof leaves of T eps: nothing is learnt in batches of one round."""
+    known = c.gap * np.sqrt(2 * CAP * c.B * c.batch / (c.K * c.T))
+    return np.where(c.batch > 1, 1 - 1 / c.K - 1 / CAP - known, 1 - 1 / c.K)
+
+
+def least_share() -> float:
+    """The least that can be left: K = 2, and Delta just above 1 rounded up to 2."""
+    return 1 - 1 / 2 - 1 / CAP - math.sqrt(2 * 2 * CAP / 30) / 8
+
+
+def _enough_left(c: Cells) -> Step:
+    def sides() -> Sides:
+        return np.append(np.full(len(c.gap), least_share()), 1 / 8), np.append(
+            share_left(c), least_share()
+        )
+
+    name = f"1/8 <= 1 - 1/K - 1/{CAP:g} - eps sqrt({2 * CAP:g} B Delta / (K T))"
+    note = f"never under {least_share():.4f}; 1 - 1/K where Delta = 1"
+    return Step(name, SUM, sides, note)
+
+
+def _conclusion(c: Cells) -> Step:
+    def sides() -> Sides:
+        return theory.LOWER_BOUND_CONSTANT * c.T * np.cbrt(
+            c.K * c.V / c.B
+        ), c.T * c.gap * share_left(c)
+
+    return Step("T (K V / B)^(1/3) / (8 * 1920^(1/3)) <= what is shown", SUM, sides)
+
+
+# ------------------------------------------------------------------ verdict
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Arithmetic: the same whatever was run."""
+    return [judged(printed(), mended())]
+
+
+def judged(steps: Sequence[Step], repaired: Sequence[Step]) -> Verdict:
+    """`holds` if every step does. What must fail: the repaired proof with another exponent."""
+    outcome, rows = judge_proof(steps)
+    survives, mended_rows = judge_proof(repaired)
+    _, broken = judge_proof(mended(CONTROL_EXPONENT))
+    wrong, held = failing(rows), len(rows) - len(failing(rows))
+    rest = (
+        f"all {len(mended_rows)} steps of a mended proof hold, with the printed constant and in "
+        f"all of the printed range (it shows {least_share():.3f} T eps or more, against T eps / 8)"
+        if survives == HOLDS
+        else f"the mended proof fails as well: {', '.join(failing(mended_rows))}"
+    )
+    return apply_control(
+        Verdict(
+            id=IDS[0],
+            statement="every step, constant and range of the lower bound's proof is right",
+            place=PLACE,
+            verdict=outcome,
+            prediction="left side over right side at most 1 in every step",
+            measured=f"{held} of {len(rows)} steps hold; {rest}",
+            horizon=ANY_HORIZON,
+            control={
+                "what": "the mended proof with eps = (K V / (1920 B))^(1/2), steps that fail",
+                "value": len(failing(broken)),
+                "failed": bool(failing(broken)),
+                "note": ", ".join(failing(broken)),
+            },
+            numbers={
+                "cells": len(settings()),
+                "wrong": wrong,
+                "mended": survives,
+                "mended_share_of_T_eps": least_share(),
+            },
+            decide=f"wrong as printed: {'; '.join(wrong)}" if outcome == FAILS else "",
+            why=f"{len(wrong)} steps have a left side larger than the right one somewhere"
+            if wrong
+            else "no step has a left side larger than the right one",
+            steps=(*rows, *({**row, "step": f"mended: {row['step']}"} for row in mended_rows)),
+        )
+    )

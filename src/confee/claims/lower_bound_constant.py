@@ -1,0 +1,233 @@
+"""How far the lower bound's constant is from what policies reach on its instance.
+
+The best constant that the printed proof can give (see `theory.provable_constant`), and the slack of
+each policy: its regret at the worst gap over the largest bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confee import theory
+from confee.claims.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
+from confee.claims.verdict import FAILS, Verdict, apply_control, at_horizon
+from confee.evidence.worst import SETTING
+from confee.simulation.needs import Ask, Needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "lower-bound-constant"
+IDS = (ID,)
+GAPS = [1, 2, 4, 5.6, 8, 11, 16, 32, 64]
+"""c of the instances: gaps in units of the proof's epsilon, finer where `informed` is worst."""
+
+SCALE = 10.0
+"""A bound so many times the best one must be beaten by some policy."""
+
+CELLS = ((4, 10**6, 4.0), (2, 10**6, 4.0), (4, 10**7, 4.0), (16, 10**7, 16.0))
+"""(K, T, V) at B = T^0.8; all policies play the first one, the informed one all of them."""
+
+TOY_CELL = (4, 10**5, 1.0)
+POLICIES = ("informed", "uniform", CONTROL, "hyque", "rexp3b", "sw_ucb")
+BOTH = ["policy", "label", *SETTING]
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """`informed` at every gap, and other policies where that is cheap."""
+    first, *more = (TOY_CELL,) if toy else CELLS
+    policies = POLICIES[:3] if toy else POLICIES
+    seeds = 6 if toy else 12
+    asks = [_ask(policy, *first, seeds) for policy in policies]
+    asks += [_ask(POLICIES[0], *cell, seeds) for cell in more]
+    return Needs(asks=tuple(asks))
+
+
+def _ask(policy: str, K: int, T: int, V: float, seeds: int) -> Ask:
+    against = {"hard": {"name": "hard", "c": GAPS}}
+    return Ask(ID, {"name": policy}, K, T, round(T**0.8), V, against, seeds)
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """`consistent` if no policy is below the bound, at its gap or at the worst; `fails` if one is.
+
+    Two checks of the check: the oracle must come out below, and the bound times 10 must fail.
+    """
+    regret = limits(_runs(evidence), [*BOTH, "c"])
+    at_gap, worst = _at_their_gap(regret), _at_worst(regret)
+    real = worst[worst["policy"] != CONTROL]
+    if real.empty:
+        return []
+    found, decide = min(outcome(at_gap), outcome(worst), key=_gravity)
+    tightest = real.loc[real["ratio"].idxmin()]
+    verdict = Verdict(
+        id=ID,
+        statement="regret at the worst gap of the lower bound's instance is at least the best that "
+        "its proof can give, (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3)",
+        place="Theorem on the lower bound, constant of its proof",
+        verdict=found,
+        prediction=f"at least {_improvement(2):.3g} times the printed bound at K = 2, "
+        f"{_improvement(10):.3g} times at K = 10; granted that the B_j add up to B, "
+        f"{_granted(2):.3g} and {_granted(10):.3g} times",
+        measured=f"least slack {tightest['ratio']:.3g} [{tightest['low']:.3g}, "
+        f"{tightest['high']:.3g}] times the bound ({tightest['label']}, {_where(tightest)}, worst "
+        f"at c = {tightest['c']:g})",
+        horizon=at_horizon(real["T"].max(), evidence.toy),
+        control=_control(worst),
+        numbers={
+            "constants": {f"K={K}": constants(K) for K in (2, 3, 5, 10, 100)},
+            "at_scale": at_scale(),
+            "slack": {f"{row['label']}, {_where(row)}": _slack(row) for _, row in real.iterrows()},
+            "least_ratio_at_its_gap": float(at_gap.loc[at_gap["policy"] != CONTROL, "ratio"].min()),
+        },
+        seeds=int(real["seeds"].min()),
+        interval=(float(tightest["low"]), float(tightest["high"])),
+        decide=decide,
+        why=f"limits for {len(at_gap)} gaps and {len(worst)} worst cases at once against a ratio "
+        "of 1",
+        steps=tuple(_step(row) for _, row in worst.iterrows()),
+        evidence=("asked",),
+    )
+    return [apply_control(verdict)]
+
+
+# ------------------------------------------------------------------ constants
+
+
+def constants(K: int) -> dict[str, float]:
+    """Constants of T (K V / B)^{1/3} for small gaps: as printed, improved, and unconditional.
+
+    All but the last grant the step that adds up the B_j, and so would not count as proved.
+    """
+    return {
+        "printed": theory.LOWER_BOUND_CONSTANT,
+        "exact KL, alpha 5/4, beta 15": theory.provable_constant(5 / (4 * K), 15)[1],
+        "best alpha and beta": theory.provable_constant(*theory.counting_shares(K))[1],
+        "mean over the good arm": theory.provable_constant(1 / K, 1)[1],
+        "unconditional": theory.unconditional_constant(K)[1],
+    }
+
+
+def _improvement(K: int) -> float:
+    return constants(K)["unconditional"] / theory.LOWER_BOUND_CONSTANT
+
+
+def _granted(K: int) -> float:
+    return constants(K)["mean over the good arm"] / theory.LOWER_BOUND_CONSTANT
+
+
+def best_bound(K: float, T: float, B: float, V: float) -> float:
+    """The unconditional bound at its best gap in this setting."""
+    gap = theory.best_gap(lambda gap: theory.unconditional_regret(K, T, B, V, gap))
+    return theory.unconditional_regret(K, T, B, V, gap)
+
+
+def best_granted(K: float, T: float, B: float, V: float) -> float:
+    """The same by the mean over the good arm, granted that the B_j add up to B."""
+
+    def bound(gap: float) -> float:
+        return theory.provable_regret(K, T, B, V, gap, 1 / K, 1)
+
+    return bound(theory.best_gap(bound))
+
+
+def at_scale() -> dict[str, dict[str, float]]:
+    """The best constants where the critical gap is not small, found numerically."""
+    out = {}
+    for K in (2, 10):
+        for scale in (0.01, 0.1, 0.3):
+            setting = (K, 1, K / scale**3, 1.0)
+            bounds = {"granted": best_granted(*setting), "unconditional": best_bound(*setting)}
+            name = f"K={K}, (K V / B)^(1/3)={scale:g}"
+            out[name] = {name: bound / scale for name, bound in bounds.items()}
+    return out
+
+
+# ------------------------------------------------------------------ measured
+
+
+def _runs(evidence: Evidence) -> pd.DataFrame:
+    """The claim's own runs, and those of the grid on the proof's own gap."""
+    import pandas as pd
+
+    frames = [runs_on_hard(evidence.asked_for(ID)),
+              runs_on_hard(evidence.regret, evidence.choose)]  # fmt: skip
+    frames = [frame for frame in frames if len(frame)]
+    if not frames:
+        return pd.DataFrame(columns=[*BOTH, "c", "regret"])
+    runs = pd.concat(frames, ignore_index=True)
+    return runs.drop_duplicates([*BOTH, "c", "seed"])
+
+
+def _at_their_gap(regret: pd.DataFrame) -> pd.DataFrame:
+    """Regret over what is provable at that very gap, where that is more than nothing."""
+    bounds = []
+    for row in regret.itertuples(index=False):
+        gap = row.c * theory.hard_gap(row.K, row.B, row.V)
+        provable = theory.unconditional_regret(row.K, row.T, row.B, row.V, gap) if gap < 0.5 else 0
+        bounds.append(max(provable, 0.0))
+    table = regret.assign(bound=bounds)
+    table = table[table["bound"] > 0]
+    return over(table.drop(columns="bound"), table["bound"].tolist())
+
+
+def _at_worst(regret: pd.DataFrame) -> pd.DataFrame:
+    """Regret at the worst gap over the best bound, where several gaps were played.
+
+    The limits are the largest of those of the gaps, which are for all gaps at once.
+    """
+    several = regret[regret.groupby(BOTH)["c"].transform("nunique") > 1]
+    grouped = several.groupby(BOTH, sort=True)
+    table = several.loc[grouped["regret"].idxmax()].reset_index(drop=True)
+    table[["low", "high"]] = grouped[["low", "high"]].max().to_numpy()
+    table["edge"] = table["c"].to_numpy() == grouped["c"].max().to_numpy()
+    settings = table[SETTING].itertuples(index=False, name=None)
+    return over(table, [best_bound(*setting) for setting in settings])
+
+
+def _gravity(found: tuple[str, str]) -> int:
+    return ("fails", "undecided", "consistent").index(found[0])
+
+
+def _control(worst: pd.DataFrame) -> dict:
+    """The worst cases against the bound times 10; the oracle, if played, must be below as well."""
+    scaled = worst.assign(**{name: worst[name] / SCALE for name in ("ratio", "low", "high")})
+    found, who = outcome(scaled)
+    oracle = worst[worst["policy"] == CONTROL]
+    below = bool((oracle["high"] < 1).all())
+    return {
+        "what": f"the bound times {SCALE:g}, least slack of a policy against it",
+        "value": float(scaled.loc[scaled["policy"] != CONTROL, "ratio"].min()),
+        "failed": found == FAILS and below,
+        "note": who + ("" if below else "; the oracle is not below the bound"),
+    }
+
+
+def _where(row: pd.Series) -> str:
+    return f"K={row['K']}, T={row['T']:.3g}, B={row['B']:.3g}, V={row['V']:g}"
+
+
+def _slack(row: pd.Series) -> dict:
+    """How far a policy's worst gap is above each bound."""
+    setting = tuple(row[name] for name in SETTING)
+    regret = row["ratio"] * best_bound(*setting)
+    return {
+        "over_printed": regret / theory.lower_bound(*setting),
+        "over_best": row["ratio"],
+        "over_best_granted": regret / best_granted(*setting),
+        "worst_c": row["c"],
+        "at_the_last_gap": bool(row["edge"]),
+    }
+
+
+def _step(row: pd.Series) -> dict:
+    """One policy in one setting."""
+    below = row["high"] < 1
+    return {
+        "step": f"{row['label']}, {_where(row)}",
+        "outcome": "below" if below else "above" if row["low"] >= 1 else "unclear",
+        "number": float(row["ratio"]),
+        "note": f"worst at c = {row['c']:g}" + (", the last one that fits" if row["edge"] else ""),
+    }

@@ -1,0 +1,91 @@
+"""The claims on HyQue's change tests."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from confee import claims, theory
+from confee.claims import detection_horizon
+from confee.evidence import Evidence
+
+BLANK = pd.DataFrame(columns=["label", "policy", "K", "T", "B", "V", "adversary", "seed"])
+
+
+def horizon(*cells, **rest):
+    """The verdict on detection/horizon where HyQue ran at (K, T, B)."""
+    rows = [{"label": "hyque", "policy": "hyque", "K": K, "T": T, "B": B, "V": 1.0,
+             "adversary": "switching", "seed": 0} for K, T, B in cells]  # fmt: skip
+    regret = pd.DataFrame(rows) if rows else BLANK
+    found = claims.judge(Evidence(regret, BLANK, BLANK, BLANK, **rest), ["detection/horizon"])
+    assert len(found) == 1
+    return found[0]
+
+
+def test_horizon_twins():
+    short = horizon((2, 10**8, 10**8), (4, 10**6, 63_096))
+    assert (short.verdict, short.control["failed"]) == ("vacuous", True)
+    assert "5.2e+10" in short.decide
+    assert short.numbers["share_of_settings"] == 0
+    long = horizon((2, 10**14, 10**14), (4, 10**6, 63_096))
+    assert (long.verdict, long.control["failed"]) == ("consistent", True)
+    assert long.numbers["share_of_settings"] == 0.5
+    assert horizon((2, 10**12, round(1e12**0.8))).verdict == "vacuous"  # the budget counts, not T
+
+
+def test_horizon_is_undecided_without_runs_of_hyque():
+    found = horizon()
+    assert found.verdict == "undecided"
+    assert "not run" in found.decide
+    assert len(found.steps) == 18
+
+
+def test_horizon_looks_at_scale_one_only():
+    """A calibrated HyQue does fire: its rows are not this claim's."""
+    rows = BLANK.copy()
+    rows.loc[0] = ["hyque(scale=1e-05)", "hyque", 2, 10**14, 10**14, 1.0, "switching", 0]
+    found = claims.judge(Evidence(rows, BLANK, BLANK, BLANK), ["detection/horizon"])
+    assert found[0].verdict == "undecided"
+
+
+def test_first_horizons_are_first():
+    """One round earlier the condition is not met, nor anywhere on a grid of 0.1 % before it."""
+    for K, exponent in itertools.product((2, 10), (1.0, 0.8)):
+        whole, last, span = theory.first_horizons(K, exponent).values()
+
+        def mean(T, K=K, exponent=exponent):
+            queries = theory.last_block_queries(T, theory.power_budget(T, exponent))
+            return theory.change_threshold(3, T, queries, K)
+
+        def order(T, exponent=exponent):
+            return theory.largest_order(T, theory.power_budget(T, exponent))
+
+        assert mean(last) < 1 <= mean(last - 1)
+        steps = [round(whole * 1.001**i) for i in range(5000)]
+        assert all(mean(T) >= 1 for T in itertools.takewhile(last.__gt__, steps))
+        assert order(span) == order(span - 1) + 1
+        assert theory.change_threshold(9, span, 2.0 ** order(span), K) < 1
+        assert theory.change_threshold(9, span, 2.0 ** order(span - 1), K) > 1
+        budget = theory.power_budget(whole, exponent)
+        assert theory.change_threshold(3, whole, budget, K) < 1
+
+
+def test_readings_of_the_logarithms_are_in_order():
+    """Natural logarithms and a larger delta make the thresholds smaller."""
+    table = detection_horizon.table()
+    for budget, K in itertools.product(("B=T", "B=T^0.8"), ("K=2", "K=5", "K=10")):
+        for test in ("mean, whole budget", "mean, last block", "span"):
+            first = {name: rows[budget][K][test] for name, rows in table.items()}
+            for delta in ("delta=1/T", "delta=1"):
+                ordered = [first[f"{log}, {delta}"]
+                           for log in ("ln", "log2 T + 1, else ln", "log2")]  # fmt: skip
+                assert ordered == sorted(ordered)
+            assert first["ln, delta=1"] < first["ln, delta=1/T"]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-5])
+def test_premise_is_one_check_for_both_scales(scale):
+    outcome, share = detection_horizon.premise({(2, 10**6, 10**6, 1.0)}, scale)
+    assert (outcome, share) == (("holds", 0.0) if scale == 1 else ("fails", 1.0))

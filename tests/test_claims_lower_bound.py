@@ -1,0 +1,294 @@
+"""The lower bound's claims: its algebra, KL, the counting lemma and its constant."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from confee import claims, theory
+from confee.claims import counting_lemma, kl_bound, lower_bound_algebra, lower_bound_constant
+from confee.claims.proof import Step, judge_step
+from confee.evidence import Evidence
+from confee.simulation.cells import cell, family
+from confee.simulation.play import play_all
+
+BLANK = pd.DataFrame(columns=["label", "policy", "K", "T", "B", "V", "adversary", "seed"])
+NOTHING = Evidence(BLANK, BLANK, BLANK, BLANK)
+
+
+def one(verdicts):
+    assert len(verdicts) == 1
+    return verdicts[0]
+
+
+# ------------------------------------------------------------------ steps
+
+
+def test_a_step_holds_up_to_machine_precision_and_not_further():
+    for off, outcome in ((0.0, "holds"), (1e-13, "holds"), (1e-9, "fails"), (-0.5, "holds")):
+        assert judge_step(Step("a", "", lambda off=off: (1 + off, 1)))["outcome"] == outcome
+    assert judge_step(Step("a", "", lambda: (0.5, 1), equal=True))["outcome"] == "fails"
+    row = judge_step(Step("a", "here", lambda: ([1, 3, 2], [1, 2, 2]), mend="b"))
+    assert row == {"step": "a", "outcome": "fails", "number": 1.5, "note": "here; mended by: b"}
+    assert judge_step(Step("a", "", lambda: (math.nan, 1)))["outcome"] == "fails"
+
+
+# ------------------------------------------------------------------ KL
+
+
+def test_kl_twins():
+    found = one(claims.judge(NOTHING, ["kl-bound"]))
+    assert (found.verdict, found.control["failed"]) == ("fails", True)
+    assert found.numbers["largest"] == pytest.approx(-8 * math.log(0.75))
+    assert kl_bound.judged(4.0).verdict == "holds"
+    least = found.numbers["least_factor"]
+    assert kl_bound.judged(least * (1 + 1e-9)).verdict == "holds"
+    assert kl_bound.judged(least * (1 - 1e-9)).verdict == "fails"
+
+
+def test_kl_is_the_divergence():
+    for gap in (1e-4, 0.1, 0.25):
+        direct = sum(0.5 * math.log(0.5 / q) for q in (0.5 + gap, 0.5 - gap))
+        assert theory.kl_half(gap) == pytest.approx(direct, rel=1e-7)
+        assert theory.kl_half(gap) > 2 * gap**2
+
+
+# ------------------------------------------------------------------ counting lemma
+
+
+def test_counting_lemma_twins():
+    found = one(claims.judge(NOTHING, ["counting-lemma"]))
+    assert (found.verdict, found.control["failed"]) == ("holds", True)
+    assert found.control["value"] == 2
+    broken = counting_lemma.judged(Fraction(5, 4), Fraction(1))
+    assert broken.verdict == "fails"
+    assert "x = (1, 0), y = (0, 1)" in broken.measured
+
+
+def test_least_beta_is_five():
+    alpha = Fraction(5, 4)
+    least = [theory.least_beta(n, alpha) for n in range(2, 2000)]
+    assert all(4.99 < max(least[k:]) < 5 for k in (0, 1000))
+    for n, beta in enumerate(least[:80], start=2):
+        assert theory.counting_lemma_holds(n, alpha, beta)
+        assert not theory.counting_lemma_holds(n, alpha, beta * Fraction(999, 1000))
+    assert counting_lemma.decide(alpha, Fraction(5)).holds
+    assert not counting_lemma.decide(alpha, Fraction(499, 100)).holds
+
+
+def test_counting_lemma_against_vectors():
+    """The criterion is met just where the extremal vectors leave an index, and random ones do."""
+    rng = np.random.default_rng(5)
+    pairs = [(Fraction(a, 8), Fraction(b, 2)) for a in range(9, 16) for b in range(2, 32, 3)]
+    for n, (alpha, beta) in itertools.product(range(2, 12), pairs):
+        left = counting_lemma.satisfying(*counting_lemma.extremal(n, alpha, beta), alpha, beta)
+        assert theory.counting_lemma_holds(n, alpha, beta) == bool(left)
+        if left:
+            whole = rng.integers(0, 4, size=(2, n)) ** 3 + np.eye(2, n, dtype=int)
+            x, y = ([Fraction(int(v), int(row.sum())) for v in row] for row in whole)
+            assert counting_lemma.satisfying(x, y, alpha, beta)
+
+
+# ------------------------------------------------------------------ algebra
+
+
+WRONG = {
+    "the batches hold all T rounds", "sum of the B_j <= B", "KL <= 2 eps^2",
+    "sqrt(2 y) <= sqrt(15 B_j / K) at y = 15 B_j / K",
+    "R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", "sum over batches, second line",
+    "Delta >= 1 up to V = B / K", "Delta <= T down to V = 1 / K",
+}  # fmt: skip
+
+
+def test_algebra_fails_as_printed_and_says_where():
+    found = one(claims.judge(NOTHING, ["lower-bound/algebra"]))
+    assert (found.verdict, found.control["failed"]) == ("fails", True)
+    assert set(found.numbers["wrong"]) == WRONG
+    assert found.numbers["mended"] == "holds"
+    assert found.numbers["mended_share_of_T_eps"] == pytest.approx(0.25 - math.sqrt(16 / 30) / 8)
+    wrong = [row for row in found.steps if row["step"] in WRONG and row["outcome"] == "fails"]
+    assert all("mended by" in row["note"] and row["number"] > 1 for row in wrong)
+    by_name = {row["step"]: row["number"] for row in found.steps}
+    assert by_name["sqrt(2 y) <= sqrt(15 B_j / K) at y = 15 B_j / K"] == pytest.approx(2**0.5)
+    assert by_name["eps <= 1/4 in all of the range"] == pytest.approx(4 / 1920 ** (1 / 3))
+
+
+def test_algebra_holds_for_the_mended_proof_and_for_the_steps_that_hold():
+    mended = lower_bound_algebra.mended()
+    assert lower_bound_algebra.judged(mended, mended).verdict == "holds"
+    right = [s for s in lower_bound_algebra.printed() if s.name not in WRONG]
+    assert lower_bound_algebra.judged(right, mended).verdict == "holds"
+
+
+@pytest.mark.parametrize("exponent", [0.32, 0.345, 0.5])
+def test_algebra_fails_with_another_exponent(exponent):
+    broken = lower_bound_algebra.mended(exponent)
+    found = lower_bound_algebra.judged(broken, broken)
+    assert found.verdict == "fails"
+    assert "eps sqrt(30 B Delta / (K T)) = 1/8" in found.numbers["wrong"]
+
+
+def test_algebra_is_vacuous_if_the_other_exponent_passes(monkeypatch):
+    monkeypatch.setattr(lower_bound_algebra, "CONTROL_EXPONENT", 1 / 3)
+    mended = lower_bound_algebra.mended()
+    assert lower_bound_algebra.judged(mended, mended).verdict == "vacuous"
+
+
+def test_what_the_printed_sum_shows_still_reaches_the_end():
+    """Only m - 1 batches: T eps / 8 in all of the printed range with 1 <= Delta < T."""
+    c = lower_bound_algebra.cells()
+    c = c[c.possible]
+    others = c.batches - 1
+    free = 1 - 5 / (4 * c.K)
+    shown = others * c.delta / c.T * (free - c.gap * np.sqrt(30 * c.B / (c.K * others)))
+    assert 0.125 < 0.2 < shown.min() < 0.25
+
+
+def test_a_real_delta_leaves_rounds_out():
+    assert lower_bound_algebra.rounds_in_batches(10, 2.5).tolist() == [2, 2, 2, 2]
+    assert lower_bound_algebra.rounds_in_batches(10, 3.0).tolist() == [3, 3, 3, 1]
+
+
+def test_queries_under_different_laws_by_simulation():
+    """The splurging policy played 40,000 times: own laws over B, the true one not; within 2 %."""
+    game = lower_bound_algebra.Splurge(K=2, B=60, gap=0.2, batches=30)
+    rng = np.random.default_rng(11)
+    runs = 40_000
+    for own_law in (False, True):
+        total = 0.0
+        for j in range(game.batches):
+            used = np.zeros(runs)
+            saving = np.ones(runs, dtype=bool)
+            for i in range(j + 1):
+                good = 0.5 if own_law and i == j else 0.5 + game.gap
+                none = (rng.random(runs) >= good) & (rng.random(runs) >= 0.5)
+                looks = np.where(saving, min(2, max(game.B - 2 * i, 0)), 0)
+                rest = max(game.B - 2 * (i + 1), 0)
+                spent = looks + np.where(saving & none, rest, 0)
+                saving &= ~none
+            used += spent
+            total += used.mean()
+        assert total == pytest.approx(game.means(own_law).sum(), rel=0.02)
+        assert (total > 1.2 * game.B) == own_law
+
+
+# ------------------------------------------------------------------ constants
+
+
+@pytest.mark.parametrize("K", [2, 4, 10, 100])
+def test_constants_are_the_maxima(K):
+    e = np.linspace(1e-4, 1, 20_001)
+    for share, information in ((1.25 / K, 15), (1 / K, 1), theory.counting_shares(K)):
+        curve = e * (1 - share - math.sqrt(information) * e**1.5)
+        where, best = theory.provable_constant(share, information)
+        assert best == pytest.approx(curve.max(), rel=1e-4)
+        assert where == pytest.approx(e[curve.argmax()], abs=1e-3)
+    caps = np.linspace(2, 60, 500)[:, None]
+    curve = e * (1 - 1 / K - 1 / caps - np.sqrt(caps) * e**1.5)
+    assert theory.unconditional_constant(K)[1] == pytest.approx(curve.max(), rel=1e-3)
+    assert theory.unconditional_constant(K)[1] == pytest.approx(
+        (1 - 1 / K) ** 2 / (3 * 2 ** (4 / 3))
+    )
+
+
+def test_constants_of_small_gaps_are_the_limits_of_the_numerical_ones():
+    K, V, B = 4, 1.0, 1e9
+    rate = theory.rate(K, 1, B, V)
+    best = lower_bound_constant.best_bound(K, 1, B, V) / rate
+    assert best == pytest.approx(theory.unconditional_constant(K)[1], rel=1e-4)
+    granted = lower_bound_constant.best_granted(K, 1, B, V) / rate
+    assert granted == pytest.approx(theory.provable_constant(1 / K, 1)[1], rel=1e-4)
+
+
+def test_improved_constants_are_in_order():
+    assert theory.provable_constant(5 / 8, 15)[1] == pytest.approx(0.02576, abs=1e-5)
+    assert theory.provable_constant(1 / 2, 1)[1] == pytest.approx(0.10260, abs=1e-5)
+    for K in (2, 3, 10, 100):
+        c = lower_bound_constant.constants(K)
+        assert c["printed"] < c["exact KL, alpha 5/4, beta 15"] < c["unconditional"]
+        assert c["unconditional"] < c["best alpha and beta"] < c["mean over the good arm"]
+
+
+# ------------------------------------------------------------------ slack
+
+
+SIZES = {"K": 4, "T": 10**6, "B": 63_096, "V": 4.0}
+
+
+def slack_runs(slack, spread=0.02, seeds=8, seed=0):
+    """Runs on `hard` whose largest mean regret is `slack[policy]` times the best bound, at c = 8.
+
+    At c = 1 it is just over what that gap allows, whatever the slack, unless that is under 1.
+    """
+    rng = np.random.default_rng(seed)
+    best = lower_bound_constant.best_bound(**SIZES)
+    shape = {1: 0.85, 2: 1.1, 8: None}
+    rows = []
+    for (policy, value), c, s in itertools.product(slack.items(), shape, range(seeds)):
+        height = value if c == 8 else min(shape[c], value)
+        rows.append({"ask": "lower-bound-constant", "policy": policy, "label": policy, **SIZES,
+                     "adversary": "hard", "adversary.c": float(c), "seed": s,
+                     "regret": height * best * (1 + spread * rng.standard_normal())})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def slack(runs, **rest):
+    evidence = dataclasses.replace(NOTHING, asked=runs, **rest)
+    return one(claims.judge(evidence, ["lower-bound-constant"]))
+
+
+GOOD = {"informed": 3.8, "sw_ucb": 11.0, "oracle": 0.0}
+
+
+def test_constant_twins():
+    found = slack(slack_runs(GOOD))
+    assert (found.verdict, found.control["failed"]) == ("consistent", True)
+    assert found.numbers["slack"]["informed, K=4, T=1e+06, B=6.31e+04, V=4"][
+        "over_best"
+    ] == pytest.approx(3.8, rel=0.03)
+    broken = slack(slack_runs({**GOOD, "informed": 0.5}))
+    assert broken.verdict == "fails"
+    assert "informed" in broken.decide
+    assert slack(slack_runs({**GOOD, "informed": 1.0}, 0.2)).verdict == "undecided"
+
+
+def test_constant_is_vacuous_if_no_policy_beats_ten_times_it_or_the_oracle_does_not_come_out():
+    assert slack(slack_runs({**GOOD, "informed": 11.0})).verdict == "vacuous"
+    assert slack(slack_runs({**GOOD, "oracle": 3.0})).verdict == "vacuous"
+
+
+def test_constant_says_nothing_without_runs():
+    assert claims.judge(NOTHING, ["lower-bound-constant"]) == []
+
+
+def test_constant_on_a_real_cell():
+    """The toy cells as played: `informed` some 4 times over the bound, uniform as it must be."""
+    asks = lower_bound_constant.needs("lower-bound-constant", toy=True).asks
+    rows = []
+    for ask in asks:
+        sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
+        against = family(ask.against, **sizes)
+        runs = play_all(cell(ask.policy, **sizes), against, range(ask.seeds))
+        rows += [{**row, "ask": ask.tag} for row in runs]
+    found = slack(pd.DataFrame(rows), toy=True)
+    assert found.verdict == "consistent"
+    assert found.horizon.startswith("toy")
+    over = {name.split(",")[0]: s["over_best"] for name, s in found.numbers["slack"].items()}
+    assert 3 < over["informed"] < 7
+    sizes = {"K": asks[0].K, "T": asks[0].T, "B": asks[0].B, "V": asks[0].V}
+    gap = 64 * theory.hard_gap(sizes["K"], sizes["B"], sizes["V"])
+    uniform = (1 - 1 / sizes["K"]) * gap * sizes["T"]
+    assert over["uniform"] == pytest.approx(uniform / lower_bound_constant.best_bound(**sizes))
+
+
+def test_gaps_of_the_asks_fit():
+    for toy in (True, False):
+        for ask in lower_bound_constant.needs("lower-bound-constant", toy).asks:
+            assert theory.lower_bound_applies(ask.K, ask.T, ask.B, ask.V)
+            assert max(lower_bound_constant.GAPS) * theory.hard_gap(ask.K, ask.B, ask.V) < 0.5
