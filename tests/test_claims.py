@@ -220,22 +220,22 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
 
 
 def test_hyque_budget_twins():
-    held = one(claims.judge(evidence(regret=make_runs(hyque_cells()))))
+    held = one(claims.judge(evidence(regret=make_runs(hyque_cells())), ["hyque-budget"]))
     assert (held.id, held.verdict) == ("hyque-budget", "holds")
     runs = make_runs(hyque_cells())
     runs.loc[5, "denied"] = 660
-    failed = one(claims.judge(evidence(regret=runs)))
+    failed = one(claims.judge(evidence(regret=runs), ["hyque-budget"]))
     assert failed.verdict == "fails"
     assert failed.numbers["overspending"] == 1
     assert failed.numbers["largest_denied_over_B"] == pytest.approx(660 / runs.loc[5, "B"])
     assert failed.numbers["where"]["seed"] == 5
     over = make_runs(hyque_cells())
     over.loc[0, "queries"] += 1
-    assert one(claims.judge(evidence(regret=over))).verdict == "fails"
+    assert one(claims.judge(evidence(regret=over), ["hyque-budget"])).verdict == "fails"
 
 
 def test_hyque_budget_is_undecided_without_the_phases_that_would_show_it():
-    found = one(claims.judge(evidence(regret=make_runs(hyque_cells()[2:4]))))
+    found = one(claims.judge(evidence(regret=make_runs(hyque_cells()[2:4])), ["hyque-budget"]))
     assert found.verdict == "undecided"
     assert "0.01, 0.02" in found.decide
 
@@ -243,29 +243,39 @@ def test_hyque_budget_is_undecided_without_the_phases_that_would_show_it():
 def test_hyque_budget_is_undecided_on_few_runs():
     """About one run in ten passes B, so a handful of runs that do not says nothing."""
     few = make_runs([{**c, "seeds": 4} for c in hyque_cells()])
-    found = one(claims.judge(evidence(regret=few)))
+    found = one(claims.judge(evidence(regret=few), ["hyque-budget"]))
     assert found.verdict == "undecided"
     assert f"{hyque_budget.RUNS} runs" in found.decide
 
 
 def test_rexp3b_budget_twins():
     cells = asks("rexp3b-budget", "rexp3b")
-    held = one(claims.judge(evidence(regret=make_runs(cells))))
+    held = one(claims.judge(evidence(regret=make_runs(cells)), ["rexp3b-budget"]))
     assert (held.id, held.verdict) == ("rexp3b-budget", "holds")
-    failed = one(claims.judge(evidence(regret=make_runs(cells, lambda c: int(0.96 * c["B"])))))
+    failed = one(
+        claims.judge(
+            evidence(regret=make_runs(cells, lambda c: int(0.96 * c["B"]))), ["rexp3b-budget"]
+        )
+    )
     assert failed.verdict == "fails"
     assert failed.numbers["largest_wished_over_B"] == pytest.approx(1.96, abs=0.01)
     assert failed.numbers["largest_planned_over_B"] == pytest.approx(1.97, abs=0.01)
     plain = [{**cells[0], "K": 2, "T": 10**6, "B": 10**5, "V": 0.0}]
     assert rexp3b_budget.wished(2, 10**6, 10**5, 0.0) == 10**5
-    assert one(claims.judge(evidence(regret=make_runs(plain)))).verdict == "undecided"
+    assert (
+        one(claims.judge(evidence(regret=make_runs(plain)), ["rexp3b-budget"])).verdict
+        == "undecided"
+    )
 
 
 @pytest.mark.parametrize("policy", ["hyque", "rexp3b"])
 def test_budget_claims_are_vacuous_if_querying_every_round_does_not_overspend(policy):
     cells = asks(f"{policy}-budget", policy)[:1]
     full = [{**c, "B": c["T"]} for c in cells]
-    assert one(claims.judge(evidence(regret=make_runs(full)))).verdict == "vacuous"
+    assert (
+        one(claims.judge(evidence(regret=make_runs(full)), [f"{policy}-budget"])).verdict
+        == "vacuous"
+    )
     greedy = make_runs([{**cells[0], "policy": "greedy_spend"}])
     runs = pd.concat([make_runs(cells), greedy], ignore_index=True)
     found = one(claims.judge(evidence(regret=runs), [f"{policy}-budget"]))
