@@ -87,7 +87,8 @@ def drawn(evidence: Evidence, rates: str = "paper") -> pd.DataFrame:
 def limits(rows: pd.DataFrame, kind: str, alpha: float = 0.5) -> pd.DataFrame:
     """P and the implied C with simultaneous limits, for each block in which such a run fits.
 
-    kind: `idle` or `query`. Columns: BLOCK, rates, drawn, x, p, p_low, p_high, C, C_low, C_high.
+    kind: `idle` or `query`. Rows of one block, from several studies, count together. Columns: BLOCK,
+    rates, drawn, x, p, p_low, p_high, C, C_low, C_high.
     """
     from scipy.stats import beta
 
@@ -197,10 +198,9 @@ def _limits(row: pd.Series, what: str) -> str:
 
 
 def safe_orders(table: pd.DataFrame) -> dict:
-    """Per (T, B): the largest order up to which all orders imply C >= the proof's least, 1/2.
+    """Per (T, B): how many orders below the last C is shown to be the proof's least, 1/2.
 
-    As orders below the last: 3 means that the bound holds with C = 1/2 three orders down and
-    further. None if it does at no order.
+    3: three orders below the last block, and further down, the bound holds with C = 1/2. 0: in all.
     """
     depths = {}
     for (T, B), part in table.groupby(["T", "B"]):
@@ -224,6 +224,8 @@ def judge(
     if rows.empty:
         return []
     found = check(rows, kind)
+    if found.table.empty:  # no block is long enough for such a run
+        return []
     end = found.end
     verdict = Verdict(
         id=id,

@@ -46,7 +46,8 @@ def run(
     """A row of kind `age` an order m of the active instance, and one of kind `stale` a path.
 
     exponent: a label, B is about T^exponent. order: of the block, cut at T. paths: the increasing
-    fractions of the block at which the best arm changes, for each path.
+    fractions of the block at which the best arm changes, for each path. `expected` is the share of
+    idle rounds of baque in a complete block, `outdated` the most that can be stale.
     """
     parameters = {
         "T": T, "B": B, "exponent": exponent, "order": order, "draws": draws,
