@@ -87,8 +87,8 @@ def drawn(evidence: Evidence, rates: str = "paper") -> pd.DataFrame:
 def limits(rows: pd.DataFrame, kind: str, alpha: float = 0.5) -> pd.DataFrame:
     """P and the implied C with simultaneous limits, for each block in which such a run fits.
 
-    kind: `idle` or `query`. Rows of one block, from several studies, count together. Columns: BLOCK,
-    rates, drawn, x, p, p_low, p_high, C, C_low, C_high.
+    kind: `idle` or `query`. Rows of one block, from several studies, count together. Columns:
+    BLOCK, rates, drawn, x, p, p_low, p_high, C, C_low, C_high.
     """
     from scipy.stats import beta
 
