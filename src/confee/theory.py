@@ -8,9 +8,10 @@ are pure Python on numbers: K arms, horizon T rounds, budget B queries, variatio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 LOWER_BOUND_CONSTANT = 1 / (8 * 1920 ** (1 / 3))
 """The constant of the lower bound (appendix, last display), about 0.01006."""
@@ -305,6 +306,119 @@ def theorem_range(K: float, T: float, B: float, V: float) -> bool:
     One part in a thousand of slack on B, for budgets rounded to whole queries.
     """
     return B >= 0.999 * T**MINIMAL_BUDGET_EXPONENT and 1 / K <= V <= math.sqrt(B) / K
+
+
+# ------------------------------------------------------------------ BaQue's schedule (Algorithm 1)
+
+
+def start_rate(n: int, m: int) -> float:
+    """2^{(m-n)/2}: chance that a place of order m in a block of order n starts (line 4)."""
+    return 2.0 ** ((m - n) / 2)
+
+
+def active_share(n: int, m: int) -> float:
+    """Expected share of a block's slots whose finest started instance has order m.
+
+    With j = n - m: 2^{-j/2} prod_{i=j+1}^{n} (1 - 2^{-i/2}), as the orders start independently and
+    order n always. At j = 0 it tends to 0.0375: that share of all rounds belongs to the one
+    instance that queried when the block began, whatever T.
+    """
+    finer = math.prod(1 - start_rate(n, i) for i in range(m))
+    return start_rate(n, m) * finer
+
+
+def run_length(T: float, B: float, alpha: float = 0.5) -> float:
+    """T B^{-alpha}: rounds that a run is not to pass (alpha = 1/2: lemma on non-query rounds)."""
+    return T * B**-alpha
+
+
+def run_exponent(T: float, B: float, alpha: float = 0.5) -> float:
+    """x = B^{1-alpha/2} / sqrt(T): a longer run is to have probability at most exp(-C x).
+
+    alpha = 1/2, x = B^{3/4} / sqrt(T): the lemma; other alpha: the remark after its proof.
+    """
+    return B ** (1 - alpha / 2) / math.sqrt(T)
+
+
+PROOF_CONSTANTS = (0.5, 1 + math.sqrt(0.5))
+"""C = C_1 / 2 in the proof of the lemma on non-query rounds, C_1 from 1 to 2 + sqrt(2)."""
+
+
+def proof_order(T: float, B: float) -> int:
+    """M = floor(log2(T / sqrt(B))): the proof's start rate is 2^{(m-M)/2}, whatever the block."""
+    return max(math.floor(math.log2(run_length(T, B))), 0)
+
+
+def proof_rate(M: int, m: int) -> float:
+    """min{1, 2^{(m-M)/2}}: what the proof puts in place of `start_rate`."""
+    return min(1.0, start_rate(M, m))
+
+
+def idle_run_bound(
+    n: int, b: int, rounds: int, length: float, rate: Callable[[int], float]
+) -> float:
+    """Upper bound of P(more than `length` idle rounds in a row) in a block; union over places.
+
+    Such a run covers the first rounds of w = floor(R / b) slots, R = floor(length) + 1, and an
+    instance that starts there would query. So P <= (slots - w) prod_m (1 - rate(m))^{floor(w/2^m)}.
+    """
+    w = (math.floor(length) + 1) // b
+    counts = [(m, w >> m) for m in range(n)]
+    return _union(-(-rounds // b) - w, counts, rate)
+
+
+def query_run_bound(
+    n: int, b: int, rounds: int, length: float, rate: Callable[[int], float]
+) -> float:
+    """Upper bound of P(more than `length` query rounds in a row) in a block; union over places.
+
+    Such a run covers w = floor((R + 1) / b) - 1 whole slots, R = floor(length) + 1, and no whole
+    span of a started instance (which has idle rounds), of which there are floor((w+1)/2^m) - 1 or
+    more places of order m. A start as such ends no query run.
+    """
+    w = max((math.floor(length) + 2) // b - 1, 0)
+    if length >= rounds:
+        return 0.0
+    counts = [(m, max(((w + 1) >> m) - 1, 0)) for m in range(n + 1)]
+    return _union(-(-rounds // b) - w + 1, counts, lambda m: 1.0 if m == n else rate(m))
+
+
+def _union(places: int, counts: list[tuple[int, int]], rate: Callable[[int], float]) -> float:
+    """min{1, places * prod (1 - rate(m))^count}."""
+    if places <= 0:
+        return 0.0
+    if any(count and rate(m) >= 1 for m, count in counts):
+        return 0.0
+    log = math.log(places) + sum(count * math.log1p(-rate(m)) for m, count in counts if count)
+    return math.exp(min(log, 0.0))
+
+
+def densest_phase(n: int, b: int) -> float:
+    """(2^{n+1} - 1) / (b (2^n - 1) + 2^n): density of a phase cut after 2^n queries of block n.
+
+    The most there can be, and 2/b or more exactly when b >= 2^{n+1}. Complete blocks have 1/b.
+    """
+    return (2 ** (n + 1) - 1) / (b * (2**n - 1) + 2**n)
+
+
+def outdated_share(n: int, changes: Sequence[float]) -> float:
+    """Expected share of a block's rounds whose active instance began before the latest change.
+
+    The best arm changes at the increasing fractions `changes` of the block, f_1, f_2, ...; place i
+    of order n - j is [i, i+1) 2^{-j}. Exact at multiples of 2^{-n}:
+
+        sum_j active_share(n, n-j) sum_k [min(f_{k+1}, end of the place that f_k cuts) - f_k].
+
+    No more than this can be stale (see the study of ages): the others have only queried since. It
+    depends on neither T nor B, but for n.
+    """
+    total = 0.0
+    for j in range(n + 1):
+        for f, then in pairwise([*changes, 1.0]):
+            if f * 2**j % 1.0 > 0:
+                end = math.ceil(f * 2**j) / 2**j
+                total += active_share(n, n - j) * (min(then, end) - f)
+    return total
 
 
 # ------------------------------------------------------------------ Rexp3B (appendix)

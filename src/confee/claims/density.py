@@ -1,0 +1,174 @@
+"""In a phase that a restart ends, the share of query rounds lies in [B/2T, B/T)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confee import theory
+from confee.claims import runs
+from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.simulation.needs import Needs, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "density"
+IDS = (ID,)
+ABOUT = ("baque", "hyque")
+
+PHASES = 1000
+"""Phases without a violation that `holds` asks for: at 95 %, under 0.3 % of phases violate."""
+
+CONTROL = {"draws": 500, "work": 100_000, "quota": 2}
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """The blocks of the claims on runs, b = 3 just below B = T, and doubled quotas at 2B | 2T."""
+    T = 10**4 if toy else 10**6
+    below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": runs.TOY_DRAWS, "work": 100_000}
+    even = {"T": T, "B": T // 10, "exponent": 0.833333, **CONTROL}
+    single = even | {"quota": 1, "draws": 2000}
+    extra = tuple(Study(runs.STUDY, p, 0.1) for p in (below, even, single))
+    paper = [study for study in runs.needs(toy).studies if "rates" not in study.parameters]
+    return Needs(studies=(*paper, *extra))
+
+
+@dataclass(frozen=True)
+class Density:
+    """Phases drawn, and how many leave [B/2T, B/T) on each side."""
+
+    verdict: str
+    phases: int
+    below: int
+    above: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.below} below B/2T and {self.above} not below B/T of {self.phases} phases"
+
+
+def check(rows: pd.DataFrame, cut: str = "cut") -> Density:
+    """Counts phases outside [B/2T, B/T): `fails` with one, `holds` with none of 1000.
+
+    cut: where a phase ends in its last block n >= 1: right after a query, whichever (`cut`; one
+    that violates is enough), or with the block (`end`).
+    """
+    rows = rows[rows["order"] > 0]
+    if cut == "end":
+        rows = rows[rows["complete"] == 1]
+    phases, below, above = (int(rows[c].sum()) for c in ("drawn", f"{cut}_below", f"{cut}_above"))
+    outcome = FAILS if below + above else HOLDS if phases >= PHASES else UNDECIDED
+    return Density(outcome, phases, below, above)
+
+
+def even(rows: pd.DataFrame) -> pd.DataFrame:
+    """The appendix's assumption, T a multiple of 2B; B | 2T is all that it is used for."""
+    return rows[2 * rows["T"] % rows["B"] == 0]
+
+
+def long_enough(rows: pd.DataFrame) -> pd.DataFrame:
+    """Blocks with b < 2^{n+1}: shorter ones can reach 2/b right after 2^n queries in a row."""
+    return rows[rows["b"] < 2.0 ** (rows["order"] + 1)]
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """By counting, at every cut of every drawn block, with exact whole numbers."""
+    rows = runs.drawn(evidence)
+    if rows.empty:
+        return []
+    printed, assumed = check(rows), check(even(rows))
+    steps = _steps(rows)
+    lowest, highest = _extreme(rows, "cut_least"), _extreme(rows, "cut_most")
+    verdict = Verdict(
+        id=ID,
+        statement="in any phase that a restart ends, the share of query rounds is at least B/2T "
+        "and below B/T",
+        place="Lemma on the stability in each phase; its proof assumes T to be a multiple of 2B",
+        verdict=printed.verdict,
+        prediction="no phase outside, wherever its last block is cut right after a query",
+        measured=f"any T: {printed.text}; B | 2T: {assumed.text}; density over B/T from "
+        f"{lowest['cut_least']:.3f} to {highest['cut_most']:.3f}",
+        horizon=at_horizon(rows["T"].max(), evidence.toy),
+        control=_control(evidence),
+        numbers={
+            "draws": int(rows["drawn"].sum()),
+            "share_below": printed.below / max(printed.phases, 1),
+            "share_above": printed.above / max(printed.phases, 1),
+            "lowest": _place(lowest, "cut_least"),
+            "highest": _place(highest, "cut_most"),
+            "complete_over_half_B_over_T": _complete(rows),
+        },
+        decide=_decide(printed, lowest, highest),
+        why=f"any T, cut after a query: {printed.text}, and one is enough",
+        steps=steps,
+        evidence=(f"studies/{runs.STUDY}",),
+    )
+    return [apply_control(verdict)]
+
+
+def _control(evidence: Evidence) -> dict:
+    """Doubled quotas where B divides 2T: twice the queries in the same rounds."""
+    rows = evidence.study(runs.STUDY)
+    found = check(even(rows[rows["quota"] == 2]))
+    return {
+        "what": "every instance queries twice its slots, B | 2T",
+        "value": (found.below + found.above) / found.phases if found.phases else None,
+        "failed": found.verdict == FAILS if found.phases else None,
+        "note": "share of phases outside",
+    }
+
+
+def _steps(rows: pd.DataFrame) -> tuple[dict, ...]:
+    """The readings: any T or B | 2T; cut after a query or complete; the tiny blocks apart."""
+    readings = {
+        "any T, cut after a query": check(rows),
+        "any T, complete blocks": check(rows, "end"),
+        "B | 2T, cut after a query": check(even(rows)),
+        "B | 2T, cut after a query, blocks with b < 2^(n+1)": check(even(long_enough(rows))),
+        "B | 2T, complete blocks": check(even(rows), "end"),
+    }
+    steps = [
+        {"step": name, "outcome": found.verdict, "number": found.below + found.above,
+         "note": found.text}
+        for name, found in readings.items()
+    ]  # fmt: skip
+    whole = rows[rows["complete"] == 1]
+    off = int(whole["end_off"].sum())
+    exact = {"step": "complete blocks have density 1/b", "outcome": FAILS if off else HOLDS,
+             "number": off, "note": f"{off} of {int(whole['drawn'].sum())} do not"}  # fmt: skip
+    return (*steps, exact)
+
+
+def _complete(rows: pd.DataFrame) -> dict:
+    """1/b over B/2T, which complete blocks have whatever is drawn, for each (T, B)."""
+    return {
+        f"T={T:.0e}, B={B:.7g}": 2 * T / B / theory.slot_length(T, B)
+        for T, B in sorted(set(rows[["T", "B"]].itertuples(index=False, name=None)))
+    }
+
+
+def _extreme(rows: pd.DataFrame, column: str) -> pd.Series:
+    rows = rows[rows["order"] > 0]
+    return rows.loc[rows[column].idxmin() if column == "cut_least" else rows[column].idxmax()]
+
+
+def _place(row: pd.Series, column: str) -> dict:
+    """Where an extreme lies, with the largest density that arithmetic allows there."""
+    T, B, n, b = (int(row[name]) for name in ("T", "B", "order", "b"))
+    most = theory.densest_phase(n, b) * T / B
+    return {"T": T, "B": B, "order": n, "b": b, "over_B_over_T": float(row[column]),
+            "largest_possible": most}  # fmt: skip
+
+
+def _decide(printed: Density, lowest: pd.Series, highest: pd.Series) -> str:
+    if printed.verdict == HOLDS:
+        return ""
+    if printed.verdict == UNDECIDED:
+        return f"{PHASES} phases without a violation"
+    return (
+        f"lowest at T={lowest['T']:.0e}, B={lowest['B']}, block {lowest['order']}; highest at "
+        f"T={highest['T']:.0e}, B={highest['B']}, block {highest['order']}"
+    )

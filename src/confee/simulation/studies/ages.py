@@ -1,0 +1,183 @@
+"""How old the play frequencies are that idle rounds use, from drawn blocks without a bandit.
+
+An idle round plays the frequencies of its active instance. Their age is the round minus the mean
+round of that instance's queries so far. `baque` queries on schedule only; `hyque` also on demand,
+for which all blocks from round 1 on are played, without restart.
+
+Staleness: let every query see the arm that is best then, and let that arm change for good (never
+back to one that was best before) at given fractions of the block. An idle round after a change is
+stale by the share of its instance's queries so far that were made before the latest change; query
+rounds, and rounds before the first change, are not stale. So rounds * stale * gap is the regret of
+a policy that learns perfectly and at once from what its instance has queried.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from confee import theory
+from confee.canonical import canonical, stream
+from confee.jit import njit
+from confee.policies.hyque import demand
+from confee.policies.schedule import arrange, draw_instances
+
+BINS = 400
+"""Of the ages of an order over the block length, for their quantiles."""
+
+QUANTILES = (0.1, 0.5, 0.9)
+POLICIES = ("baque", "hyque")
+NEVER = 1 << 62
+
+
+def run(
+    T: int,
+    B: int,
+    exponent: float,
+    order: int,
+    draws: int,
+    paths: Sequence[Sequence[float]] = ((0.5,),),
+    policy: str = "baque",
+) -> list[dict[str, Any]]:
+    """A row of kind `age` an order m of the active instance, and one of kind `stale` a path.
+
+    exponent: a label, B is about T^exponent. order: of the block, cut at T. paths: the increasing
+    fractions of the block at which the best arm changes, for each path. `expected` is the share of
+    idle rounds of baque in a complete block, `outdated` the most that can be stale.
+    """
+    parameters = {
+        "T": T, "B": B, "exponent": exponent, "order": order, "draws": draws,
+        "paths": [list(path) for path in paths], "policy": policy,
+    }  # fmt: skip
+    rng = stream("study", "ages", parameters)
+    b = theory.slot_length(T, B)
+    full = b * 2**order
+    rounds = min(full, T - b * (2**order - 1))
+    changes = np.full((len(paths), max(len(path) for path in paths) + 1), NEVER)
+    for i, path in enumerate(paths):
+        changes[i, : len(path)] = [math.floor(f * full) for f in path]
+    on_demand = {"baque": False, "hyque": True}[policy]
+    idle, ages, bins, stale = play_blocks(order, b, rounds, T, B, on_demand, changes, draws, rng)
+
+    shared = {name: parameters[name] for name in ("T", "B", "exponent", "policy", "order")}
+    shared |= {"b": b, "rounds": rounds, "complete": int(rounds == full), "drawn": draws}
+    rows = []
+    for m in range(order + 1):
+        rows.append(shared | {"kind": "age", "m": m, "j": order - m, "full": full}
+                    | _age(idle[:, m] / rounds, ages[:, m], bins[m], rounds, full)
+                    | {"expected": theory.active_share(order, m) * (1 - 1 / b)})  # fmt: skip
+    for path, share in zip(paths, (stale / rounds).T, strict=True):
+        rows.append(shared | {
+            "kind": "stale", "changes": json.dumps(canonical(list(path))),
+            "stale": float(share.mean()), "stale_se": _error(share),
+            "outdated": theory.outdated_share(order, path),
+        })  # fmt: skip
+    return rows
+
+
+def _age(share, ages, bins, rounds, full) -> dict[str, float | None]:
+    """Share of the block's rounds, and the ages there: mean in rounds, over the block length."""
+    row: dict[str, float | None] = {"share": float(share.mean()), "share_se": _error(share)}
+    total = bins.sum()
+    if total == 0:
+        return row | {"age_rounds": None, "age": None} | {f"age_{q}": None for q in QUANTILES}
+    mean = float(ages.sum() / (share.sum() * rounds))
+    below = np.concatenate(([0.0], np.cumsum(bins) / total))
+    edges = np.linspace(0.0, 1.0, BINS + 1)
+    found = np.interp(QUANTILES, below, edges)
+    quantiles = {f"age_{q}": float(age) for q, age in zip(QUANTILES, found, strict=True)}
+    return row | {"age_rounds": mean, "age": mean / full} | quantiles
+
+
+def _error(values: np.ndarray) -> float | None:
+    """The standard error of the mean; None for a single draw."""
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
+
+
+@njit
+def play_blocks(order, b, rounds, T, B, on_demand, changes, draws, rng):
+    """Plays `draws` blocks of order n, cut after `rounds` rounds, each from round 1 if on demand.
+
+    changes [paths, changes + 1]: rounds of the block, from 0, at which the best arm changes; the
+    last is NEVER. Returns [draws, n + 1] idle rounds and the sum of their ages by order of the
+    active instance, [n + 1, BINS] rounds by age over the block length, and [draws, paths] stale
+    rounds.
+    """
+    idle = np.zeros((draws, order + 1))
+    ages = np.zeros((draws, order + 1))
+    bins = np.zeros((order + 1, BINS))
+    stale = np.zeros((draws, changes.shape[0]))
+    for i in range(draws):
+        used = 0
+        if on_demand:
+            for n in range(order):
+                used = block(n, b, b << n, T, B, used, True, changes[:0], idle[i], ages[i], bins,
+                             stale[i], False, rng)  # fmt: skip
+        block(order, b, rounds, T, B, used, on_demand, changes, idle[i], ages[i], bins,
+              stale[i], True, rng)  # fmt: skip
+    return idle, ages, bins, stale
+
+
+@njit
+def block(
+    n, b, rounds, T, B, used, on_demand, changes, idle, ages, bins, stale, noted, rng
+):  # fmt: skip
+    """Plays one block, with `used` queries made before it; returns the queries made after it."""
+    orders, starts = draw_instances(n, rng)
+    pieces, left, _ = arrange(orders, starts)
+    asked = np.zeros(orders.shape[0])  # queries of each instance, the sum of their rounds,
+    summed = np.zeros(orders.shape[0])  # and how many were made before each change
+    before = np.zeros((orders.shape[0], changes.shape[0], changes.shape[1]))
+    first = b * ((1 << n) - 1) + 1
+    width = min(T / math.sqrt(B), 2.0**n)
+    t = 0
+    for p in range(pieces.shape[0]):
+        i = pieces[p, 2]
+        stop = min(pieces[p, 1] * b, rounds)
+        batch = min(min(left[i], stop - t), B - used)
+        left[i] -= min(left[i], stop - t)
+        while t < stop:
+            if batch == 0:
+                until = stop
+                if on_demand and used < B:
+                    until = demand(first + t, first + stop, used, T, B, width, False) - first
+                if noted and asked[i] > 0 and until > t:
+                    m = orders[i]
+                    mean = summed[i] / asked[i]
+                    idle[m] += until - t
+                    ages[m] += (until - t) * (0.5 * (t + until - 1) - mean)
+                    spread(bins[m], (t - mean) / (b << n), (until - mean) / (b << n), until - t)
+                    for path in range(changes.shape[0]):
+                        for k in range(changes.shape[1] - 1):
+                            since = max(t, changes[path, k])
+                            passed = min(until, changes[path, k + 1]) - since
+                            if passed > 0:
+                                stale[path] += passed * before[i, path, k] / asked[i]
+                t = until
+                if t == stop:
+                    break
+                batch = 1
+            asked[i] += batch
+            summed[i] += batch * (t + 0.5 * (batch - 1))
+            for path in range(changes.shape[0]):
+                for k in range(changes.shape[1] - 1):
+                    before[i, path, k] += min(max(changes[path, k] - t, 0), batch)
+            used += batch
+            t += batch
+            batch = 0
+        if t == rounds:
+            break
+    return used
+
+
+@njit
+def spread(bins, low, high, weight):
+    """Adds `weight`, evenly spread over [low, high) of [0, 1], to equal bins."""
+    size = bins.shape[0]
+    low, high = low * size, high * size
+    for k in range(max(int(low), 0), min(int(high), size - 1) + 1):
+        bins[k] += weight * max(min(high, k + 1.0) - max(low, float(k)), 0.0) / (high - low)

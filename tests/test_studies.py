@@ -1,0 +1,286 @@
+"""Studies of drawn blocks against plain round-by-round ones, and what theory says of them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from confee import jit, theory
+from confee.policies.schedule import draw_instances
+from confee.simulation.studies import ages, schedules
+
+few = settings(max_examples=60, derandomize=True, deadline=None)
+
+
+def instances(n, rng):
+    """A drawn block as [(m, s)]; that the draw is right is shown in test_schedule."""
+    orders, starts = draw_instances(n, rng)
+    return list(zip(orders.tolist(), starts.tolist(), strict=True))
+
+
+def queried(n, b, rounds, started, quota=1):
+    """For each round of a block whether BaQue queries, and the instance it belongs to."""
+    owner = reference.owners(n, started)
+    left = {i: quota * owner.count(i) for i in started}
+    asks, whose = [], []
+    for t in range(rounds):
+        i = owner[t // b]
+        asks.append(left[i] > 0)
+        left[i] -= asks[-1]
+        whose.append(i)
+    return asks, whose
+
+
+def longest(asks, kind):
+    return max((len(list(g)) for a, g in itertools.groupby(asks) if a == kind), default=0)
+
+
+def cuts(n, b, T, B, asks, quota):
+    """Densities over B/T, as fractions (queries T, rounds B), of phases cut after each query."""
+    used, found = quota * (2**n - 1), []
+    for t, asked in enumerate(asks):
+        used += asked
+        if asked:
+            found.append((used * T, (b * (2**n - 1) + t + 1) * B))
+    return found
+
+
+# ------------------------------------------------------------------ schedules
+
+
+@few
+@given(
+    n=st.integers(0, 7), b=st.integers(2, 9), share=st.floats(0.01, 1), quota=st.integers(1, 2),
+    seed=st.integers(0, 2**32),
+)  # fmt: skip
+def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
+    T, B = 10_000, 2 * 10_000 // b  # any: it only sets what the density is compared with
+    rounds = max(1, math.floor(share * b * 2**n))
+    found, densities = schedules.draw_blocks(
+        n, b, rounds, T, B, n, 1.0, quota, 1, np.random.default_rng(seed)
+    )
+    asks, _ = queried(n, b, rounds, instances(n, np.random.default_rng(seed)), quota)
+    assert found[0, schedules.IDLE] == longest(asks, False)
+    assert found[0, schedules.QUERY] == longest(asks, True)
+    assert found[0, schedules.QUERIES] == sum(asks)
+    if n > 0:
+        every = cuts(n, b, T, B, asks, quota)
+        assert densities[0] == pytest.approx([f(q / r for q, r in every) for f in (min, max)])
+        assert found[0, schedules.CUT_BELOW] == any(2 * q < r for q, r in every)
+        assert found[0, schedules.CUT_ABOVE] == any(q >= r for q, r in every)
+        assert max(q / r for q, r in every) <= quota * theory.densest_phase(n, b) * T / B + 1e-12
+
+
+@few
+@given(n=st.integers(0, 7), M=st.integers(0, 9), b=st.integers(2, 5), seed=st.integers(0, 2**32))
+def test_the_proofs_rates_are_tiles_or_a_thinned_block(n, M, b, seed):
+    tile, keep = min(n, M), 2.0 ** ((min(n, M) - M) / 2)
+    found, _ = schedules.draw_blocks(
+        n, b, b * 2**n, 1000, 100, tile, keep, 1, 1, np.random.default_rng(seed)
+    )
+    rng = np.random.default_rng(seed)
+    asks = []
+    for _ in range(2 ** (n - tile)):
+        started = instances(tile, rng)
+        if keep < 1:
+            started = started[:1] + [i for i in started[1:] if rng.random() < keep]
+        asks += queried(tile, b, b * 2**tile, started)[0]
+    expected = [longest(asks, False), longest(asks, True), sum(asks)]
+    assert found[0, [schedules.IDLE, schedules.QUERY, schedules.QUERIES]].tolist() == expected
+    for m in range(tile):
+        assert theory.start_rate(tile, m) * keep == pytest.approx(theory.proof_rate(M, m))
+
+
+def test_order_n_alone_queries_first():
+    row = schedules.run(1000, 100, 0.6, 5, 10**6, rates="alone", low=4, high=4)[0]
+    assert (row["b"], row["rounds"], row["drawn"]) == (20, 320, 5)
+    assert (row["query_max"], row["idle_max"]) == (16, 304)
+    assert (row["idle_mean"], row["idle_over_0.5"], row["query_over_0.5"]) == (304, 5, 0)
+
+
+def test_a_study_says_where_it_was_made_and_draws_the_same_again():
+    parameters = {"T": 3000, "B": 700, "exponent": 0.8, "draws": 50, "work": 2000}
+    rows = schedules.run(**parameters)
+    assert rows == schedules.run(**parameters)
+    last, first = theory.last_block(3000, 700)
+    assert [row["order"] for row in rows] == list(range(last + 1))
+    assert [row["complete"] for row in rows] == [1] * last + [0]
+    assert rows[-1]["rounds"] == 3000 - first + 1
+    assert all(parameters.items() <= row.items() for row in rows)
+    assert rows[0]["drawn"] == 50
+    assert rows[-1]["drawn"] < 50
+    assert schedules.run(**parameters, low=2)[0]["order"] == 2
+    assert schedules.run(**parameters)[2] != schedules.run(**parameters, low=2)[0]  # own stream
+    assert all(row["end_off"] == 0 for row in rows if row["complete"])
+
+
+@pytest.mark.parametrize("rates", ["paper", "proof"])
+@pytest.mark.parametrize("b", [2, 5])
+def test_union_bounds_are_above_the_exact_chances(rates, b):
+    """Every pattern of starts of a block of 4 slots, and every length of a run."""
+    n, M = 2, 3
+    places = [(m, s) for m in range(n) for s in range(0, 2**n, 2**m)]
+    rate = partial(theory.start_rate, n) if rates == "paper" else partial(theory.proof_rate, M)
+    for rounds in (b * 2**n, b * 3 - 1):
+        chance = {True: np.zeros(rounds + 1), False: np.zeros(rounds + 1)}
+        for pattern in itertools.product([0, 1], repeat=len(places)):
+            p = math.prod(rate(m) if on else 1 - rate(m)
+                          for on, (m, _) in zip(pattern, places, strict=True))  # fmt: skip
+            started = [(n, 0), *(place for on, place in zip(pattern, places, strict=True) if on)]
+            asks, _ = queried(n, b, rounds, started)
+            for kind, total in chance.items():
+                total[: longest(asks, kind)] += p  # longer than 0 .. longest - 1
+        for length in range(rounds + 1):
+            idle = theory.idle_run_bound(n, b, rounds, length, rate)
+            query = theory.query_run_bound(n, b, rounds, length, rate)
+            assert chance[False][length] <= idle + 1e-12, (rounds, length)
+            assert chance[True][length] <= query + 1e-12, (rounds, length)
+            assert max(idle, query) <= 1
+
+
+@pytest.mark.parametrize("rates", ["paper", "proof"])
+def test_union_bounds_are_above_what_is_drawn(rates):
+    """At T^0.8 and T^0.9 the shares of long runs are under the bounds, by 4 standard errors."""
+    close = 0
+    for T, B in ((10_000, 1584), (10_000, 3981), (100_000, 10_000)):
+        M, length = theory.proof_order(T, B), theory.run_length(T, B)
+        for row in schedules.run(T, B, 0.0, 400, 20_000, rates):
+            n = row["order"]
+            rate = (
+                partial(theory.start_rate, n) if rates == "paper" else partial(theory.proof_rate, M)
+            )
+            for kind, bound in (("idle", theory.idle_run_bound), ("query", theory.query_run_bound)):
+                top = bound(n, row["b"], row["rounds"], length, rate)
+                share = row[f"{kind}_over_0.5"] / row["drawn"]
+                assert share <= top + 4 * math.sqrt(top * (1 - top) / row["drawn"])
+                close += 0 < share < top < 1
+    assert close > 0
+
+
+def test_the_kernels_of_studies_are_in_the_name_of_the_cache(monkeypatch, tmp_path):
+    folder = tmp_path / "simulation" / "studies"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(jit, "PACKAGE", tmp_path)
+    before = jit.source_hash()
+    (folder / "one.py").write_text("kernel")
+    assert jit.source_hash() != before
+
+
+# ------------------------------------------------------------------ ages
+
+
+def plain(order, T, B, on_demand, changes, seed):
+    """One run round by round: idle rounds and their ages by order, and stale rounds, of a block."""
+    rng = np.random.default_rng(seed)
+    b = theory.slot_length(T, B)
+    used, t = 0, 1
+    for n in range(0 if on_demand else order, order + 1):
+        first = b * (2**n - 1) + 1
+        t = first
+        started = instances(n, rng)
+        owner = reference.owners(n, started)
+        left = {i: owner.count(i) for i in started}
+        asked = {i: [] for i in started}
+        idle, age, stale = np.zeros(order + 1), np.zeros(order + 1), 0.0
+        while t < first + b * 2**n and t <= T:
+            at = t - first
+            i = owner[at // b]
+            if left[i] > 0:
+                left[i] -= 1
+                wish = True
+            else:
+                wish = on_demand and used < t * B / T - reference.buffers(T, B, n, t, "body")
+            if wish and used < B:
+                asked[i].append(at)
+                used += 1
+            elif asked[i]:
+                idle[i[0]] += 1
+                age[i[0]] += at - np.mean(asked[i])
+                past = [c for c in changes if c <= at]
+                if past:
+                    stale += np.mean([s < past[-1] for s in asked[i]])
+            t += 1
+    return idle, age, stale, used
+
+
+@few
+@given(
+    order=st.integers(0, 6), slots=st.integers(80, 160), b=st.integers(2, 6),
+    on_demand=st.booleans(), seed=st.integers(0, 2**32),
+)  # fmt: skip
+def test_ages_are_those_of_a_plain_run(order, slots, b, on_demand, seed):
+    T, B = slots * b, 2 * slots
+    b = theory.slot_length(T, B)
+    rounds = min(b * 2**order, T - b * (2**order - 1))
+    path = [math.floor(f * b * 2**order) for f in (0.3, 0.5, 0.9)]
+    changes = np.array([[*path, ages.NEVER], [path[1], *[ages.NEVER] * 3]])
+    idle, age, bins, stale = ages.play_blocks(
+        order, b, rounds, T, B, on_demand, changes, 1, np.random.default_rng(seed)
+    )
+    for k, marks in enumerate((path, path[1:2])):
+        expected = plain(order, T, B, on_demand, marks, seed)
+        assert idle[0] == pytest.approx(expected[0])
+        assert age[0] == pytest.approx(expected[1])
+        assert stale[0, k] == pytest.approx(expected[2])
+    assert bins.sum(axis=1) == pytest.approx(idle[0])
+
+
+def test_active_shares_add_up_and_keep_a_floor():
+    for n in (0, 1, 5, 20):
+        assert sum(theory.active_share(n, m) for m in range(n + 1)) == pytest.approx(1)
+    assert theory.active_share(0, 0) == 1
+    assert theory.active_share(60, 60) == pytest.approx(0.0375, abs=5e-5)
+    assert theory.active_share(60, 58) == pytest.approx(0.125, abs=0.005)
+
+
+def test_drawn_shares_ages_and_stale_rounds_are_as_theory_says():
+    """Shares within 4 standard errors of the closed form; nothing staler than it can be."""
+    paths = [[0.5], [0.125, 0.75], [0.3]]
+    for T, B, order in ((10**5, 10**4, 8), (10**5, 31622, 10)):
+        frame = pd.DataFrame(ages.run(T, B, 0.0, order, 1500, paths))
+        age = frame[frame["kind"] == "age"]
+        assert (abs(age["share"] - age["expected"]) <= 4 * age["share_se"]).all()
+        b = theory.slot_length(T, B)
+        assert age["share"].sum() == pytest.approx(1 - 1 / b)  # complete: 1/b of it is queries
+        assert (age["age_0.1"] < age["age_0.5"]).all()
+        assert (age["age_0.5"] < age["age_0.9"]).all()
+        assert (age["age"] > 0).all()
+        assert (age["age"] < 2.0 ** -age["j"]).all()  # no instance is older than its span
+        assert age["age"].to_numpy() == pytest.approx(age["age_rounds"] / (b * 2**order))
+        stale = frame[frame["kind"] == "stale"]
+        assert [json.loads(text) for text in stale["changes"]] == paths
+        assert (stale["stale"] + 4 * stale["stale_se"] < stale["outdated"]).all()
+        assert (stale["stale"] > 4 * stale["stale_se"]).all()
+
+
+def test_outdated_rounds_are_counted_by_the_closed_form():
+    """Rounds whose instance began before the latest change, in plain blocks; 4 standard errors."""
+    n, draws, rng = 6, 1500, np.random.default_rng(5)
+    changes = [0.25, 0.3125, 0.75]
+    shares = np.zeros(draws)
+    for k in range(draws):
+        owner = reference.owners(n, instances(n, rng))
+        latest = [max((c for c in changes if c * 2**n <= s), default=0) for s in range(2**n)]
+        shares[k] = np.mean([i[1] < c * 2**n for i, c in zip(owner, latest, strict=True)])
+    error = shares.std() / math.sqrt(draws)
+    assert abs(shares.mean() - theory.outdated_share(n, changes)) < 4 * error
+    assert theory.outdated_share(n, []) == 0
+
+
+def test_on_demand_queries_make_the_data_younger():
+    """Same block, T and B: less of it is stale; by 3 standard errors."""
+    stale = {}
+    for policy in ages.POLICIES:
+        rows = ages.run(10**5, 10**4, 0.8, 11, 400, [[0.1, 0.3, 0.5, 0.7]], policy)
+        stale[policy] = rows[-1]["stale"], rows[-1]["stale_se"]
+    (more, e1), (less, e2) = stale["baque"], stale["hyque"]
+    assert more - less > 3 * math.hypot(e1, e2)
