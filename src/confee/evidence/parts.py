@@ -36,7 +36,7 @@ def part_slopes(
     points of these parts.
 
     A cell is saturated where the part, so scaled, is above half of uniform play's *whole* worst
-    case. Uniform play has neither query rounds nor data, so no part of its own to compare with.
+    case. Uniform play has neither query rounds nor data, so it has no part and no exponent here.
 
     Args:
         evidence: its `regret`, `points` and `choose`.
@@ -44,6 +44,7 @@ def part_slopes(
         labels: the policies wanted, all by default.
     """
     runs, points = evidence.regret, evidence.points
+    points = points[points["policy"] != REFERENCE]
     if labels is not None:
         runs = runs[runs["label"].isin(labels)]
         points = points[points["label"].isin(labels)]
