@@ -99,6 +99,14 @@ class UCB1(Feedback):
         arm = rng.choice(np.flatnonzero(index == index.max()))
         return arm, min(1.0, float(index[arm]))
 
+    def uniform(self, rng):
+        """Any arm, and its own g~."""
+        arm = rng.integers(0, self.K)
+        n = self.plays[arm]
+        if n == 0:
+            return arm, 1.0
+        return arm, min(1.0, self.rewards[arm] / n + math.sqrt(2 * math.log(self.size) / n))
+
 
 class Record:
     """One run against one path: what happened, and the regret in its four parts."""
@@ -216,8 +224,13 @@ def buffers(T, B, n, t, buffer):
     raise ValueError(f"buffer must be body or appendix, not {buffer!r}")
 
 
-def play_hyque(record, rng, baseline, on_demand, scale=1.0, buffer="body"):
-    """Algorithm 2. Without `on_demand` it is BaQue, without `baseline` OdQue."""
+def play_hyque(
+    record, rng, baseline, on_demand, scale=1.0, buffer="body", blind=False, discarding=False
+):  # fmt: skip
+    """Algorithm 2. Without `on_demand` it is BaQue, without `baseline` OdQue.
+
+    `blind` draws every queried arm uniformly; `discarding` forgets what converted queries showed.
+    """
     T, K, B = record.T, record.K, record.B
     b = -(-2 * T // B)
     memory = Memory(K)
@@ -256,14 +269,15 @@ def play_hyque(record, rng, baseline, on_demand, scale=1.0, buffer="body"):
             if kind == "idle":
                 record.idle(memory.distribution(instance), instance)
             else:
-                arm, g = instance.choose(rng)
+                arm, g = instance.uniform(rng) if blind else instance.choose(rng)
                 reward, mu = record.query(arm, rng)
-                instance.observe(arm, reward, mu)
-                U, excess, queries = min(U, g), excess + g - reward, queries + 1
-                if kind == "baseline":
-                    baseline_rewards[t] = reward
-                if fall_test(excess, queries, T, K, scale):
-                    fired.append("ii")
+                if kind == "baseline" or not discarding:
+                    instance.observe(arm, reward, mu)
+                    U, excess, queries = min(U, g), excess + g - reward, queries + 1
+                    if kind == "baseline":
+                        baseline_rewards[t] = reward
+                    if fall_test(excess, queries, T, K, scale):
+                        fired.append("ii")
 
             for m, s in ends.get(t, []):
                 span = range(t_n + b * s, t + 1)
@@ -414,6 +428,10 @@ def play(policy, means, B, V, rng, **options):
             play_hyque(record, rng, baseline=True, on_demand=False, **options)
         case "odque":
             play_hyque(record, rng, baseline=False, on_demand=True, **options)
+        case "hyque_blind":
+            play_hyque(record, rng, baseline=True, on_demand=True, blind=True, **options)
+        case "hyque_discarding":
+            play_hyque(record, rng, baseline=True, on_demand=True, discarding=True, **options)
         case "rexp3b":
             play_rexp3b(record, rng, V, **options)
         case "ucb1":

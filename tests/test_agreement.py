@@ -38,6 +38,8 @@ LARGE = [
     ("baque", {}, 3, 800, 250, 2, 0.4),
     ("baque", {"scale": 0.00015}, 2, 800, 400, 2, 0.5),
     ("odque", {}, 3, 800, 250, 2, 0.4),
+    ("hyque_blind", {}, 3, 800, 250, 2, 0.4),
+    ("hyque_discarding", {}, 3, 800, 250, 2, 0.4),
     ("uniform", {}, 3, 500, 100, 2, 0.3),
     ("oracle", {}, 3, 500, 100, 2, 0.3),
 ]
@@ -58,6 +60,8 @@ SMALL = [
     ("baque", {}, 3, 400, 125, 2, 0.5),
     ("baque", {"scale": 0.00015}, 2, 400, 200, 2, 0.5),
     ("odque", {}, 3, 300, 100, 2, 0.5),
+    ("hyque_blind", {}, 3, 300, 100, 2, 0.5),
+    ("hyque_discarding", {}, 3, 300, 200, 2, 0.5),
     ("uniform", {}, 3, 200, 50, 2, 0.5),
     ("oracle", {}, 3, 200, 50, 2, 0.5),
 ]
@@ -174,7 +178,9 @@ def _paths(K, T, V, seed):
 
 @pytest.mark.parametrize("B", [20, 75, 140, 230, 299, 300])
 @pytest.mark.parametrize("scale", [1.0, 0.00025, 0.00012, 0.0])
-@pytest.mark.parametrize("policy", ["hyque", "appendix", "baque", "odque"])
+@pytest.mark.parametrize(
+    "policy", ["hyque", "appendix", "baque", "odque", "hyque_blind", "hyque_discarding"]
+)
 def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
     T, V = 300, BUDGET
     options = {"scale": scale}
@@ -187,6 +193,7 @@ def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
                 hyque.play,
                 draw_instances=instances.draw_instances,
                 choose=hyque.choose.py_func,
+                draw=hyque.draw.py_func,
                 query=game.query.py_func,
                 idle=game.idle.py_func,
             )

@@ -36,6 +36,11 @@ def critical_gap(K: float, B: float, V: float) -> float:
     return (K * V / B) ** (1 / 3)
 
 
+def query_rate(K: float, B: float, V: float) -> float:
+    """K^{1/3} V^{1/3} B^{2/3}: the rate of the regret over query rounds, B / T of `rate`."""
+    return B * critical_gap(K, B, V)
+
+
 # ------------------------------------------------------------------ lower bound (appendix)
 
 
@@ -442,6 +447,18 @@ def rexp3b_batch(K: int, T: int, B: int, V: float) -> tuple[int, int]:
 def exp3_rate(K: int, rounds: int) -> float:
     """gamma = min{1, sqrt(K ln K / ((e - 1) rounds))}: Exp3's exploration (Algorithm 3)."""
     return min(1.0, math.sqrt(K * math.log(K) / ((math.e - 1) * rounds)))
+
+
+def rexp3b_bound(K: int, T: int, B: int, V: float) -> float:
+    """Rexp3B's regret bound before its last simplification (appendix, step 3 of the proof).
+
+    (T / D_T + 1) 2 sqrt((e - 1) D_B K ln K) + 2 D_B V + 6 V D_T + 2 T sqrt((e - 1) K ln K / D_B),
+    with the batch D_T and its queries D_B as they are run.
+    """
+    length, queries = rexp3b_batch(K, T, B, V)
+    spread = (math.e - 1) * K * math.log(K)
+    exploring = (T / length + 1) * 2 * math.sqrt(spread * queries) + 2 * queries * V
+    return exploring + 6 * V * length + 2 * T * math.sqrt(spread / queries)
 
 
 # ------------------------------------------------------------------ sliding window

@@ -1,7 +1,8 @@
 """HyQue (Algorithm 2) over BaQue (Algorithm 1): a prior-free query allocation around UCB1.
 
-`baque` and `odque` are the same kernel with one half switched off, and `hyque_calibrated` the same
-with a measured scale on the change tests.
+`baque` and `odque` are the same kernel with one half switched off, `hyque_calibrated` the same with
+a measured scale on the change tests, `hyque_blind` and `hyque_discarding` (controls of claims) the
+same without the use of some feedback.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.schedule import arrange, draw_instances
-from confee.policies.ucb import PLAYS, choose, reset, update
+from confee.policies.ucb import MEAN, PLAYS, WIDTH, choose, reset, update
 from confee.world.game import idle, query
+
+USED, BLIND, DISCARDED = 0, 1, 2
+"""What becomes of feedback: used; no use for the choice of arms; that of conversions is lost."""
 
 
 @njit
 def play(
-    world, ledger, K, T, B, b, baseline, on_demand, appendix, factor, scale, measure, rng
+    world, ledger, K, T, B, b, baseline, on_demand, appendix, factor, scale, measure, feedback, rng
 ):  # fmt: skip
     """Plays rounds 1..T; returns the scale (see `measure`).
 
     b: slot length ceil(2T/B). baseline, on_demand: whether each half of the allocation is on.
     appendix: the buffer printed in the appendix. factor: rho^ = scale * factor * rho. measure: the
     change tests restart nothing; instead `scale` is raised to the smallest at which none fires.
+    feedback: USED; or BLIND: queried arms are uniform; or DISCARDED: that of conversions is lost.
     """
     orders_at_most = 2
     while b << orders_at_most < T + b:
@@ -36,6 +41,7 @@ def play(
     datas = np.zeros((orders_at_most + 1, K + 4))
     observed = np.zeros(orders_at_most + 1, dtype=np.int64)
     in_use = np.ones(K)  # the last play frequencies in use; uniform before there are any
+    lost = np.zeros(K + 4)  # the data of conversions whose feedback is discarded
     root_B = T / math.sqrt(B)
 
     t = 1
@@ -90,8 +96,17 @@ def play(
                         break
                     ledger.conversions += 1
 
+                    if feedback == DISCARDED:
+                        arm, _ = choose(ucb, observed[m], 2.0, rng)
+                        query(world, ledger, lost, t, arm, rng)
+                        t += 1
+                        continue
+
                 # Lines 6-7: play the index, look, update.
-                arm, value = choose(ucb, observed[m], 2.0, rng)
+                if feedback == BLIND:
+                    arm, value = draw(ucb, observed[m], rng)
+                else:
+                    arm, value = choose(ucb, observed[m], 2.0, rng)
                 reward = query(world, ledger, data, t, arm, rng)
                 update(ucb, arm, reward)
                 observed[m] += 1
@@ -140,6 +155,15 @@ def play(
 
 
 @njit
+def draw(ucb, tau, rng):
+    """(arm, optimistic value) as `choose` gives them, but of an arm drawn uniformly."""
+    arm = int(rng.integers(0, ucb.shape[1]))
+    if ucb[PLAYS, arm] == 0.0:
+        return arm, 1.0
+    return arm, min(1.0, ucb[MEAN, arm] + math.sqrt(2.0 * math.log(tau)) * ucb[WIDTH, arm])
+
+
+@njit
 def rho(t, K):
     """sqrt(K ln max(t, 2) / t) + K / t (Lemma on UCB1)."""
     return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
@@ -182,11 +206,13 @@ class Options(BaqueOptions):
     buffer: str = schema.choice("body", "body", "appendix")
 
 
-def arguments(K, T, B, V, options, baseline=True, on_demand=True, measure=False):
+def arguments(
+    K, T, B, V, options, baseline=True, on_demand=True, measure=False, feedback=USED
+):  # fmt: skip
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
     factor = theory.rho_hat_factor(T)
-    return b, baseline, on_demand, appendix, factor, float(options.scale), measure
+    return b, baseline, on_demand, appendix, factor, float(options.scale), measure, feedback
 
 
 POLICY = Policy(

@@ -1,0 +1,169 @@
+"""Spreading queries evenly over batches, or concentrating them, costs substantially more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confee.claims.ratios import LEVEL, above, fieller, together
+from confee.claims.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.evidence.worst import SETTING, worst_cases
+from confee.simulation.needs import Ask, Conf, Needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "naive-allocation"
+IDS = (ID,)
+
+REFERENCE = "informed"
+"""Told borders and gap. It too spreads its queries evenly over batches, and explores first."""
+
+MARGIN = 1.5
+"""Times the reference's regret that is "substantially" more. The paper names no number."""
+
+STEPS = {"concentrated": ("greedy_spend",), "evenly spread": ("sw_ucb", "ucb1")}
+"""Ways to allocate, and the policies that do so. A way costs what its best policy does."""
+
+SIZES = ((4, 300_000, 30_000, 4.0), (4, 300_000, 30_000, 16.0), (2, 1_000_000, 60_000, 4.0),
+         (8, 300_000, 60_000, 8.0))  # fmt: skip
+TOY_SIZES = ((2, 10_000, 2_000, 2.0),)
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """A few sizes against the proof's instance, that with wider gaps, and switching."""
+    sizes, seeds = (TOY_SIZES, 4) if toy else (SIZES, 12)
+    against: dict[str, Conf] = {
+        "hard": {"name": "hard", "c": [1, 4, 16]},
+        "switching": {"name": "switching", "strength": [2, "ceiling"] if toy else [1, 2, 4, 8]},
+    }
+    policies = [p for some in STEPS.values() for p in some] + [REFERENCE]
+    asks = [Ask(ID, {"name": p}, *s, against=against, seeds=seeds) for s in sizes for p in policies]
+    return Needs(asks=tuple(asks))
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Both ways must cost over MARGIN times the reference in every size; the reference itself must
+    not."""
+    runs = evidence.asked_for(ID)
+    if runs.empty or not (runs["label"] == REFERENCE).any():
+        return []
+    worst = worst_cases(runs, choose=0)
+    checks = {way: cost_check(worst, policies) for way, policies in STEPS.items()}
+    outcome = together(found for found, _ in checks.values())
+    reference, own = cost_check(worst, (REFERENCE,))
+    own_instance = _on_the_proofs_instance(runs)
+    verdict = Verdict(
+        id=ID,
+        statement="queries concentrated in few batches, or spread evenly over all, cost "
+        "substantially more than they need to",
+        place="Discussion after the theorem on the lower bound",
+        verdict=outcome,
+        prediction=f"worst-case regret over {MARGIN:g} times that of {REFERENCE}, in every size",
+        measured="; ".join(f"{way} {_range_text(ratios)}" for way, (_, ratios) in checks.items())
+        + _nobody_tells(own_instance),
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control={
+            "what": f"{REFERENCE} against itself",
+            "value": float(own["ratio"].max()) if len(own) else None,
+            "failed": reference == FAILS if len(own) else None,
+            "note": "it spreads its queries evenly as well, so even spreading is not what costs",
+        },
+        numbers={
+            "ratios": {way: _rows(ratios) for way, (_, ratios) in checks.items()},
+            "on_the_proofs_instance": own_instance,
+        },
+        seeds=int(worst["seeds"].min()),
+        decide=_decide(checks),
+        why=f"limits of all sizes together at {1 - LEVEL:.0%} against {MARGIN:g}: "
+        + ", ".join(f"{way} {found}" for way, (found, _) in checks.items()),
+        steps=tuple(_step(way, *check) for way, check in checks.items()),
+        evidence=("asked",),
+    )
+    return [apply_control(verdict)]
+
+
+def cost_check(worst: pd.DataFrame, policies: tuple[str, ...]) -> tuple[str, pd.DataFrame]:
+    """Whether the best of `policies` costs over MARGIN times the reference in every setting.
+
+    Worst case over worst case; the two are taken as independent, which widens the limits, as paths
+    are shared. Columns: SETTING, label, ratio, low, high.
+    """
+    import pandas as pd
+
+    base = worst[worst["label"] == REFERENCE].set_index(SETTING)
+    own = worst[worst["label"].isin(policies)]
+    own = own.loc[own.groupby(SETTING)["regret"].idxmin()]
+    rows = []
+    for row in own.itertuples(index=False):
+        key = tuple(getattr(row, name) for name in SETTING)
+        if key not in base.index:
+            continue
+        other = base.loc[key]
+        same = row.label == REFERENCE
+        cov = row.se * other["se"] if same else 0.0
+        t = _quantile(min(row.seeds, other["seeds"]) - 1, len(own))
+        low, high = fieller(row.regret, other["regret"], row.se**2, other["se"] ** 2, cov, t)
+        ratio = row.regret / other["regret"]
+        rows.append((*key, row.label, ratio, low, high))
+    ratios = pd.DataFrame(rows, columns=[*SETTING, "label", "ratio", "low", "high"])
+    return above(ratios, MARGIN), ratios
+
+
+def _quantile(df: float, tests: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.isf(LEVEL / 2 / tests, max(df, 1)))
+
+
+def _on_the_proofs_instance(runs: pd.DataFrame) -> dict[str, list[float]]:
+    """Regret over the reference's on `hard` with c = 1, per policy: smallest and largest.
+
+    Its gap is too small for anybody's queries to tell, so nobody's allocation matters there.
+    """
+    hard = runs[(runs["adversary"] == "hard") & (runs["adversary.c"].astype(float) == 1)]
+    mean = hard.groupby([*SETTING, "label"])["regret"].mean().unstack("label")
+    if REFERENCE not in mean:
+        return {}
+    ratio = mean.div(mean[REFERENCE], axis=0)
+    return {label: [float(ratio[label].min()), float(ratio[label].max())] for label in ratio}
+
+
+def _nobody_tells(ratios: dict[str, list[float]]) -> str:
+    most = max((high for _, high in ratios.values()), default=None)
+    return "" if most is None else f"; on the proof's own instance at most {most:.2f} times"
+
+
+def _decide(checks: dict) -> str:
+    notes = []
+    for way, (outcome, ratios) in checks.items():
+        if len(ratios) and outcome in (FAILS, UNDECIDED):
+            least = ratios.loc[ratios["low"].idxmin()]
+            where = ", ".join(f"{name}={least[name]:.6g}" for name in SETTING)
+            word = "least" if outcome == FAILS else "more seeds"
+            notes.append(f"{way}: {word} at {where}")
+        elif not len(ratios):
+            notes.append(f"{way}: none of {', '.join(STEPS[way])} was played")
+    return "; ".join(notes)
+
+
+def _rows(ratios: pd.DataFrame) -> list[dict]:
+    return [{"where": ", ".join(f"{n}={row[n]:.6g}" for n in SETTING), "policy": row["label"],
+             "ratio": float(row["ratio"]), "low": float(row["low"]), "high": float(row["high"])}
+            for _, row in ratios.iterrows()]  # fmt: skip
+
+
+def _range_text(ratios: pd.DataFrame) -> str:
+    """`2.31 [2.10, 2.55] to 9.1 times (greedy_spend)`."""
+    if ratios.empty:
+        return "not played"
+    least = ratios.loc[ratios["ratio"].idxmin()]
+    limits = f"[{least['low']:.2f}, {least['high']:.2f}]"
+    return f"{least['ratio']:.2f} {limits} to {ratios['ratio'].max():.2f} times ({least['label']})"
+
+
+def _step(way: str, outcome: str, ratios: pd.DataFrame) -> dict:
+    number = float(ratios["ratio"].min()) if len(ratios) else float("nan")
+    note = f"smallest ratio; policies {', '.join(STEPS[way])}, worst case over worst case"
+    return {"step": way, "outcome": outcome, "number": number, "note": note}

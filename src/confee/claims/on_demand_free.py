@@ -1,0 +1,195 @@
+"""On-demand queries cost nothing: at most B/2 of them, and no more regret than without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confee.claims.ratios import LEVEL, at_most, paired, together
+from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.evidence.worst import SETTING
+from confee.simulation.needs import Ask, Needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "on-demand-free"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+MARGIN = 1.1
+"""Regret over BaQue's that still counts as no more."""
+
+RUNS = 60
+"""Runs without one past B/2 that say something: they bound the share of such runs by 6 %."""
+
+COUNT_CONTROL = "odque"
+"""All its queries are on demand, so it must pass B/2."""
+
+REGRET_CONTROL = "hyque_blind"
+"""The same schedule with uniform arms must cost more than BaQue."""
+
+DISCARDING = "hyque_discarding"
+"""Conversions paid for but unseen; what they cost alone."""
+
+SIZES = {
+    "B just under T": (60_000, 59_999),  # b = ceil(2T/B) jumps from 2 to 3
+    "B = T": (60_000, 60_000),
+    "B = T/2": (80_000, 40_000),
+    "B = T/4": (160_000, 40_000),
+    "B = T^0.8": (563_000, 39_945),
+}
+TOY_SIZES = {"B just under T": (3_000, 2_999), "B = T/4": (4_000, 1_000)}
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """HyQue and BaQue on the same paths, from many weak changes to few strong ones."""
+    sizes, seeds = SIZES, 16
+    variations: tuple[float, ...] = (1.0, 4.0, 16.0)
+    strengths: list = [1, 2, 4, "ceiling"]
+    if toy:
+        sizes, variations, seeds, strengths = TOY_SIZES, (2.0,), 4, [2, "ceiling"]
+    against = {"switching": {"name": "switching", "strength": strengths}}
+    asks = []
+    for T, B in sizes.values():
+        for V in variations:
+            policies = ["hyque", "baque"]
+            if 2 * B >= T:
+                policies += [DISCARDING]
+                policies += [COUNT_CONTROL, REGRET_CONTROL] if variations[0] == V else []
+            asks += [Ask(ID, {"name": p}, 4, T, B, V, against, seeds) for p in policies]
+    return Needs(asks=tuple(asks))
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Two checks, of the count of conversions and of the regret; the claim needs both."""
+    runs = evidence.asked_for(ID)
+    if runs.empty or not (runs["label"] == "hyque").any():
+        return []
+    count, counted = count_check(runs, "hyque")
+    regret, compared = regret_check(runs, "hyque")
+    unseen, discarded = regret_check(runs, DISCARDING)
+    text = f"at most {counted['largest']:.3g} B conversions"
+    steps = [_step("conversions at most B/2", count, counted["largest"], f"{counted['past']} of "
+                   f"{counted['runs']} runs above; largest at {counted['where']}")]  # fmt: skip
+    if len(compared):
+        worst = compared.loc[compared["high"].idxmax()]
+        measured = f"{worst['ratio']:.3f} [{worst['low']:.3f}, {worst['high']:.3f}]"
+        text += f"; regret over BaQue's at most {measured}"
+        note = f"largest upper limit at {_where(worst)}; mean {compared['ratio'].mean():.3f}"
+        steps.append(_step(f"regret at most {MARGIN:g} x BaQue's", regret, worst["ratio"], note))
+    if len(discarded):
+        largest = float(discarded["ratio"].max())
+        text += f" (with what they show thrown away: {largest:.3f})"
+        note = "for comparison, not part of the verdict: a conversion plays the index, an idle " \
+               "round the frequencies"  # fmt: skip
+        steps.append(
+            _step("the same with feedback of conversions discarded", unseen, largest, note)
+        )
+    outcome = together([count, regret])
+    verdict = Verdict(
+        id=ID,
+        statement="on-demand queries are at most B/2 and cost HyQue nothing",
+        place="Paragraph on on-demand allocation (end of the proof sketch, and appendix)",
+        verdict=outcome,
+        prediction=f"conversions at most B/2 in every run; regret at most {MARGIN:g} times BaQue's "
+        "on the same paths, in every cell",
+        measured=text,
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control=_control(runs),
+        numbers={"conversions": counted, "regret": _by_size(compared),
+                 "discarding": _by_size(discarded)},
+        seeds=int(runs["seed"].nunique()),
+        decide=_decide(count, counted, regret, compared),
+        why=f"count {count} ({counted['largest']:.3g} B against 0.5 B), regret {regret} (limits of "
+        f"{len(compared)} cells together at {1 - LEVEL:.0%}, against {MARGIN:g})",
+        steps=tuple(steps),
+        evidence=("asked",),
+    )  # fmt: skip
+    return [apply_control(verdict)]
+
+
+def count_check(runs: pd.DataFrame, label: str) -> tuple[str, dict]:
+    """`fails` if a run converts more than B/2 rounds, `holds` if RUNS and more do not."""
+    own = runs[runs["label"] == label].reset_index(drop=True)
+    share = own["conversions"] / own["B"]
+    largest = own.loc[share.idxmax()]
+    past = int((share > 0.5).sum())
+    by_size = share.groupby([own["T"], own["B"]]).max()
+    numbers = {
+        "runs": len(own),
+        "past": past,
+        "largest": float(share.max()),
+        "where": _where(largest),
+        "largest_by_size": {f"T={T:.6g}, B={B:.6g}": float(s) for (T, B), s in by_size.items()},
+    }
+    if past:
+        return FAILS, numbers
+    return (HOLDS if len(own) >= RUNS else UNDECIDED), numbers
+
+
+def regret_check(runs: pd.DataFrame, label: str) -> tuple[str, pd.DataFrame]:
+    """Regret over BaQue's, paired by path: one ratio a (cell, adversary), limits for all together.
+
+    Columns: K, T, B, V, gap, ratio, low, high, seeds.
+    """
+    import pandas as pd
+
+    on = [*SETTING, "seed"] + [c for c in runs if c == "adversary" or c.startswith("adversary.")]
+    own, base = (runs.loc[runs["label"] == name, [*on, "regret"]] for name in (label, "baque"))
+    pairs = own.merge(base, on=on, suffixes=("", "_baque"))
+    groups = list(pairs.groupby([*SETTING, "adversary.gap"], sort=True))
+    rows = [
+        dict(zip((*SETTING, "gap"), key, strict=True))
+        | paired(g["regret"].to_numpy(), g["regret_baque"].to_numpy(), len(groups))
+        for key, g in groups
+    ]
+    columns = [*SETTING, "gap", "ratio", "low", "high", "seeds"]
+    ratios = pd.DataFrame(rows, columns=columns)
+    return at_most(ratios, MARGIN), ratios
+
+
+def _control(runs: pd.DataFrame) -> dict:
+    """Each check has a policy that must fail it."""
+    played = set(runs["label"])
+    control = {"what": f"{COUNT_CONTROL} (count), {REGRET_CONTROL} (regret over BaQue's)",
+               "value": None, "failed": None, "note": ""}  # fmt: skip
+    if not {COUNT_CONTROL, REGRET_CONTROL, "baque"} <= played:
+        return control
+    count, counted = count_check(runs, COUNT_CONTROL)
+    regret, ratios = regret_check(runs, REGRET_CONTROL)
+    note = f"{COUNT_CONTROL} converts up to {counted['largest']:.3g} B: {count}; " \
+           f"{REGRET_CONTROL}: {regret}"  # fmt: skip
+    failed = count == FAILS and regret == FAILS
+    return {**control, "value": float(ratios["ratio"].max()), "failed": failed, "note": note}
+
+
+def _decide(count: str, counted: dict, regret: str, compared: pd.DataFrame) -> str:
+    notes = []
+    if count == FAILS:
+        notes.append(f"conversions: {counted['largest']:.3g} B at {counted['where']}")
+    elif count == UNDECIDED:
+        notes.append(f"conversions: {RUNS} runs at least")
+    if regret != HOLDS and len(compared):
+        word = "worst" if regret == FAILS else "more seeds"
+        notes.append(f"regret: {word} at {_where(compared.loc[compared['high'].idxmax()])}")
+    elif not len(compared):
+        notes.append("regret: no runs of baque on the same paths")
+    return "; ".join(notes)
+
+
+def _by_size(ratios: pd.DataFrame) -> dict:
+    """Smallest and largest ratio per (T, B)."""
+    table = ratios.groupby(["T", "B"])["ratio"].agg(["min", "max"])
+    return {f"T={T:.6g}, B={B:.6g}": {"smallest": float(row["min"]), "largest": float(row["max"])}
+            for (T, B), row in table.iterrows()}  # fmt: skip
+
+
+def _where(row: pd.Series) -> str:
+    gap = row["gap"] if "gap" in row else row["adversary.gap"]
+    return ", ".join(f"{name}={row[name]:.6g}" for name in SETTING) + f", gap {gap:.3g}"
+
+
+def _step(step: str, outcome: str, number: float, note: str) -> dict:
+    return {"step": step, "outcome": outcome, "number": float(number), "note": note}

@@ -1,0 +1,103 @@
+"""The lemmas on parts of HyQue's regret: query, error and drift regret, each at its rate."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from confee.claims.rates import REQUIRED, control_check
+from confee.claims.verdict import (
+    Check,
+    Verdict,
+    apply_control,
+    at_horizon,
+    check_axis,
+    check_fixed_budget,
+    combine,
+)
+from confee.evidence.parts import REFERENCE, part_slopes
+from confee.simulation.needs import Needs, Sweep
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
+
+PARTS = {"query-regret": "query", "error-regret": "error", "drift-regret": "drift"}
+IDS = tuple(PARTS)
+ABOUT = ("hyque",)
+
+CONTROLS = {"query": "hyque_blind", "error": "hyque_blind", "drift": "ucb1"}
+"""What must fail. Uniform arms do not touch the drift part, in which no arm occurs: only the rounds
+whose feedback is used do. There the control is a policy that never forgets any."""
+
+IDEAL = "sw_ucb"
+"""Told V, it forgets at the right pace: on these checks it holds (see the tests)."""
+
+STATEMENTS = {
+    "query": "HyQue: regret over query rounds grows at most as K^(1/3) V^(1/3) B^(2/3)",
+    "error": "HyQue: error regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
+    "drift": "HyQue: drift regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
+}
+PER = {"query": "R_query/B", "error": "R_error per idle round", "drift": "R_drift per idle round"}
+"""What is fitted, see confee.evidence.parts."""
+
+PREDICTION = (
+    "exponents of {} at most -1/3 in B, 1/3 in V, 1/3 in K, 0 in T at fixed B; a factor sqrt(ln B) "
+    "is forgiven"
+)
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """HyQue on every axis; the control and sw_ucb on those that carry the budget."""
+    policies = (CONTROLS[PARTS[id]], IDEAL)
+    if toy:
+        return Needs(sweeps=tuple(Sweep({"name": p}, ("T",), 1e4, 2) for p in policies))
+    others = [Sweep({"name": p}, ("B", "T"), 7e5, 4) for p in policies]
+    return Needs(sweeps=(Sweep({"name": "hyque"}), *others))
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """One verdict a part: every axis together, and a control through the same checks."""
+    return [v for id in IDS for v in judge_part(evidence, id)]
+
+
+def judge_part(
+    evidence: Evidence, id: str, label: str = "hyque", axes: Sequence[str] = REQUIRED
+) -> list[Verdict]:
+    """The verdict on one part of one policy's regret, none if the experiment does not play it."""
+    if not (evidence.regret["label"] == label).any():
+        return []
+    part = PARTS[id]
+    control = CONTROLS[part]
+    found = part_slopes(evidence, part, (label, control, REFERENCE))
+    checks = [check_axis(found, label, axis, sqrt_log=True) for axis in axes]
+    checks.append(check_fixed_budget(found, label, sqrt_log=True))
+    joint = combine(checks)
+    decisive = joint.decisive
+    through = dataclasses.replace(evidence, slopes=found)
+    verdict = Verdict(
+        id=id,
+        statement=STATEMENTS[part],
+        place=f"Lemma on the {part} regret",
+        verdict=joint.verdict,
+        prediction=PREDICTION.format(PER[part]),
+        measured="; ".join(check.text for check in checks),
+        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
+        control=control_check(through, control, sqrt_log=True),
+        numbers={check.name: check.numbers() for check in checks},
+        seeds=min((c.seeds for c in checks if c.seeds), default=0),
+        interval=(decisive.excess_low, decisive.excess_high),
+        decide=joint.decide,
+        p_value=joint.p_value,
+        why=f"{decisive.name}: exponent over the claimed one {decisive.excess:+.3f} "
+        f"[{decisive.excess_low:+.3f}, {decisive.excess_high:+.3f}], p = {joint.p_value:.2g}",
+        steps=tuple(_step(check) for check in checks),
+        evidence=("regret",),
+    )
+    return [apply_control(verdict)]
+
+
+def _step(check: Check) -> dict:
+    """An axis as a step; the number is the excess of its exponent."""
+    return {"step": check.name, "outcome": check.verdict, "number": check.excess,
+            "note": check.decide or check.text}  # fmt: skip

@@ -1,0 +1,19 @@
+"""Control: HyQue that pays for on-demand queries and throws their feedback away.
+
+A converted query plays the index and is counted; it updates no instance, no frequency, no test.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from confee.policies import hyque
+from confee.policies.base import Policy
+
+POLICY = Policy(
+    id="hyque_discarding",
+    summary="control: HyQue that discards what on-demand queries show",
+    kernel=hyque.play,
+    options=hyque.Options,
+    arguments=partial(hyque.arguments, feedback=hyque.DISCARDED),
+)
