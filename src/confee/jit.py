@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parent
 def source_hash() -> str:
     """A hash of every file that kernels are compiled from."""
     text = hashlib.sha256()
-    for folder in ("world", "policies"):
+    for folder in ("world", "policies", "simulation/studies"):
         for file in sorted((PACKAGE / folder).rglob("*.py")):
             text.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
     return text.hexdigest()[:16]
