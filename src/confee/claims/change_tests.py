@@ -26,7 +26,7 @@ CALIBRATED = "hyque_calibrated"
 CELLS = ((2, 10**5, 10**4), (5, 10**5, 10**4), (2, 10**6, 63_096))
 """(K, T, B): B = T^0.8."""
 
-TOY_CELLS = ((2, 3000, 610),)
+TOY_CELLS = ((2, 2000, 440),)
 
 VARIATION = 1.0
 

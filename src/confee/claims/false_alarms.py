@@ -40,7 +40,7 @@ WORLD = ["adversary.gap", "adversary.level"]
 NOMINAL = 0.05
 """Share of runs that restart at a calibrated scale, as it is set."""
 
-RUNS, TOY_RUNS = 20, 6
+RUNS, TOY_RUNS = 20, 4
 
 
 def needs(id: str, toy: bool) -> Needs:
