@@ -194,6 +194,41 @@ def rho(t: float, K: float, base: float = math.e) -> float:
     return math.sqrt(K * math.log(max(t, 2)) / math.log(base) / t) + K / t
 
 
+UCB1_CONSTANT = 2 * math.sqrt(2)
+"""UCB1's bonuses over t rounds sum to at most this times sqrt(K t ln t): all plays of arm k cost
+sum over n <= n_k of sqrt(2 ln t / n) <= 2 sqrt(2 n_k ln t), and equal n_k cost most."""
+
+
+def pessimism(mean: float, rounds: int, exploration: float = 2.0) -> float:
+    """P(UCB1's index is below the best mean at some round <= `rounds`), exactly.
+
+    Two arms: one is Bernoulli(mean), the other pays nothing; the index chosen is then below `mean`
+    when both are. Forward recursion over (plays, successes) of the first arm; the other has the
+    remaining plays. Ties go to either arm with chance 1/2.
+    """
+    alive = {(1, 0): 1 - mean, (1, 1): mean}  # after a play of each
+    broken = 0.0
+    for tau in range(2, rounds):
+        after: dict[tuple[int, int], float] = {}
+        root = math.sqrt(exploration * math.log(tau))
+        for (plays, wins), chance in alive.items():
+            first = wins / plays + root / math.sqrt(plays)
+            second = root / math.sqrt(tau - plays)
+            if max(first, second) < mean:
+                broken += chance
+                continue
+            choice = 0.5 if first == second else float(first > second)
+            for key, weight in (
+                ((plays + 1, wins + 1), choice * mean),
+                ((plays + 1, wins), choice * (1 - mean)),
+                ((plays, wins), 1 - choice),
+            ):
+                if weight:
+                    after[key] = after.get(key, 0.0) + chance * weight
+        alive = after
+    return broken
+
+
 @dataclass(frozen=True)
 class Reading:
     """How rho^ is read: the paper prints `log` and leaves delta open.

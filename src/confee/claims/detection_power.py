@@ -1,0 +1,252 @@
+"""HyQue's change tests fire after a large change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confee import theory
+from confee.claims import change_tests
+from confee.claims.change_tests import CALIBRATED, JUDGED, WHERE
+from confee.claims.shares import limits
+from confee.claims.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+from confee.simulation.needs import Needs, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "detection/power"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+SIZE = 0.5
+
+AGAINST = {
+    "jump": {"name": "single_jump", "size": SIZE, "time": ["quarter", "half", "last_block"]},
+    "still": {"name": "stationary", "gap": SIZE, "level": 0.5},
+}
+"""The jump, and the same means without it: restarts there are no answer to a change."""
+
+DETECTED = 0.9
+"""Share of runs in which a restart must follow. The paper says with high probability."""
+
+RUNS, TOY_RUNS = 40, 8
+
+STUDY = "change_statistics"
+
+FALSE_ALARMS = 0.05
+"""Share of runs that may restart on any stationary path, for a scale that is called honest."""
+
+STILL = ((0.05, 0.0), (0.5, 0.0), (0.95, 0.0), (0.5, SIZE))
+"""(level, lead of the good arm) of the stationary paths an honest scale must be quiet on."""
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """The jump at scale 1, at smaller scales and calibrated; and the statistics themselves."""
+    scales = () if toy else change_tests.SCALES
+    asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
+    return Needs(asks=tuple(asks), studies=tuple(_studies(toy)))
+
+
+def _studies(toy: bool):
+    runs = TOY_RUNS if toy else RUNS
+    for K, T, B in change_tests.TOY_CELLS if toy else change_tests.CELLS:
+        paths = [("none", level, lead) for level, lead in STILL]
+        paths += [(change, 0.5, SIZE) for change in ("swap", "fall", "rise")]
+        for change, level, size in paths:
+            parameters = {"K": K, "T": T, "B": B, "change": change, "level": level, "size": size}
+            parameters |= {"at": 0.5, "runs": runs}
+            yield Study(STUDY, parameters, seconds=runs * B * 1.2e-7)
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Scale 1 after a jump of 1/2; other scales are steps.
+
+    `vacuous` where no test can fire. `fails`: in some cell and for some time of the jump, the share
+    of runs with a restart is under DETECTED, by exact limits for all of these together. `holds`:
+    over it in all of them. The control is the same policy where nothing jumps, which must fail: it
+    does not if the policy restarts anyway, and then a restart says nothing.
+
+    Any restart in a run with a jump counts, before the jump too and however late: runs record how
+    many there were, not when. That favours the claim.
+    """
+    runs = evidence.asked_for(ID)
+    if runs.empty or not (runs["label"] == JUDGED).any():
+        return []
+    parts = {label: _split(runs[runs["label"] == label]) for label in change_tests.labels(runs)}
+    checks = {label: _check(*part) for label, part in parts.items()}
+    mine, (jumps, _) = checks[JUDGED], parts[JUDGED]
+    first = {
+        f"K={K}": {test: _first_horizon(K, _exponent(jumps), test) for test in ("(ii)", "(i)")}
+        for K in sorted(set(jumps["K"]))
+    }
+    when = "; ".join(f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}"
+                     for K, t in first.items())  # fmt: skip
+    separation = _separation(evidence.study(STUDY))
+    verdict = Verdict(
+        id=ID,
+        statement="after a jump of 1/2 a change test fires",
+        place="Section on the HyQue framework, change detection",
+        verdict=mine["outcome"],
+        prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
+        measured="; ".join(f"{change_tests.name(parts[label][0])}: {check['text']}"
+                           for label, check in checks.items()),
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control=_control(mine),
+        numbers={"scales": checks, "first_T": first, "statistics": separation},
+        seeds=int(jumps.groupby([*WHERE, "adversary.time"]).size().min()),
+        interval=(mine["low"], mine["high"]),
+        decide=_decide(mine, when),
+        why=mine["why"],
+        steps=(
+            *(_step(parts[label][0], check) for label, check in checks.items()),
+            *([_rise_step(parts[CALIBRATED][0])] if CALIBRATED in parts else []),
+            *(_statistics_step(row) for row in separation),
+        ),
+        evidence=("asked", *([f"studies/{STUDY}"] if separation else [])),
+    )  # fmt: skip
+    return [apply_control(verdict) if mine["possible"] else verdict]
+
+
+def _first_horizon(K: int, beta: float, test: str) -> float:
+    """The first T at which a test can fire at scale 1 with B = T^beta, all of B in one block."""
+    return change_tests.first_horizon(K, beta, {"(ii)": 3.0, "(i)": 9.0}[test])
+
+
+def _exponent(runs: pd.DataFrame) -> float:
+    """ln B / ln T of the cells, the largest."""
+    return float((np.log(runs["B"].astype(float)) / np.log(runs["T"].astype(float))).max())
+
+
+def _split(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The runs with a jump and those without."""
+    jumps = runs["adversary"] == "single_jump"
+    return runs[jumps], runs[~jumps]
+
+
+def _check(jumps: pd.DataFrame, still: pd.DataFrame) -> dict:
+    """Restarts after the jump, and where there is none, of one label; see `judge`."""
+    groups = change_tests.restarting(jumps, [*WHERE, "adversary.time"])
+    counts = change_tests.pooled(jumps)
+    able = bool(change_tests.possible(jumps).any()) or counts["restarting"] > 0
+    anyway = _judged(change_tests.restarting(still, WHERE))[0] if len(still) else None
+    if not able:
+        outcome, why = VACUOUS, "3 rho^ > 1 in every cell: no test can fire, whatever happens"
+    elif anyway == HOLDS:
+        outcome, why = VACUOUS, "it restarts where nothing jumps, too"
+    else:
+        outcome, why = _judged(groups)
+    share = float((still["restarts"] > 0).mean()) if len(still) else None
+    text = f"{counts['restarting']} of {counts['runs']} runs restart"
+    if share is not None:
+        text += f", {share:.0%} without a jump"
+    return {
+        "outcome": outcome,
+        "why": why,
+        "text": text,
+        **counts,
+        "possible": able,
+        "still": share,
+        "control": anyway,
+    }
+
+
+def _judged(groups: pd.DataFrame) -> tuple[str, str]:
+    """Shares of runs with a restart against DETECTED."""
+    least, most = groups["high"].min(), groups["low_alone"].min()
+    if least < DETECTED:
+        return FAILS, f"at most {least:.2g} of runs restart where {DETECTED:g} must"
+    if most >= DETECTED:
+        return HOLDS, f"at least {most:.2g} of runs restart in every cell, {DETECTED:g} must"
+    return UNDECIDED, f"the share is in [{most:.2g}, {least:.2g}], {DETECTED:g} must"
+
+
+def _control(check: dict) -> dict:
+    return {
+        "what": "the same policy where nothing jumps",
+        "value": check["still"],
+        "failed": None if check["control"] is None else check["control"] == FAILS,
+        "note": "share of runs that restart",
+    }
+
+
+def _decide(check: dict, when: str) -> str:
+    if not check["possible"]:
+        return f"{check['why']}; T must be over {when}"
+    return "more runs" if check["outcome"] == UNDECIDED else ""
+
+
+def _step(jumps: pd.DataFrame, check: dict) -> dict:
+    """A label; its number is the share of runs that the jump adds to those that restart anyway."""
+    return {
+        "step": change_tests.name(jumps),
+        "outcome": check["outcome"],
+        "number": check["share"] - (check["still"] or 0.0),
+        "note": f"{check['text']}; {check['why']}",
+    }
+
+
+def _rise_step(runs: pd.DataFrame) -> dict:
+    """Test (i) at a calibrated scale needs 9 rho^(2^m) < 1, m at most the order of a block."""
+    cells = set(runs[[*WHERE, "policy.scale"]].itertuples(index=False, name=None))
+    least = min(
+        9 * scale * theory.rho_hat_factor(T) * theory.rho(2 ** theory.last_block(T, B)[0], K)
+        for K, T, B, scale in cells
+    )
+    return {
+        "step": "test (i) at the calibrated scale",
+        "outcome": VACUOUS if least >= 1 else UNDECIDED,
+        "number": least,
+        "note": "9 rho^(2^m) at the largest order m of any block: from 1 on the test can't fire",
+    }
+
+
+def _separation(rows: pd.DataFrame) -> list[dict]:
+    """What the tests could give at the best scale, from their statistics (see the study).
+
+    For each cell and change: `honest`, the scale at which 5 % of runs restart on the worst
+    stationary path, the share of runs that it detects, and the share at `own`, the scale set on the
+    same means without the change, which a policy can't know.
+    """
+    if rows.empty:
+        return []
+    found = []
+    for (K, T, B), cell in rows.groupby(WHERE):
+        still = cell[cell["change"] == "none"]
+        quiet = still.groupby(["level", "size"])["ratio"].quantile(1 - FALSE_ALARMS)
+        for change, changed in cell[cell["change"] != "none"].groupby("change"):
+            level, size = changed["level"].iloc[0], changed["size"].iloc[0]
+            own = float(quiet[level, 0.0 if change == "rise" else size])
+            hits = int((changed["ratio"] >= quiet.max()).sum())
+            low, high = limits(hits, len(changed))
+            found.append(
+                {"K": int(K), "T": int(T), "B": int(B), "change": change, "runs": len(changed)}
+                | {"honest": float(quiet.max()), "detected": hits / len(changed)}
+                | {"low": low, "high": high, "median": float(changed["ratio"].median())}
+                | {"own": own, "detected_at_own": float((changed["ratio"] >= own).mean())}
+            )
+    return found
+
+
+def _statistics_step(row: dict) -> dict:
+    outcome = FAILS if row["high"] < DETECTED else HOLDS if row["low"] >= DETECTED else UNDECIDED
+    return {
+        "step": f"any scale with {FALSE_ALARMS:.0%} false restarts, {row['change']}, K={row['K']}, "
+        f"T={row['T']:.3g}",
+        "outcome": outcome,
+        "number": row["detected"],
+        "note": f"the largest statistic is {row['median'] / row['honest']:.2g} of the threshold "
+        f"(scale {row['honest']:.2g}); at the scale for these means without it ({row['own']:.2g}) "
+        f"{row['detected_at_own']:.0%} restart",
+    }

@@ -1,0 +1,178 @@
+"""HyQue's change tests do not fire while nothing changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from confee.claims import change_tests
+from confee.claims.change_tests import CALIBRATED, JUDGED, WHERE
+from confee.claims.verdict import (
+    CONSISTENT,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+from confee.simulation.needs import Ask, Needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "detection/false-alarms"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+CONTROL_SCALE = 1e-5
+
+AGAINST = {
+    "alike": {"name": "stationary", "gap": 0.0, "level": [0.05, 0.5, 0.95]},
+    "apart": {"name": "stationary", "gap": 0.25, "level": [0.05, 0.5]},
+}
+"""No gap, at the levels the scale is calibrated on, and a gap."""
+
+WORLD = ["adversary.gap", "adversary.level"]
+
+NOMINAL = 0.05
+"""Share of runs that restart at a calibrated scale, as it is set."""
+
+RUNS, TOY_RUNS = 20, 4
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """Stationary paths at scale 1, at smaller scales, calibrated, and at one that must fail."""
+    scales = (CONTROL_SCALE,) if toy else (*change_tests.SCALES, CONTROL_SCALE)
+    asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
+    return Needs(asks=tuple(_enough(ask) for ask in asks))
+
+
+def _enough(ask: Ask) -> Ask:
+    """Three times the runs of a calibrated scale, as 5 % of them are expected to restart."""
+    more = ask.policy["name"] == CALIBRATED
+    return dataclasses.replace(ask, seeds=3 * ask.seeds) if more else ask
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Scale 1 against delta = 1/T; other scales are steps.
+
+    `fails`: in some cell the share of runs that restart is over 1/T, by exact limits for all cells
+    together. `holds`: none restarts and none could (arithmetic: a run of no restarts alone shows
+    3/n, never 1/T). Else `undecided`.
+    """
+    runs = evidence.asked_for(ID)
+    if runs.empty or not (runs["label"] == JUDGED).any():
+        return []
+    parts = {label: runs[runs["label"] == label] for label in change_tests.labels(runs)}
+    checks = {label: _check(part) for label, part in parts.items()}
+    mine, control = checks[JUDGED], _control_label(parts)
+    first = {K: change_tests.first_horizon(K, 1.0) for K in sorted(set(runs["K"]))}
+    verdict = Verdict(
+        id=ID,
+        statement="while nothing changes no change test fires, but with probability 1/T a run",
+        place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
+        verdict=mine["outcome"],
+        prediction="no restart: 3 rho^ > 1 at scale 1, whatever the schedule, up to "
+        + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
+        + " even at B = T",
+        measured=f"scale 1: {_count(mine)}; "
+        + "; ".join(f"{change_tests.name(parts[label])}: {_count(check)}"
+                    for label, check in checks.items() if label not in (JUDGED, control)),
+        horizon=at_horizon(runs["T"].max(), evidence.toy),
+        control=_control(checks.get(control)),
+        numbers={
+            "scales": {label: {**checks[label], "scale": _scale(part)}
+                       for label, part in parts.items()},
+            "first_T": first,
+        },
+        seeds=int(parts[JUDGED].groupby(WHERE + WORLD).size().min()),
+        interval=(mine["low"], mine["high"]),
+        decide=f"{mine['runs']} runs show a share of at most {mine['high']:.2g}, not 1/T"
+        if mine["outcome"] == UNDECIDED else "",
+        why=mine["why"],
+        steps=(
+            *(_step(part, checks[label]) for label, part in parts.items()),
+            *([_nominal(parts[CALIBRATED])] if CALIBRATED in parts else []),
+        ),
+        evidence=("asked",),
+    )  # fmt: skip
+    return [apply_control(verdict)]
+
+
+def _check(runs: pd.DataFrame) -> dict:
+    """The runs of one label, cell by cell, against 1/T."""
+    cells = change_tests.restarting(runs, WHERE)
+    over = cells["low"] * cells["T"]
+    worst = cells.loc[over.idxmax()]
+    count, total = int(cells["restarting"].sum()), int(cells["runs"].sum())
+    impossible = not change_tests.possible(runs).any()
+    if over.max() > 1:
+        outcome = FAILS
+        why = (
+            f"share of runs that restart at least {worst['low']:.2g} against 1/T = "
+            f"{1 / worst['T']:.0e} (K={worst['K']:.0f}, T={worst['T']:.3g}, B={worst['B']:.3g})"
+        )
+    elif count == 0 and impossible:
+        outcome, why = HOLDS, "3 rho^ > 1 in every cell, so no test can fire, and none did"
+    else:
+        outcome = UNDECIDED
+        why = f"{count} of {total} runs restart; a share of 1/T can't be told from that"
+    mean = float(runs["restarts"].mean())
+    return {"outcome": outcome, "why": why, "restarts_per_run": mean, **change_tests.pooled(runs)}
+
+
+def _count(check: dict) -> str:
+    text = f"{check['restarting']} of {check['runs']} runs restart"
+    if check["restarting"]:
+        text += f" [{check['low']:.2g}, {check['high']:.2g}]"
+    return text
+
+
+def _scale(runs: pd.DataFrame) -> float:
+    return float(runs["policy.scale"].mean())
+
+
+def _control_label(parts: dict[str, pd.DataFrame]) -> str:
+    """The label played at CONTROL_SCALE or less, empty if there is none."""
+    found = [label for label, part in parts.items() if _scale(part) <= CONTROL_SCALE * 1.001]
+    return found[0] if found else ""
+
+
+def _control(check: dict | None) -> dict:
+    """The smallest scale through the same check: must fail."""
+    return {
+        "what": f"scale {CONTROL_SCALE:g}",
+        "value": check["share"] if check else None,
+        "failed": check["outcome"] == FAILS if check else None,
+        "note": "share of runs that restart",
+    }
+
+
+def _step(runs: pd.DataFrame, check: dict) -> dict:
+    note = f"{_count(check)}, {check['restarts_per_run']:.3g} restarts a run; {check['why']}"
+    return {
+        "step": change_tests.name(runs),
+        "outcome": check["outcome"],
+        "number": check["share"],
+        "note": note,
+    }
+
+
+def _nominal(runs: pd.DataFrame) -> dict:
+    """The calibrated scale against its nominal share, in the world that restarts most.
+
+    `fails` if the lower limit is over it, with limits for all worlds together.
+    """
+    worlds = change_tests.restarting(runs, [*WHERE, *WORLD])
+    worst = worlds.loc[worlds["low"].idxmax()] if worlds["restarting"].any() else worlds.iloc[0]
+    return {
+        "step": "calibrated: at most 5 % of runs restart",
+        "outcome": FAILS if worlds["low"].max() > NOMINAL else CONSISTENT,
+        "number": float(worlds["share"].max()),
+        "note": f"{int(worst['restarting'])} of {int(worst['runs'])} at K={worst['K']:.0f}, "
+        f"gap {worst['adversary.gap']:g}, level {worst['adversary.level']:g} "
+        f"[{worst['low']:.2g}, {worst['high']:.2g}]",
+    }
