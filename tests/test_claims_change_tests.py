@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import theory
+from confee import proofs, theory
 from confee.canonical import stream
 from confee.claims import change_tests, detection_power, false_alarms
 from confee.claims.shares import limits
@@ -54,7 +54,7 @@ def test_first_horizon_is_that_of_the_page():
     assert f"{change_tests.first_horizon(2, 1.0):.1e}" == "5.2e+10"
     assert f"{change_tests.first_horizon(10, 1.0):.1e}" == "3.8e+11"
     assert f"{change_tests.first_horizon(5, 0.8):.1e}" == "4.0e+14"
-    assert change_tests.first_horizon(2, 1.0, 9.0) > change_tests.first_horizon(2, 1.0)
+    assert change_tests.first_horizon(2, 1.0, proofs.SPAN_TEST) > change_tests.first_horizon(2, 1.0)
 
 
 def test_possible_is_the_same_arithmetic():

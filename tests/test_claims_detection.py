@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from confee import claims, theory
+from confee import claims, proofs
 from confee.claims import detection_horizon
 from confee.evidence import Evidence
 
@@ -53,23 +53,23 @@ def test_horizon_looks_at_scale_one_only():
 def test_first_horizons_are_first():
     """One round earlier the condition is not met, nor anywhere on a grid of 0.1 % before it."""
     for K, exponent in itertools.product((2, 10), (1.0, 0.8)):
-        whole, last, span = theory.first_horizons(K, exponent).values()
+        whole, last, span = proofs.first_horizons(K, exponent).values()
 
         def mean(T, K=K, exponent=exponent):
-            queries = theory.last_block_queries(T, theory.power_budget(T, exponent))
-            return theory.change_threshold(3, T, queries, K)
+            queries = proofs.last_block_queries(T, proofs.power_budget(T, exponent))
+            return proofs.change_threshold(3, T, queries, K)
 
         def order(T, exponent=exponent):
-            return theory.largest_order(T, theory.power_budget(T, exponent))
+            return proofs.largest_order(T, proofs.power_budget(T, exponent))
 
         assert mean(last) < 1 <= mean(last - 1)
         steps = [round(whole * 1.001**i) for i in range(5000)]
         assert all(mean(T) >= 1 for T in itertools.takewhile(last.__gt__, steps))
         assert order(span) == order(span - 1) + 1
-        assert theory.change_threshold(9, span, 2.0 ** order(span), K) < 1
-        assert theory.change_threshold(9, span, 2.0 ** order(span - 1), K) > 1
-        budget = theory.power_budget(whole, exponent)
-        assert theory.change_threshold(3, whole, budget, K) < 1
+        assert proofs.change_threshold(9, span, 2.0 ** order(span), K) < 1
+        assert proofs.change_threshold(9, span, 2.0 ** order(span - 1), K) > 1
+        budget = proofs.power_budget(whole, exponent)
+        assert proofs.change_threshold(3, whole, budget, K) < 1
 
 
 def test_readings_of_the_logarithms_are_in_order():

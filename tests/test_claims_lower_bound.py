@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, theory
+from confee import claims, proofs, theory
 from confee.claims import counting_lemma, kl_bound, lower_bound_algebra, lower_bound_constant
 from confee.claims.proof import Step, judge_step
 from confee.evidence import Evidence
@@ -55,8 +55,8 @@ def test_kl_twins():
 def test_kl_is_the_divergence():
     for gap in (1e-4, 0.1, 0.25):
         direct = sum(0.5 * math.log(0.5 / q) for q in (0.5 + gap, 0.5 - gap))
-        assert theory.kl_half(gap) == pytest.approx(direct, rel=1e-7)
-        assert theory.kl_half(gap) > 2 * gap**2
+        assert proofs.kl_half(gap) == pytest.approx(direct, rel=1e-7)
+        assert proofs.kl_half(gap) > 2 * gap**2
 
 
 # ------------------------------------------------------------------ counting lemma
@@ -73,11 +73,11 @@ def test_counting_lemma_twins():
 
 def test_least_beta_is_five():
     alpha = Fraction(5, 4)
-    least = [theory.least_beta(n, alpha) for n in range(2, 2000)]
+    least = [proofs.least_beta(n, alpha) for n in range(2, 2000)]
     assert all(4.99 < max(least[k:]) < 5 for k in (0, 1000))
     for n, beta in enumerate(least[:80], start=2):
-        assert theory.counting_lemma_holds(n, alpha, beta)
-        assert not theory.counting_lemma_holds(n, alpha, beta * Fraction(999, 1000))
+        assert proofs.counting_lemma_holds(n, alpha, beta)
+        assert not proofs.counting_lemma_holds(n, alpha, beta * Fraction(999, 1000))
     assert counting_lemma.decide(alpha, Fraction(5)).holds
     assert not counting_lemma.decide(alpha, Fraction(499, 100)).holds
 
@@ -88,7 +88,7 @@ def test_counting_lemma_against_vectors():
     pairs = [(Fraction(a, 8), Fraction(b, 2)) for a in range(9, 16) for b in range(2, 32, 3)]
     for n, (alpha, beta) in itertools.product(range(2, 12), pairs):
         left = counting_lemma.satisfying(*counting_lemma.extremal(n, alpha, beta), alpha, beta)
-        assert theory.counting_lemma_holds(n, alpha, beta) == bool(left)
+        assert proofs.counting_lemma_holds(n, alpha, beta) == bool(left)
         if left:
             whole = rng.integers(0, 4, size=(2, n)) ** 3 + np.eye(2, n, dtype=int)
             x, y = ([Fraction(int(v), int(row.sum())) for v in row] for row in whole)
@@ -184,15 +184,15 @@ def test_queries_under_different_laws_by_simulation():
 @pytest.mark.parametrize("K", [2, 4, 10, 100])
 def test_constants_are_the_maxima(K):
     e = np.linspace(1e-4, 1, 20_001)
-    for share, information in ((1.25 / K, 15), (1 / K, 1), theory.counting_shares(K)):
+    for share, information in ((1.25 / K, 15), (1 / K, 1), proofs.counting_shares(K)):
         curve = e * (1 - share - math.sqrt(information) * e**1.5)
-        where, best = theory.provable_constant(share, information)
+        where, best = proofs.provable_constant(share, information)
         assert best == pytest.approx(curve.max(), rel=1e-4)
         assert where == pytest.approx(e[curve.argmax()], abs=1e-3)
     caps = np.linspace(2, 60, 500)[:, None]
     curve = e * (1 - 1 / K - 1 / caps - np.sqrt(caps) * e**1.5)
-    assert theory.unconditional_constant(K)[1] == pytest.approx(curve.max(), rel=1e-3)
-    assert theory.unconditional_constant(K)[1] == pytest.approx(
+    assert proofs.unconditional_constant(K)[1] == pytest.approx(curve.max(), rel=1e-3)
+    assert proofs.unconditional_constant(K)[1] == pytest.approx(
         (1 - 1 / K) ** 2 / (3 * 2 ** (4 / 3))
     )
 
@@ -201,14 +201,14 @@ def test_constants_of_small_gaps_are_the_limits_of_the_numerical_ones():
     K, V, B = 4, 1.0, 1e9
     rate = theory.rate(K, 1, B, V)
     best = lower_bound_constant.best_bound(K, 1, B, V) / rate
-    assert best == pytest.approx(theory.unconditional_constant(K)[1], rel=1e-4)
+    assert best == pytest.approx(proofs.unconditional_constant(K)[1], rel=1e-4)
     granted = lower_bound_constant.best_granted(K, 1, B, V) / rate
-    assert granted == pytest.approx(theory.provable_constant(1 / K, 1)[1], rel=1e-4)
+    assert granted == pytest.approx(proofs.provable_constant(1 / K, 1)[1], rel=1e-4)
 
 
 def test_improved_constants_are_in_order():
-    assert theory.provable_constant(5 / 8, 15)[1] == pytest.approx(0.02576, abs=1e-5)
-    assert theory.provable_constant(1 / 2, 1)[1] == pytest.approx(0.10260, abs=1e-5)
+    assert proofs.provable_constant(5 / 8, 15)[1] == pytest.approx(0.02576, abs=1e-5)
+    assert proofs.provable_constant(1 / 2, 1)[1] == pytest.approx(0.10260, abs=1e-5)
     for K in (2, 3, 10, 100):
         c = lower_bound_constant.constants(K)
         assert c["printed"] < c["exact KL, alpha 5/4, beta 15"] < c["unconditional"]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, theory
+from confee import claims, proofs, theory
 from confee.claims import density, idle_runs, ledger, query_runs, runs
 from confee.evidence import Evidence
 from confee.simulation.studies import schedules
@@ -55,7 +55,7 @@ def test_runs_fail_as_drawn_and_hold_with_the_proofs_rates(module, kind, exponen
     found = one(claims.judge(evidence(everything()), [module.ID]))
     assert found.verdict == "fails"
     assert found.control["failed"] is True
-    assert found.interval[1] < theory.PROOF_CONSTANTS[0]
+    assert found.interval[1] < proofs.PROOF_CONSTANTS[0]
     assert "P rises where the bound falls" in found.why or "practically 0" in found.why
     assert {s["step"] for s in found.steps} >= {f"B = T^{beta:g}" for beta in exponents}
     assert found.numbers["draws"] > 20_000
@@ -65,7 +65,7 @@ def test_runs_fail_as_drawn_and_hold_with_the_proofs_rates(module, kind, exponen
     twin = one(runs.judge(module.ID, kind, evidence(everything()), "", "", steep, rates="proof"))
     assert twin.verdict == "holds", twin.why
     assert twin.control["failed"] is True
-    assert twin.interval[0] >= theory.PROOF_CONSTANTS[0]
+    assert twin.interval[0] >= proofs.PROOF_CONSTANTS[0]
     assert twin.decide == ""
     shown = [s for s in found.steps if s["step"].startswith("the proof's") and "0.9" in s["step"]]
     assert [s["outcome"] for s in shown] == ["holds"]
@@ -123,7 +123,7 @@ def test_the_rule_looks_at_the_trend_of_C(chances, expected):
     found = runs.check(synthetic(chances), "idle")
     assert found.verdict == expected, found.why
     assert found.table["C"].to_numpy() == pytest.approx(
-        [-math.log(p) / theory.run_exponent(T, B) for p, T, B in
+        [-math.log(p) / proofs.run_exponent(T, B) for p, T, B in
          zip(chances, found.table["T"], found.table["B"], strict=True)], rel=0.01
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_blocks_too_short_for_such_a_run_do_not_count():
     table = runs.limits(rows, "idle")
     kept = set(table[["T", "B", "order"]].itertuples(index=False, name=None))
     for row in rows.itertuples():
-        fits = row.rounds > theory.run_length(row.T, row.B)
+        fits = row.rounds > proofs.run_length(row.T, row.B)
         assert ((row.T, row.B, row.order) in kept) <= fits
     assert 0 < len(table) < len(rows)
 
@@ -235,7 +235,7 @@ def test_phases_reach_2_over_b_only_where_arithmetic_lets_them():
     assert (rows["b"] >= 2.0 ** (rows["order"] + 1))[above].all()
     assert set(rows[above]["order"]) >= {1, 2}
     for n, b in ((1, 20), (3, 20), (4, 20), (3, 16)):
-        assert (theory.densest_phase(n, b) >= 2 / b) == (b >= 2 ** (n + 1))
+        assert (proofs.densest_phase(n, b) >= 2 / b) == (b >= 2 ** (n + 1))
 
 
 # ------------------------------------------------------------------ needs

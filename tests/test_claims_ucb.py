@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import theory
+from confee import proofs, theory
 from confee.canonical import stream
 from confee.claims import ucb_near_stationary as claim
 from confee.errors import ConfeeError
@@ -122,12 +122,12 @@ def test_bonuses_of_equal_arms_sum_to_less_than_the_constant():
         n = np.arange(1, t // K + 1)
         tau = np.arange(K, t)
         bonus = np.sqrt(2 * np.log(tau) / np.repeat(n, K)[: len(tau)]).sum() / t
-        assert 2 < bonus / math.sqrt(K * math.log(t) / t) < theory.UCB1_CONSTANT
+        assert 2 < bonus / math.sqrt(K * math.log(t) / t) < proofs.UCB1_CONSTANT
 
 
 def test_pessimism_is_the_frequency_of_its_event():
     """Where it is frequent enough to be drawn: a bonus a fifth of UCB1's, 30 rounds."""
-    exact = theory.pessimism(0.75, 30, exploration=0.1)
+    exact = proofs.pessimism(0.75, 30, exploration=0.1)
     broken = 0
     for seed in range(4000):
         rng = np.random.default_rng(seed)
@@ -145,9 +145,9 @@ def test_pessimism_is_the_frequency_of_its_event():
 
 
 def test_the_bonus_does_not_know_T_so_some_horizon_breaks_the_first_inequality():
-    chance = theory.pessimism(claim.ALONE, claim.ROUNDS)
+    chance = proofs.pessimism(claim.ALONE, claim.ROUNDS)
     assert 1e-7 < chance < 1e-6
-    assert theory.pessimism(claim.ALONE, 30) < chance < theory.pessimism(claim.ALONE, 60)
+    assert proofs.pessimism(claim.ALONE, 30) < chance < proofs.pessimism(claim.ALONE, 60)
 
 
 # ------------------------------------------------------------------ the claim
@@ -175,7 +175,7 @@ def test_the_lemma_as_printed_fails_on_real_draws(rows):
 
 def test_it_holds_with_a_larger_constant_on_the_same_draws(rows):
     """The ideal twin. Over 2 sqrt 2, because the rewards' noise comes on top of the bonuses."""
-    found = judge(rows, theory.UCB1_CONSTANT + 1)
+    found = judge(rows, proofs.UCB1_CONSTANT + 1)
     assert (found.verdict, found.decide) == ("holds", "")
     assert found.control["failed"] is True
 

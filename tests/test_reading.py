@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims import lower_bound_algebra
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def sci(x: float) -> str:
     return rf"{mantissa}\times10^{{{int(exponent)}}}"
 
 
-budget = theory.power_budget
+budget = proofs.power_budget
 
 
 # ------------------------------------------------------------------ BaQue
@@ -95,21 +95,21 @@ def test_buffers_of_text_and_appendix():
 def test_first_horizon_of_the_change_tests(exponent):
     name = "$B=T$" if exponent == 1 else "$B=T^{0.8}$"
     for K in (2, 5, 10):
-        whole, two, one = theory.first_horizons(K, exponent).values()
+        whole, two, one = proofs.first_horizons(K, exponent).values()
         assert whole < two < one
         cells = " | ".join(f"${sci(T)}$" for T in (whole, two, one))
         assert f"| {name} | {K} | {cells} |" in PAGE
 
 
 def test_a_single_query_cannot_restart():
-    assert all(theory.change_threshold(3, T, 1, 2) > 1 for T in (4, 10**2, 10**10))
+    assert all(proofs.change_threshold(3, T, 1, 2) > 1 for T in (4, 10**2, 10**10))
 
 
 # ------------------------------------------------------------------ wrong, loose or vacuous
 
 
 def test_change_tests_row():
-    assert sci(theory.first_horizons(2, 1)["mean, whole budget"]) in row("W1")
+    assert sci(proofs.first_horizons(2, 1)["mean, whole budget"]) in row("W1")
 
 
 def windows(T: int, exponent: float) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def windows(T: int, exponent: float) -> tuple[float, float]:
     """
     B = budget(T, exponent)
     b = theory.slot_length(T, B)
-    n = theory.largest_order(T, B)
+    n = proofs.largest_order(T, B)
     length = math.ceil(T / math.sqrt(B) / b)
     edges = np.arange(0, 2**n - length + 1, length) + 1  # slot 0 always starts order n
     log_none = np.zeros(len(edges))
@@ -147,7 +147,7 @@ def test_idle_run_lemma():
 def test_query_run_remark():
     T = 10**8
     B = budget(T, 0.9)
-    n = theory.largest_order(T, B)
+    n = proofs.largest_order(T, B)
     assert f"{2**n / (T / math.sqrt(B)):.0f} windows" in row("W3")
 
 
@@ -288,7 +288,7 @@ def test_what_the_mended_lower_bound_leaves():
     least = 1 - 1 / 2 - 1 / 4 - math.sqrt(8 * 2 / 30) / 8  # Delta rounded up to twice itself
     assert f"at least {least:.4f}" in text
     assert least > 1 / 8
-    assert f"{theory.unconditional_constant(2)[1]:.4f} at $K=2$" in text
+    assert f"{proofs.unconditional_constant(2)[1]:.4f} at $K=2$" in text
     # W14: the m - 1 batches, where V is in the printed range
     c = lower_bound_algebra.cells()
     c = c[c.possible]

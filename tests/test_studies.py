@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from confee import jit, theory
+from confee import jit, proofs, theory
 from confee.policies.schedule import draw_instances
 from confee.simulation.studies import ages, schedules
 
@@ -77,7 +77,7 @@ def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
         assert densities[0] == pytest.approx([f(q / r for q, r in every) for f in (min, max)])
         assert found[0, schedules.CUT_BELOW] == any(2 * q < r for q, r in every)
         assert found[0, schedules.CUT_ABOVE] == any(q >= r for q, r in every)
-        assert max(q / r for q, r in every) <= quota * theory.densest_phase(n, b) * T / B + 1e-12
+        assert max(q / r for q, r in every) <= quota * proofs.densest_phase(n, b) * T / B + 1e-12
 
 
 @few
@@ -97,7 +97,7 @@ def test_the_proofs_rates_are_tiles_or_a_thinned_block(n, M, b, seed):
     expected = [longest(asks, False), longest(asks, True), sum(asks)]
     assert found[0, [schedules.IDLE, schedules.QUERY, schedules.QUERIES]].tolist() == expected
     for m in range(tile):
-        assert theory.start_rate(tile, m) * keep == pytest.approx(theory.proof_rate(M, m))
+        assert proofs.start_rate(tile, m) * keep == pytest.approx(proofs.proof_rate(M, m))
 
 
 def test_order_n_alone_queries_first():
@@ -129,7 +129,7 @@ def test_union_bounds_are_above_the_exact_chances(rates, b):
     """Every pattern of starts of a block of 4 slots, and every length of a run."""
     n, M = 2, 3
     places = [(m, s) for m in range(n) for s in range(0, 2**n, 2**m)]
-    rate = partial(theory.start_rate, n) if rates == "paper" else partial(theory.proof_rate, M)
+    rate = partial(proofs.start_rate, n) if rates == "paper" else partial(proofs.proof_rate, M)
     for rounds in (b * 2**n, b * 3 - 1):
         chance = {True: np.zeros(rounds + 1), False: np.zeros(rounds + 1)}
         for pattern in itertools.product([0, 1], repeat=len(places)):
@@ -140,8 +140,8 @@ def test_union_bounds_are_above_the_exact_chances(rates, b):
             for kind, total in chance.items():
                 total[: longest(asks, kind)] += p  # longer than 0 .. longest - 1
         for length in range(rounds + 1):
-            idle = theory.idle_run_bound(n, b, rounds, length, rate)
-            query = theory.query_run_bound(n, b, rounds, length, rate)
+            idle = proofs.idle_run_bound(n, b, rounds, length, rate)
+            query = proofs.query_run_bound(n, b, rounds, length, rate)
             assert chance[False][length] <= idle + 1e-12, (rounds, length)
             assert chance[True][length] <= query + 1e-12, (rounds, length)
             assert max(idle, query) <= 1
@@ -152,13 +152,13 @@ def test_union_bounds_are_above_what_is_drawn(rates):
     """At T^0.8 and T^0.9 the shares of long runs are under the bounds, by 4 standard errors."""
     close = 0
     for T, B in ((10_000, 1584), (10_000, 3981), (100_000, 10_000)):
-        M, length = theory.proof_order(T, B), theory.run_length(T, B)
+        M, length = proofs.proof_order(T, B), proofs.run_length(T, B)
         for row in schedules.run(T, B, 0.0, 400, 20_000, rates):
             n = row["order"]
             rate = (
-                partial(theory.start_rate, n) if rates == "paper" else partial(theory.proof_rate, M)
+                partial(proofs.start_rate, n) if rates == "paper" else partial(proofs.proof_rate, M)
             )
-            for kind, bound in (("idle", theory.idle_run_bound), ("query", theory.query_run_bound)):
+            for kind, bound in (("idle", proofs.idle_run_bound), ("query", proofs.query_run_bound)):
                 top = bound(n, row["b"], row["rounds"], length, rate)
                 share = row[f"{kind}_over_0.5"] / row["drawn"]
                 assert share <= top + 4 * math.sqrt(top * (1 - top) / row["drawn"])
@@ -236,10 +236,10 @@ def test_ages_are_those_of_a_plain_run(order, slots, b, on_demand, seed):
 
 def test_active_shares_add_up_and_keep_a_floor():
     for n in (0, 1, 5, 20):
-        assert sum(theory.active_share(n, m) for m in range(n + 1)) == pytest.approx(1)
-    assert theory.active_share(0, 0) == 1
-    assert theory.active_share(60, 60) == pytest.approx(0.0375, abs=5e-5)
-    assert theory.active_share(60, 58) == pytest.approx(0.125, abs=0.005)
+        assert sum(proofs.active_share(n, m) for m in range(n + 1)) == pytest.approx(1)
+    assert proofs.active_share(0, 0) == 1
+    assert proofs.active_share(60, 60) == pytest.approx(0.0375, abs=5e-5)
+    assert proofs.active_share(60, 58) == pytest.approx(0.125, abs=0.005)
 
 
 def test_drawn_shares_ages_and_stale_rounds_are_as_theory_says():
@@ -272,8 +272,8 @@ def test_outdated_rounds_are_counted_by_the_closed_form():
         latest = [max((c for c in changes if c * 2**n <= s), default=0) for s in range(2**n)]
         shares[k] = np.mean([i[1] < c * 2**n for i, c in zip(owner, latest, strict=True)])
     error = shares.std() / math.sqrt(draws)
-    assert abs(shares.mean() - theory.outdated_share(n, changes)) < 4 * error
-    assert theory.outdated_share(n, []) == 0
+    assert abs(shares.mean() - proofs.outdated_share(n, changes)) < 4 * error
+    assert proofs.outdated_share(n, []) == 0
 
 
 def test_on_demand_queries_make_the_data_younger():

@@ -5,11 +5,10 @@ Restarts are counted in a run, not dated: `restarts` > 0 says that some test fir
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from confee import theory
+from confee import proofs
 from confee.claims.shares import LEVEL, limits
 from confee.simulation.needs import Ask
 
@@ -69,27 +68,20 @@ def possible(runs: pd.DataFrame) -> pd.Series:
     Test (ii) needs that, test (i) needs three times as much; both are far from sufficient.
     """
     bounds = {
-        (K, T, B): 3 * theory.rho_hat_factor(T) * theory.rho(B, K)
+        (K, T, B): proofs.change_threshold(proofs.MEAN_TEST, T, B, K)
         for K, T, B in set(runs[WHERE].itertuples(index=False, name=None))
     }
     at = [bounds[key] for key in runs[WHERE].itertuples(index=False, name=None)]
     return runs["policy.scale"] * at < 1
 
 
-def first_horizon(K: int, beta: float, multiple: float = 3.0) -> float:
-    """The T from which multiple * rho^(T^beta) < 1 at scale 1: test (ii) has 3, test (i) 9.
+def first_horizon(K: int, beta: float, factor: int = proofs.MEAN_TEST) -> int:
+    """The first T at which a test can fire at scale 1 with B = T^beta (see proofs.first_horizons).
 
-    It is over 1 up to that T and under 1 after it, so halving ln T finds it.
+    Of test (ii) by default, were all queries in one block; of test (i) for its factor.
     """
-    low, high = math.log(10.0), math.log(1e40)
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        T = math.exp(middle)
-        if multiple * theory.rho_hat_factor(T) * theory.rho(T**beta, K) < 1:
-            high = middle
-        else:
-            low = middle
-    return math.exp(high)
+    found = proofs.first_horizons(K, round(beta, 2))
+    return found["span" if factor == proofs.SPAN_TEST else "mean, whole budget"]
 
 
 def restarting(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from confee import theory
+from confee import proofs
 from confee.claims.proof import ANY_HORIZON
 from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
 
@@ -57,7 +57,7 @@ def decide(alpha: Fraction, beta: Fraction) -> Decision:
     if 1 / alpha + 1 / beta <= 1:
         return Decision(True)
     n = 2
-    while theory.counting_lemma_holds(n, alpha, beta):
+    while proofs.counting_lemma_holds(n, alpha, beta):
         n += 1
     example = extremal(n, alpha, beta)
     return Decision(bool(satisfying(*example, alpha, beta)), n, example)
@@ -72,7 +72,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Verdict:
     """The verdict on the lemma at (alpha, beta); at beta = 1 it must fail."""
     decision = decide(alpha, beta)
     control = decide(alpha, CONTROL)
-    least = {str(n): float(theory.least_beta(n, alpha)) for n in SHOWN}
+    least = {str(n): float(proofs.least_beta(n, alpha)) for n in SHOWN}
     limit = alpha / (alpha - 1)
     total = float(1 / alpha + 1 / beta)
     return apply_control(

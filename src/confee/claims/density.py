@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims import runs
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.simulation.needs import Needs, Study
@@ -158,7 +158,7 @@ def _extreme(rows: pd.DataFrame, column: str) -> pd.Series:
 def _place(row: pd.Series, column: str) -> dict:
     """Where an extreme lies, with the largest density that arithmetic allows there."""
     T, B, n, b = (int(row[name]) for name in ("T", "B", "order", "b"))
-    most = theory.densest_phase(n, b) * T / B
+    most = proofs.densest_phase(n, b) * T / B
     return {"T": T, "B": B, "order": n, "b": b, "over_B_over_T": float(row[column]),
             "largest_possible": most}  # fmt: skip
 

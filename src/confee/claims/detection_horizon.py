@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims.verdict import (
     CONSISTENT,
     FAILS,
@@ -49,9 +49,9 @@ def can_fire(K: int, T: int, B: int, V: float, scale: float = 1.0) -> bool:
 
     Necessary for a restart in any block: no block has more queries, and no span is longer.
     """
-    order = max(theory.largest_order(T, B), 0)
-    mean = theory.change_threshold(theory.MEAN_TEST, T, B, K)
-    span = theory.change_threshold(theory.SPAN_TEST, T, 2**order, K)
+    order = max(proofs.largest_order(T, B), 0)
+    mean = proofs.change_threshold(proofs.MEAN_TEST, T, B, K)
+    span = proofs.change_threshold(proofs.SPAN_TEST, T, 2**order, K)
     return scale * min(mean, span) < 1
 
 
@@ -68,7 +68,7 @@ def table() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     for (log, (base, orders_base)), (name, delta) in readings:
         reading = theory.Reading(delta, base, orders_base)
         out[f"{log}, {name}"] = {
-            budget: {f"K={K}": theory.first_horizons(K, exponent, reading) for K in ARMS}
+            budget: {f"K={K}": proofs.first_horizons(K, exponent, reading) for K in ARMS}
             for budget, exponent in BUDGETS.items()
         }
     return out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims import change_tests
 from confee.claims.change_tests import CALIBRATED, JUDGED, WHERE
 from confee.claims.shares import limits
@@ -88,7 +88,10 @@ def judge(evidence: Evidence) -> list[Verdict]:
     checks = {label: _check(*part) for label, part in parts.items()}
     mine, (jumps, _) = checks[JUDGED], parts[JUDGED]
     first = {
-        f"K={K}": {test: _first_horizon(K, _exponent(jumps), test) for test in ("(ii)", "(i)")}
+        f"K={K}": {
+            test: change_tests.first_horizon(K, _exponent(jumps), factor)
+            for test, factor in (("(ii)", proofs.MEAN_TEST), ("(i)", proofs.SPAN_TEST))
+        }
         for K in sorted(set(jumps["K"]))
     }
     when = "; ".join(f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}"
@@ -117,11 +120,6 @@ def judge(evidence: Evidence) -> list[Verdict]:
         evidence=("asked", *([f"studies/{STUDY}"] if separation else [])),
     )  # fmt: skip
     return [apply_control(verdict) if mine["possible"] else verdict]
-
-
-def _first_horizon(K: int, beta: float, test: str) -> float:
-    """The first T at which a test can fire at scale 1 with B = T^beta, all of B in one block."""
-    return change_tests.first_horizon(K, beta, {"(ii)": 3.0, "(i)": 9.0}[test])
 
 
 def _exponent(runs: pd.DataFrame) -> float:
@@ -201,7 +199,7 @@ def _rise_step(runs: pd.DataFrame) -> dict:
     """Test (i) at a calibrated scale needs 9 rho^(2^m) < 1, m at most the order of a block."""
     cells = set(runs[[*WHERE, "policy.scale"]].itertuples(index=False, name=None))
     least = min(
-        9 * scale * theory.rho_hat_factor(T) * theory.rho(2 ** theory.last_block(T, B)[0], K)
+        scale * proofs.change_threshold(proofs.SPAN_TEST, T, 2 ** theory.last_block(T, B)[0], K)
         for K, T, B, scale in cells
     )
     return {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee import proofs
 from confee.claims.proof import ANY_HORIZON, Sides, Step, judge_proof, judge_step
 from confee.claims.verdict import FAILS, Verdict, apply_control
 
@@ -25,7 +25,7 @@ GAPS = np.append(np.geomspace(1e-6, LARGEST, 400)[:-1], LARGEST)
 
 def divergences(gaps=GAPS) -> np.ndarray:
     """KL(1/2, 1/2 + gap) for each gap."""
-    return np.array([theory.kl_half(gap) for gap in gaps])
+    return np.array([proofs.kl_half(gap) for gap in gaps])
 
 
 def bounded_by(factor: float) -> Step:

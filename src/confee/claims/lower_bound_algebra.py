@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims import kl_bound
 from confee.claims.proof import ANY_HORIZON, Sides, Step, failing, judge_proof
 from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
@@ -213,7 +213,7 @@ def _games() -> list[Game]:
 
 def _chain_rule() -> Step:
     def sides() -> Sides:
-        bound = [g.plays * theory.kl_half(gap) for g, gap in zip(_games(), GAME_GAPS, strict=True)]
+        bound = [g.plays * proofs.kl_half(gap) for g, gap in zip(_games(), GAME_GAPS, strict=True)]
         return [g.divergence for g in _games()], bound
 
     note = "an adaptive policy of six queries by all its histories; with equality there"

@@ -1,6 +1,6 @@
 """How far the lower bound's constant is from what policies reach on its instance.
 
-The best constant that the printed proof can give (see `theory.provable_constant`), and the slack of
+The best constant that the printed proof can give (see `proofs.provable_constant`), and the slack of
 each policy: its regret at the worst gap over the largest bound.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
 from confee.claims.verdict import FAILS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING
@@ -103,10 +103,10 @@ def constants(K: int) -> dict[str, float]:
     """
     return {
         "printed": theory.LOWER_BOUND_CONSTANT,
-        "exact KL, alpha 5/4, beta 15": theory.provable_constant(5 / (4 * K), 15)[1],
-        "best alpha and beta": theory.provable_constant(*theory.counting_shares(K))[1],
-        "mean over the good arm": theory.provable_constant(1 / K, 1)[1],
-        "unconditional": theory.unconditional_constant(K)[1],
+        "exact KL, alpha 5/4, beta 15": proofs.provable_constant(5 / (4 * K), 15)[1],
+        "best alpha and beta": proofs.provable_constant(*proofs.counting_shares(K))[1],
+        "mean over the good arm": proofs.provable_constant(1 / K, 1)[1],
+        "unconditional": proofs.unconditional_constant(K)[1],
     }
 
 
@@ -120,17 +120,17 @@ def _granted(K: int) -> float:
 
 def best_bound(K: float, T: float, B: float, V: float) -> float:
     """The unconditional bound at its best gap in this setting."""
-    gap = theory.best_gap(lambda gap: theory.unconditional_regret(K, T, B, V, gap))
-    return theory.unconditional_regret(K, T, B, V, gap)
+    gap = proofs.best_gap(lambda gap: proofs.unconditional_regret(K, T, B, V, gap))
+    return proofs.unconditional_regret(K, T, B, V, gap)
 
 
 def best_granted(K: float, T: float, B: float, V: float) -> float:
     """The same by the mean over the good arm, granted that the B_j add up to B."""
 
     def bound(gap: float) -> float:
-        return theory.provable_regret(K, T, B, V, gap, 1 / K, 1)
+        return proofs.provable_regret(K, T, B, V, gap, 1 / K, 1)
 
-    return bound(theory.best_gap(bound))
+    return bound(proofs.best_gap(bound))
 
 
 def at_scale() -> dict[str, dict[str, float]]:
@@ -166,7 +166,7 @@ def _at_their_gap(regret: pd.DataFrame) -> pd.DataFrame:
     bounds = []
     for row in regret.itertuples(index=False):
         gap = row.c * theory.hard_gap(row.K, row.B, row.V)
-        provable = theory.unconditional_regret(row.K, row.T, row.B, row.V, gap) if gap < 0.5 else 0
+        provable = proofs.unconditional_regret(row.K, row.T, row.B, row.V, gap) if gap < 0.5 else 0
         bounds.append(max(provable, 0.0))
     table = regret.assign(bound=bounds)
     table = table[table["bound"] > 0]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from confee.claims.rates import REQUIRED, control_check
 from confee.claims.verdict import (
-    Check,
     Verdict,
     apply_control,
     at_horizon,
@@ -48,11 +47,12 @@ PREDICTION = (
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """HyQue on every axis; the control and sw_ucb on those that carry the budget."""
+    """HyQue on every axis; the control and sw_ucb on those that carry the budget. Parts are
+    measured on the choosing seeds, so those two need no fresh ones."""
     policies = (CONTROLS[PARTS[id]], IDEAL)
     if toy:
-        return Needs(sweeps=tuple(Sweep({"name": p}, ("T",), 1e4, 2) for p in policies))
-    others = [Sweep({"name": p}, ("B", "T"), 7e5, 4) for p in policies]
+        return Needs(sweeps=tuple(Sweep({"name": p}, ("T",), 1e4, 0) for p in policies))
+    others = [Sweep({"name": p}, ("B", "T"), 7e5, 0) for p in policies]
     return Needs(sweeps=(Sweep({"name": "hyque"}), *others))
 
 
@@ -83,7 +83,7 @@ def judge_part(
         prediction=PREDICTION.format(PER[part]),
         measured="; ".join(check.text for check in checks),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
-        control=control_check(through, control, sqrt_log=True),
+        control=control_check(through, "BT", control, sqrt_log=True),
         numbers={check.name: check.numbers() for check in checks},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
@@ -91,13 +91,7 @@ def judge_part(
         p_value=joint.p_value,
         why=f"{decisive.name}: exponent over the claimed one {decisive.excess:+.3f} "
         f"[{decisive.excess_low:+.3f}, {decisive.excess_high:+.3f}], p = {joint.p_value:.2g}",
-        steps=tuple(_step(check) for check in checks),
+        steps=tuple(check.step() for check in checks),
         evidence=("regret",),
     )
     return [apply_control(verdict)]
-
-
-def _step(check: Check) -> dict:
-    """An axis as a step; the number is the excess of its exponent."""
-    return {"step": check.name, "outcome": check.verdict, "number": check.excess,
-            "note": check.decide or check.text}  # fmt: skip

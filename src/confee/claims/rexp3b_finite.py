@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee import proofs
 from confee.claims.ratios import LEVEL, at_most
 from confee.claims.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING, worst_cases
@@ -91,7 +91,7 @@ def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
     if cells.empty:
         return cells
     settings = cells[SETTING].itertuples(index=False, name=None)
-    bound = np.array([theory.rexp3b_bound(*setting) for setting in settings])
+    bound = np.array([proofs.rexp3b_bound(*setting) for setting in settings])
     t = stats.t.isf(LEVEL / 2 / len(cells), np.maximum(cells["seeds"] - 1, 1))
     half = (t * cells["se"]).fillna(np.inf)
     regret = cells["regret"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee import proofs
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.simulation.needs import Needs, Study
 
@@ -37,14 +37,14 @@ STUDY = "schedules"
 LEVEL = 0.05
 """Two-sided level of the limits of all blocks together (Bonferroni)."""
 
-FLOOR = theory.PROOF_CONSTANTS[0] / 100
+FLOOR = proofs.PROOF_CONSTANTS[0] / 100
 """A constant C below this is practically 0."""
 
 GROWS = 1.05
 """How much x has to grow for the bound to fall (at alpha = 3/4, B = T^0.8 it does not)."""
 
 BLOCK = ["exponent", "T", "B", "order"]
-BOUNDS = {"idle": theory.idle_run_bound, "query": theory.query_run_bound}
+BOUNDS = {"idle": proofs.idle_run_bound, "query": proofs.query_run_bound}
 
 HORIZONS, TOY_HORIZONS = (10**5, 10**6, 10**7, 10**8), (2000, 20_000)
 PROOF_HORIZONS = (10**4, 10**6)
@@ -104,7 +104,7 @@ def limits(rows: pd.DataFrame, kind: str, alpha: float = 0.5) -> pd.DataFrame:
     missed = np.maximum(draws - hits, 1)
     high = np.where(hits < draws, beta.isf(level, hits + 1, missed), 1.0)
     sizes = table[["T", "B"]].itertuples(index=False, name=None)
-    x = np.array([theory.run_exponent(T, B, alpha) for T, B in sizes])
+    x = np.array([proofs.run_exponent(T, B, alpha) for T, B in sizes])
     high = np.minimum(high, table["bound"])
     with np.errstate(divide="ignore"):
         implied = {"C": np.abs(np.log(hits / draws)) / x, "C_low": np.abs(np.log(high)) / x,
@@ -114,10 +114,10 @@ def limits(rows: pd.DataFrame, kind: str, alpha: float = 0.5) -> pd.DataFrame:
 
 def _bound(row, kind: str, alpha: float) -> float:
     """The union bound of P for one block; 0 where no such run fits."""
-    length = theory.run_length(row.T, row.B, alpha)
+    length = proofs.run_length(row.T, row.B, alpha)
     rates: dict[str, Callable[[int], float]] = {
-        "paper": partial(theory.start_rate, row.order),
-        "proof": partial(theory.proof_rate, theory.proof_order(row.T, row.B)),
+        "paper": partial(proofs.start_rate, row.order),
+        "proof": partial(proofs.proof_rate, proofs.proof_order(row.T, row.B)),
         "alone": lambda m: 0.0,
     }
     return BOUNDS[kind](row.order, row.b, row.rounds, length, rates[row.rates])
@@ -187,7 +187,7 @@ def _trend(exponent: float, part: pd.DataFrame) -> Trend:
     if last["C_high"] < FLOOR:
         return Trend(exponent, FAILS, f"{name}: {implied}, practically 0 (< {FLOOR:g})", worst)
     fallen = first["C_high"] * math.sqrt(first["x"] / last["x"])
-    asked = max(min(fallen, theory.PROOF_CONSTANTS[0]), FLOOR)
+    asked = max(min(fallen, proofs.PROOF_CONSTANTS[0]), FLOOR)
     if last["C_high"] >= first["C_low"] and last["C_low"] >= asked:
         return Trend(exponent, HOLDS, f"{name}: {implied}, at least {asked:.3g} is kept", worst)
     return Trend(exponent, UNDECIDED, f"{name}: {implied}, neither kept nor lost", worst)
@@ -204,7 +204,7 @@ def safe_orders(table: pd.DataFrame) -> dict:
     """
     depths = {}
     for (T, B), part in table.groupby(["T", "B"]):
-        off = part[part["C_low"] < theory.PROOF_CONSTANTS[0]]["order"]
+        off = part[part["C_low"] < proofs.PROOF_CONSTANTS[0]]["order"]
         top, least = int(part["order"].max()), int(off.min()) if len(off) else None
         depths[f"T={T:.0e}, B={B:.3g}"] = 0 if least is None else top - least + 1
     return depths
@@ -233,8 +233,8 @@ def judge(
         place=place,
         verdict=found.verdict,
         prediction="C = -ln P sqrt(T) / B^(3/4) of the worst block stays above a constant as T "
-        f"grows (the proof's own: {theory.PROOF_CONSTANTS[0]:g} to "
-        f"{theory.PROOF_CONSTANTS[1]:.2f})",
+        f"grows (the proof's own: {proofs.PROOF_CONSTANTS[0]:g} to "
+        f"{proofs.PROOF_CONSTANTS[1]:.2f})",
         measured=f"at T = {end['T']:.0e}, B = {end['B']:.3g}, block order {end['order']:.0f}: "
         f"{end['p']:.1%} of {end['drawn']:.0f} blocks drawn have such a run, C in "
         f"{_limits(end, 'C')}",

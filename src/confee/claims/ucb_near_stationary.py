@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from confee import theory
+from confee import proofs, theory
 from confee.claims.shares import LEVEL, limits
 from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.simulation.needs import Needs, Study
@@ -80,11 +80,11 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
     if index.empty:
         return []
     first, second = _optimism(index), _excess(index, constant)
-    exact = theory.pessimism(ALONE, ROUNDS)
+    exact = proofs.pessimism(ALONE, ROUNDS)
     horizon = int(index["T"].max())
     parts = [first["outcome"], second["outcome"], FAILS if exact > 1 / horizon else HOLDS]
     outcome = next((o for o in (FAILS, UNDECIDED) if o in parts), HOLDS)
-    sums = {c: _excess(index, c) for c in (theory.UCB1_CONSTANT, theory.UCB1_CONSTANT + 1)}
+    sums = {c: _excess(index, c) for c in (proofs.UCB1_CONSTANT, proofs.UCB1_CONSTANT + 1)}
     worst = index.loc[index["needed"].idxmax()]
     verdict = Verdict(
         id=ID,
@@ -94,7 +94,7 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
         "(Extensions)",
         verdict=outcome,
         prediction=f"no run breaks either (chance 1/T); bonuses alone sum to "
-        f"{theory.UCB1_CONSTANT:.3g} rho(t) with equal arms",
+        f"{proofs.UCB1_CONSTANT:.3g} rho(t) with equal arms",
         measured=f"second inequality with constant {constant:.3g}: broken in {second['broken']} of "
         f"{second['runs']} runs, constant needed up to {worst['needed']:.3g} ({_where(worst)}); "
         f"first: broken in {first['broken']}, nearest {-index['short'].max():.2f} rho away",

@@ -67,6 +67,8 @@ MODELS = {
     "hyque_tuned": _BLOCKS,
     "baque": Model(blocks=True),
     "odque": Model(blocks=True),
+    "hyque_blind": Model(blocks=True),
+    "hyque_discarding": Model(blocks=True),
     "rexp3b": Model(theory="rate", k_log_k=True),
     "rexp3": Model(theory="rate", k_log_k=True),
     "uniform": Model(theory="uniform"),

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from confee import theory
+from confee import proofs, theory
 from confee.canonical import canonical, stream
 from confee.jit import njit
 from confee.policies.hyque import demand
@@ -69,12 +69,12 @@ def run(
     for m in range(order + 1):
         rows.append(shared | {"kind": "age", "m": m, "j": order - m, "full": full}
                     | _age(idle[:, m] / rounds, ages[:, m], bins[m], rounds, full)
-                    | {"expected": theory.active_share(order, m) * (1 - 1 / b)})  # fmt: skip
+                    | {"expected": proofs.active_share(order, m) * (1 - 1 / b)})  # fmt: skip
     for path, share in zip(paths, (stale / rounds).T, strict=True):
         rows.append(shared | {
             "kind": "stale", "changes": json.dumps(canonical(list(path))),
             "stale": float(share.mean()), "stale_se": _error(share),
-            "outdated": theory.outdated_share(order, path),
+            "outdated": proofs.outdated_share(order, path),
         })  # fmt: skip
     return rows
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confee import theory
+from confee import proofs, theory
 from confee.canonical import stream
 from confee.jit import njit
 from confee.policies.schedule import arrange, draw_instances
@@ -68,7 +68,7 @@ def _order(n, T, B, draws, work, rates, quota, rng) -> dict[str, Any]:
         "query_mean": float(queries.mean()), "query_max": int(queries.max()),
     }  # fmt: skip
     for alpha in ALPHAS:
-        length = theory.run_length(T, B, alpha)
+        length = proofs.run_length(T, B, alpha)
         row[f"idle_over_{alpha}"] = int((idle > length).sum())
         row[f"query_over_{alpha}"] = int((queries > length).sum())
     asked, played = found[:, QUERIES] + quota * (2**n - 1), b * (2**n - 1) + rounds
@@ -90,8 +90,8 @@ def _reading(n: int, T: int, B: int, rates: str) -> tuple[int, float]:
     2^{(n-M)/2} makes 2^{(m-n)/2} into 2^{(m-M)/2}.
     """
     if rates == "proof":
-        M = theory.proof_order(T, B)
-        return min(n, M), theory.start_rate(M, min(n, M))
+        M = proofs.proof_order(T, B)
+        return min(n, M), proofs.start_rate(M, min(n, M))
     return n, {"paper": 1.0, "alone": 0.0}[rates]
 
 
