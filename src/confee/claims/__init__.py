@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 LEDGER = (
-    "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "hyque-budget", "idle-runs",
-    "query-runs", "density", "decomposition", "query-regret", "error-regret", "drift-regret",
+    "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "hyque-floor",
+    "hyque-budget", "idle-runs", "query-runs", "density", "decomposition", "query-regret",
+    "error-regret", "drift-regret",
     "on-demand-free", "lower-bound/algebra", "lower-bound/measured", "lower-bound-constant",
     "kl-bound", "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
     "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",

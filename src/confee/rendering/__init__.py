@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class Recipe(NamedTuple):
     """What a picture shows, the attributes of the data it reads, how it is drawn, and the axes of
-    the grid (or maps) without which there is nothing to draw."""
+    the grid, maps or studies (`study:<name>`) without which there is nothing to draw."""
 
     shows: str
     needs: tuple[str, ...]
@@ -59,6 +59,12 @@ def _landscape(data: Any) -> Figure:
     return landscape(rows[rows["seed"] < data.choose], at(data.worst, cells))
 
 
+def _floor(data: Any) -> Figure:
+    from confee.rendering.figures.floor import floor
+
+    return floor(data.ages, data.floor)
+
+
 def _regimes(data: Any) -> Figure:
     from confee.rendering.figures.regimes import regimes
 
@@ -90,6 +96,9 @@ FIGURES: dict[str, Recipe] = {
         "regret over the grid of adversaries, at the centre",
         ("regret", "worst", "points", "choose"),
         _landscape,
+    ),
+    "floor": Recipe(
+        "why HyQue without restarts has a floor", ("ages", "floor"), _floor, ("study:ages",)
     ),
     "regimes": Recipe(
         "regret over the rate, over budgets and variations",

@@ -59,6 +59,19 @@ class Data:
     def slopes(self) -> pd.DataFrame:
         return results.frame(self.plan, "slopes.csv")
 
+    # The floor figure.
+
+    @cached_property
+    def ages(self) -> pd.DataFrame:
+        ages = results.runs(self.plan, "studies/ages.parquet")
+        return ages[ages["policy"] == "hyque"]
+
+    @cached_property
+    def floor(self) -> pd.DataFrame:
+        """The runs beside those schedules."""
+        asked = results.runs(self.plan, "asked.parquet")
+        return asked[asked["ask"] == "hyque-floor"]
+
     # The block figure.
 
     n, b = BLOCK_ORDER, BLOCK_SLOT

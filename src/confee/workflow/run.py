@@ -67,8 +67,9 @@ class Run:
             return named
         if self.experiment.claims:
             return []
-        axes = {point["axis"] for point in self.plan.points}
-        return [name for name in named if set(FIGURES[name].axes) <= axes]
+        there = {point["axis"] for point in self.plan.points}
+        there |= {f"study:{name}" for name in self.studies}
+        return [name for name in named if set(FIGURES[name].axes) <= there]
 
     @property
     def name(self) -> str:

@@ -34,6 +34,10 @@ POLICIES = ("baque", "hyque")
 NEVER = 1 << 62
 
 
+SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "exponent": 0.7, "order": 2, "draws": 1}
+"""Parameters that compile the kernels in no time."""
+
+
 def run(
     T: int,
     B: int,

@@ -20,6 +20,12 @@ from confee.world.path import Path
 CHANGES = ("none", "swap", "fall", "rise")
 
 
+SMALLEST: dict[str, Any] = {
+    "K": 2, "T": 64, "B": 16, "change": "swap", "level": 0.5, "size": 0.5, "at": 0.5, "runs": 1,
+}  # fmt: skip
+"""Parameters that compile the kernels in no time."""
+
+
 def run(
     K: int, T: int, B: int, change: str, level: float, size: float, at: float, runs: int
 ) -> list[Row]:

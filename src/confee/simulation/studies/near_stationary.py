@@ -26,6 +26,12 @@ from confee.world.path import Path
 WORLDS = ("equal", "better", "fall", "drop", "overtaken", "exchange")
 
 
+SMALLEST: dict[str, Any] = {
+    "K": 2, "T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "exploration": 2.0, "runs": 1,
+}  # fmt: skip
+"""Parameters that compile the kernels in no time."""
+
+
 def run(
     K: int, T: int, world: str, level: float, gap: float, exploration: float, runs: int
 ) -> list[dict[str, Any]]:

@@ -25,6 +25,10 @@ RATES = ("paper", "proof", "alone")
 IDLE, QUERY, CUT_BELOW, CUT_ABOVE, QUERIES = range(5)
 
 
+SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "exponent": 0.7, "draws": 1, "work": 100}
+"""Parameters that compile the kernels in no time."""
+
+
 def run(
     T: int,
     B: int,

@@ -1,0 +1,184 @@
+"""Without a restart HyQue's regret falls at the rate all the same, as if it had no floor.
+
+Not a sentence of the paper, but what Theorem 4.1 says where no change test can fire, that is at
+every horizon that can be run (see detection/horizon). An instance of order n plays what it learnt
+when its block began until the block ends, and its share of the rounds does not depend on T.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from confee import theory
+from confee.claims.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+from confee.simulation.needs import Ask, Needs, Study
+from confee.world.adversaries.packed import FRACTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+ID = "hyque-floor"
+IDS = (ID,)
+ABOUT = ("hyque",)
+
+STUDY = "ages"
+PATHS = ((0.1,), FRACTIONS[:4], FRACTIONS)
+"""Fractions of the last block at which the best arm changes: 1, 4 and 6 changes."""
+
+ORDERS, TOY_ORDERS = (10, 12, 14, 16, 18), (6, 9)
+"""Of the last block; the horizon is its end, so that it is complete and half of all rounds."""
+
+EXPONENT = 0.8
+GAP, ARMS = 0.5, 8
+"""Of the runs beside the schedules, against `packed`: 6 changes of 1/2."""
+
+SEEDS = 8
+
+CLAIMED = theory.EXPONENTS["rate"]["B"]
+FLOOR_MARGIN, MARGIN = 0.1, 0.03
+"""`fails`: the exponent in B is over the claimed one by 0.1; `holds`: by 0.03 at most."""
+
+NORMAL = 1.96
+
+
+def horizon(order: int) -> tuple[int, int]:
+    """(T, B), B about T^0.8 and a divisor of 2T, such that a block of this order ends at T."""
+    slots = 2 ** (order + 1) - 1
+    b = round(2 * (2 * 2 ** (order + 1)) ** ((1 - EXPONENT) / EXPONENT))
+    return b * slots, 2 * slots
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """Drawn schedules of HyQue with its on-demand queries, and runs on the same horizons."""
+    studies, asks = [], []
+    for order in TOY_ORDERS if toy else ORDERS:
+        T, B = horizon(order)
+        draws = min(4000, max(100, int(4e7 / B)))
+        parameters = {
+            "T": T, "B": B, "exponent": EXPONENT, "order": order, "policy": "hyque",
+            "draws": 200 if toy else draws, "paths": [list(path) for path in PATHS],
+        }  # fmt: skip
+        studies.append(Study(STUDY, parameters, seconds=0.1 if toy else 5.0))
+        against = {"packed": {"name": "packed", "gap": GAP}}
+        V = GAP * len(FRACTIONS)
+        asks.append(Ask(ID, {"name": "hyque"}, ARMS, T, B, V, against, SEEDS))
+    return Needs(asks=tuple(asks), studies=tuple(studies))
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """Whether the share of rounds played on stale data falls with B as the rate does.
+
+    Stale: the active instance made its queries before the best arm changed (see the study). gap
+    times that share is the regret per round of a policy that learns perfectly and at once.
+    """
+    rows = evidence.study(STUDY)
+    if rows.empty or (rows["kind"] == "stale").sum() == 0:
+        return []
+    stale = rows[(rows["kind"] == "stale") & (rows["policy"] == "hyque")]
+    paths = {changes: exponent(some) for changes, some in stale.groupby("changes")}
+    outcome = combined(paths)
+    worst = max(paths.values(), key=lambda path: path["low"])
+    alone = exponent(_coarsest(stale))
+    runs = evidence.asked_for(ID)
+    verdict = Verdict(
+        id=ID,
+        statement="without a restart HyQue's worst-case regret still falls as B^(-1/3): the share "
+        "of rounds played on data from before the latest change does",
+        place="what Theorem 4.1 implies where no change test can fire",
+        verdict=outcome,
+        prediction=f"exponent of that share in B at most {CLAIMED:+.3f}",
+        measured="; ".join(_text(path) for path in paths.values()),
+        horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
+        control={
+            "what": "only the instance of the block's own order: exponent of the share in B",
+            "value": alone["exponent"],
+            "failed": combined({"alone": alone}) == FAILS,
+            "note": "",
+        },
+        numbers={"paths": paths, "runs": _measured(runs, stale)},
+        seeds=int(stale["drawn"].min()),
+        interval=(worst["low"], worst["high"]),
+        decide=_overtakes(paths) if outcome == FAILS else "",
+        why=f"the exponent is at least {worst['low']:+.3f} where {CLAIMED:+.3f} is claimed "
+        f"(margin {FLOOR_MARGIN})" if outcome == FAILS else "",
+        evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
+    )  # fmt: skip
+    return [apply_control(verdict)]
+
+
+def exponent(rows: pd.DataFrame) -> dict:
+    """ln(stale at the largest B / at the smallest) / ln(ratio of B), with 95 % limits."""
+    rows = rows.sort_values("B")
+    first, last = rows.iloc[0], rows.iloc[-1]
+    ratio = math.log(last["B"] / first["B"])
+    value = math.log(last["stale"] / first["stale"]) / ratio
+    errors = [row["stale_se"] / row["stale"] for row in (first, last)]
+    half = NORMAL * math.hypot(*errors) / ratio
+    return {
+        "changes": len(json.loads(first["changes"])),
+        "exponent": value,
+        "low": value - half,
+        "high": value + half,
+        "share": float(last["stale"]),
+        "shares": {f"T={t:.3g}": s for t, s in zip(rows["T"], rows["stale"], strict=True)},
+    }
+
+
+def combined(paths: dict[str, dict]) -> str:
+    """`fails` if the share falls too slowly along one path, `holds` if it falls on all of them."""
+    if any(path["low"] > CLAIMED + FLOOR_MARGIN for path in paths.values()):
+        return FAILS
+    if all(path["high"] <= CLAIMED + MARGIN for path in paths.values()):
+        return HOLDS
+    return UNDECIDED
+
+
+def _coarsest(stale: pd.DataFrame) -> pd.DataFrame:
+    """The same rows for a block in which only its own order ever starts: exact, without error.
+
+    Its 2^n queries come first, in 2^n of b 2^n rounds; all idle rounds after a change later than
+    that are stale. The control: it must be seen not to fall.
+    """
+    later = [1 - min(json.loads(changes)) for changes in stale["changes"]]
+    return stale.assign(stale=later, stale_se=0.0)
+
+
+def _text(path: dict) -> str:
+    changes = "1 change" if path["changes"] == 1 else f"{path['changes']} changes"
+    return (
+        f"{changes}: stale in {path['share']:.1%} of the last block at the largest T, "
+        f"B^{path['exponent']:+.3f} [{path['low']:+.3f}, {path['high']:+.3f}]"
+    )
+
+
+def _measured(runs: pd.DataFrame, stale: pd.DataFrame) -> list[dict]:
+    """Runs against the floor gap * share / 2 (the last block is half of all rounds)."""
+    if runs.empty:
+        return []
+    longest = stale[stale["changes"].map(lambda c: len(json.loads(c))) == len(FRACTIONS)]
+    floors = {int(row["T"]): GAP * row["stale"] / 2 for _, row in longest.iterrows()}
+    found = []
+    for (T, B), some in runs.groupby(["T", "B"]):
+        mean = float(some["regret"].mean() / T)
+        found.append({"T": int(T), "B": int(B), "regret_per_round": mean, "floor": floors.get(T)})
+    return found
+
+
+def _overtakes(paths: dict[str, dict]) -> str:
+    """From which B on the floor is above the rate (constant 1), gap 1."""
+    said = []
+    for path in paths.values():
+        V, floor = path["changes"], path["share"] / 2
+        said.append(f"{2 * V / floor**3:.1g} for V={V}")
+    return f"with gap 1 and K=2 the floor passes (K V/B)^(1/3) from B = {', '.join(said)} on"
