@@ -94,7 +94,7 @@ def collect(plan: Mapping[str, Any]) -> list[Path]:
     tables["asked.parquet"] = _sorted_runs(asked, ["ask"])
     for name in study_names(plan):
         rows = [read_unit(file) for study, file in plan["studies"] if study == name]
-        whole = pa.concat_tables(rows, promote_options="default").combine_chunks()
+        whole = pa.concat_tables(rows, promote_options="permissive").combine_chunks()
         tables[f"studies/{name}.parquet"] = whole
     for name, table in tables.items():
         files.write_arrow(to / name, table, plan["about"] | found)

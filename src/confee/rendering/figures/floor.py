@@ -78,7 +78,8 @@ def _block(ax, ages: pd.DataFrame) -> None:
         mine = ages[(ages["T"] == T) & (ages["j"] < SHOWN)].sort_values("j")
         x = mine["j"].to_numpy() + (place - (len(ends) - 1) / 2) * width
         colour = ("#56B4E9", "#0072B2")[place]
-        bars = ax.bar(x, mine["share"], width, color=colour, label=f"$T$ = {numbers.number(float(f"{T:.1g}"))}")
+        name = numbers.number(float(f"{T:.1g}"))
+        bars = ax.bar(x, mine["share"], width, color=colour, label=f"$T$ = {name}")
         if place == len(ends) - 1:
             for bar, age in zip(bars, mine["age"], strict=True):
                 ax.annotate(f"{age:.0%}" if age >= 0.01 else f"{age:.1%}",
