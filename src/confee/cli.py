@@ -195,7 +195,7 @@ def _claims(chosen: Any) -> None:
             command = f'snakemake --cores 2 --config overrides="{overrides}"'
             console.print(ledger.explain(verdict, command))
     else:
-        console.print(ledger.table(shown))
+        console.print(ledger.table(shown, console.width))
     bad = [v.id for v in shown if v.verdict in dreaded]
     if bad:
         sys.stdout.flush()

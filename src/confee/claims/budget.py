@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confee.claims.verdict import FAILS, HOLDS
 from confee.evidence.worst import SETTING
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
         "failed": bool(over.any()),
         "note": "share of runs that overspend",
     }
+
+
+def reason(counts: dict, outcome: str) -> str:
+    """Why a claim on a budget got its verdict: one run that passes it is enough."""
+    if outcome == FAILS:
+        return f"{counts['overspending']} of {counts['runs']} runs wish past B, and one is enough"
+    if outcome == HOLDS:
+        return f"none of {counts['runs']} runs wishes past B: at most {3 / counts['runs']:.2g} do"
+    return f"none of {counts['runs']} runs wishes past B, but where it would show too few were made"
 
 
 def place_text(where: dict) -> str:

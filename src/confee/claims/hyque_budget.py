@@ -80,6 +80,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
         numbers=numbers,
         seeds=int(runs["seed"].nunique()),
         decide=decide,
+        why=budget.reason(counts, outcome),
+        evidence=("regret", "asked"),
     )
     return [apply_control(verdict)]
 

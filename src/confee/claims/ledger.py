@@ -156,21 +156,18 @@ def control_text(control: dict) -> str:
     return f"{control.get('what', 'none')}{number}, {outcome[control.get('failed')]}"
 
 
-def table(verdicts: Sequence[Verdict]) -> Table:
-    """A short rich table: for the end of a run, and for `confee claims`."""
+def table(verdicts: Sequence[Verdict], width: int = 80) -> Table:
+    """A short rich table `width` wide: for the end of a run, and for `confee claims`."""
     counts = Counter(v.verdict for v in verdicts)
     title = "claims: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
-    out = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name, width in (("claim", max((len(v.id) for v in verdicts), default=5)), ("verdict", 10)):
-        out.add_column(name, min_width=width, no_wrap=True)
-    out.add_column("control", min_width=12, no_wrap=True)
-    out.add_column("measured", overflow="ellipsis", no_wrap=True)
+    out = Table("claim", "verdict", "control", "measured", box=None, pad_edge=False,
+                title=title, title_justify="left", caption_justify="left")  # fmt: skip
+    control = {True: "failed", False: "did not fail", None: "none"}
+    left = width - max((len(v.id) for v in verdicts), default=5) - len("undecided did not fail") - 6
     for v in verdicts:
-        control = {True: "failed", False: "did not fail", None: "none"}
-        style = _STYLE.get(v.verdict, "")
+        measured = v.measured if len(v.measured) <= left else v.measured[: max(left - 1, 0)] + "…"
         failed = control[v.control.get("failed")]
-        out.add_row(v.id, Text(v.verdict, style), failed, Text(v.measured))
-    horizons = dict.fromkeys(v.horizon for v in verdicts if v.horizon.startswith("toy"))
-    if horizons:
-        out.caption = "toy horizons: these verdicts say nothing of larger ones"
+        out.add_row(v.id, Text(v.verdict, _STYLE.get(v.verdict, "")), failed, Text(measured))
+    if any(v.horizon.startswith("toy") for v in verdicts):
+        out.caption = "toy horizons: verdicts from runs say nothing of larger ones"
     return out

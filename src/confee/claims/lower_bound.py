@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
-from confee.claims.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
+from confee.claims.hard_instance import CONTROL, LEVEL, limits, outcome, over, runs_on_hard
 from confee.claims.verdict import VACUOUS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING
 
@@ -54,6 +54,9 @@ def judge(evidence: Evidence) -> list[Verdict]:
         seeds=int(real["seeds"].min()),
         interval=(float(least["low"]), float(least["high"])),
         decide=decide,
+        why=f"limits of {len(real)} cells together at {1 - LEVEL:.0%} against a ratio of 1: "
+        f"{(real['high'] < 1).sum()} below it, {(real['low'] >= 1).sum()} above it",
+        evidence=("regret",),
     )
     verdict = apply_control(verdict)
     if numbers["uniform"]["as_predicted"] is False:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confee.claims.rates import REQUIRED, control_check
+from confee.claims.rates import REQUIRED, control_check, reason
 from confee.claims.verdict import (
     Verdict,
     apply_control,
@@ -89,8 +89,7 @@ def judge_part(
         interval=(decisive.excess_low, decisive.excess_high),
         decide=joint.decide,
         p_value=joint.p_value,
-        why=f"{decisive.name}: exponent over the claimed one {decisive.excess:+.3f} "
-        f"[{decisive.excess_low:+.3f}, {decisive.excess_high:+.3f}], p = {joint.p_value:.2g}",
+        why=reason(joint, checks),
         steps=tuple(check.step() for check in checks),
         evidence=("regret",),
     )

@@ -70,7 +70,7 @@ def judge_rate(
         interval=(decisive.excess_low, decisive.excess_high),
         decide=joint.decide,
         p_value=joint.p_value,
-        why=_why(joint, checks),
+        why=reason(joint, checks),
         steps=tuple(check.step() for check in checks),
         evidence=("regret", "worst", "slopes"),
     )
@@ -94,7 +94,7 @@ def _weakest(tried: Sequence[dict]) -> dict:
     return next((one for one in tried if one["failed"] is not True), tried[0])
 
 
-def _why(joint: Joint, checks: Sequence[Check]) -> str:
+def reason(joint: Joint, checks: Sequence[Check]) -> str:
     """The rule that gave the verdict, with its numbers."""
     one = joint.decisive
     if joint.verdict == FAILS and one.growth is not None:
@@ -106,7 +106,7 @@ def _why(joint: Joint, checks: Sequence[Check]) -> str:
         return (f"on all of {', '.join(c.name for c in checks)} the excess is at most "
                 f"{one.excess_high:+.3f}, within the margin {MARGIN}")  # fmt: skip
     open_ones = [c.name for c in checks if c.verdict != HOLDS]
-    return f"neither: {', '.join(open_ones)} may lie on either side of the margin {MARGIN}"
+    return f"not shown on either side of the margin {MARGIN}: {', '.join(open_ones)}"
 
 
 def control_check(evidence: Evidence, axes: str, label: str, sqrt_log: bool) -> dict:

@@ -68,6 +68,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
         numbers={**counts, "largest_planned_over_B": planned},
         seeds=int(runs["seed"].nunique()),
         decide=decide,
+        why=budget.reason(counts, outcome),
+        evidence=("regret", "asked"),
     )
     return [apply_control(verdict)]
 

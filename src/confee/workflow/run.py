@@ -230,7 +230,8 @@ class Run:
         from confee.claims.ledger import table
         from confee.workflow.results import verdicts
 
-        Console(stderr=True).print(table(verdicts(self.name)))
+        console = Console(stderr=True)
+        console.print(table(verdicts(self.name), console.width))
 
 
 def _entrants(
