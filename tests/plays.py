@@ -33,9 +33,13 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
 
 
 def plain(kernel, **replaced):
-    """A kernel as plain Python, with some of the functions it calls replaced."""
+    """A kernel as plain Python, with some of the functions it calls replaced, in the kernel of
+    another policy too if it plays that."""
     code = kernel.py_func
-    return types.FunctionType(code.__code__, {**code.__globals__, **replaced})
+    called = {name: code.__globals__.get(name) for name in code.__code__.co_names}
+    others = {name: plain(f, **replaced) for name, f in called.items()
+              if getattr(f, "__name__", "") == "play" and f is not kernel}  # fmt: skip
+    return types.FunctionType(code.__code__, {**code.__globals__, **replaced, **others})
 
 
 def noting(policy):
@@ -51,9 +55,7 @@ def noting(policy):
             runs.append((int(start), int(stop), False))
         game.idle(world, ledger, data, start, stop, weights, rng)
 
-    used = {"query": query, "idle": idle}
-    kernel = POLICIES[policy].kernel
-    return plain(kernel, **{k: f for k, f in used.items() if k in kernel.py_func.__globals__}), runs
+    return plain(POLICIES[policy].kernel, query=query, idle=idle), runs
 
 
 def pieces(lengths, first, last):

@@ -206,7 +206,7 @@ def test_fail_on_gives_an_exit_code(capsys, monkeypatch, tmp_path):
         cli.main(["claims", "--fail-on", "fails,undecided"])
     assert stop.value.code == 2
     out = capsys.readouterr()
-    assert out.err == "confee: fails,undecided: kl-bound, idle-runs\n"
+    assert out.err == "confee: fails, undecided: kl-bound, idle-runs\n"
     assert "density" in out.out
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from confee import theory
 from confee.jit import njit
-from confee.policies import sw_ucb
 from confee.policies.base import Policy
+from confee.policies.sw_ucb import play as play_arms
 from confee.world.game import BEST, MEANS
 
 
@@ -25,7 +25,7 @@ def play(world, ledger, K, T, B, window, xi, rng):
         for k in range(K * K):
             wide[s, MEANS + k] = world[s, MEANS + k // K]
             wide[s, MEANS + K * K + k] = world[s, MEANS + K + k // K]
-    sw_ucb.play(wide, ledger, K * K, T, B, window, xi, rng)
+    play_arms(wide, ledger, K * K, T, B, window, xi, rng)
 
 
 def arguments(K, T, B, V, options):
