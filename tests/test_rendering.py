@@ -27,12 +27,13 @@ from confee.rendering.tables import save as save_table
 from confee.rendering.tables import to_csv, to_latex, to_markdown
 from confee.rendering.tables.table1 import CAPTION, table1
 from confee.rendering.tables.write import latex
+from confee.simulation.plan import Map
 
 LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a_b=1,c$=2)")
 PHASES = (1.0, 1.4)
 PROVENANCE = {"command": 'confee draw tiny "x (1)\\"', "data": "0123"}
 
-DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition")
+DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes", "floor")
 """Figures without their likes: those against an axis are drawn by one function."""
 
 FIGURE = [  # the six instances of the paper's figure: (order, instance, start, stop, kind)
@@ -50,6 +51,47 @@ def constant(label: str, K: int, T: int, B: int, V: float) -> float:
         return 0.0
     saturated = 0.4 * T / theory.rate(K, T, B, V)
     return {"uniform": saturated, "rexp3b": 1.5}.get(label, 2 * (B / 1e5) ** 0.1)
+
+
+def regimes_of(labels):
+    """(points, worst) of a map of two policies; it is saturated where V is large."""
+    one = Map([], [4], [30_000], [0.5, 0.7, 0.8, 0.9, 1], nu=[-0.1, 0, 0.2, 0.4])
+    places, worst = [], []
+    for label in labels[:2]:
+        for p in one.places("regimes"):
+            sizes = {"K": p.K, "T": p.T, "B": p.B, "V": p.V}
+            regret = 3 * theory.rate(**sizes)
+            top = 0.4 * p.T
+            places.append({"label": label, "policy": label, "axis": "regimes",
+                           "point": p.point, "phase": 0, **sizes})  # fmt: skip
+            worst.append({"label": label, "policy": label, **sizes, "regret": min(regret, top),
+                          "se": 0.0, "seeds": 16, "saturated": regret > top,
+                          "eligible": regret <= top, "adversary": "switching",
+                          "strength": 1.0, "gap": 0.5})  # fmt: skip
+    return pd.DataFrame(places), pd.DataFrame(worst)
+
+
+def ages() -> pd.DataFrame:
+    """Rows of the study of ages at two horizons."""
+    rows = []
+    for T in (10**4, 10**6):
+        for j in range(10):
+            rows.append({"kind": "age", "T": T, "j": j, "share": 0.3 * 0.8**j, "age": 0.2 / 2**j})
+        for changes in ("[0.1]", "[0.1, 0.2, 0.5]"):
+            stale = 0.02 * len(changes)
+            rows.append({"kind": "stale", "T": T, "changes": changes, "stale": stale,
+                         "stale_se": 0.001})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def floor_runs() -> pd.DataFrame:
+    """HyQue's runs at those horizons."""
+    rows = [
+        {"K": 8, "T": T, "B": round(T**0.8), "V": 3.0, "regret": (0.2 + 0.01 * seed) * T,
+         "adversary.gap": 0.5, "seed": seed}
+        for T in (10**4, 10**6) for seed in range(4)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def experiment(labels=LABELS) -> SimpleNamespace:
@@ -105,8 +147,12 @@ def experiment(labels=LABELS) -> SimpleNamespace:
         columns=["policy", "axis", "exponent", "low", "high", "theory", "points", "horizon",
                  "part", "span"],
     )  # fmt: skip
+    places, more = regimes_of(labels)
+    points = pd.concat([points, places], ignore_index=True)
+    worst = pd.concat([worst, more], ignore_index=True)
     t = np.arange(1, 1001)
     return SimpleNamespace(
+        ages=ages(), floor=floor_runs(),
         points=points, worst=worst, regret=frame, slopes=slopes, choose=4,
         trace=pd.DataFrame({"t": t, "queries": t // 4}), blocks=[1, 9, 25, 57, 121, 249, 505],
         T=1000, B=250, pieces=pd.DataFrame(FIGURE, columns=["order", "instance", "start", "stop",
@@ -135,7 +181,9 @@ def legend_of(fig) -> list[tuple[str, object]]:
 # ------------------------------------------------------------------ every figure
 
 
-@pytest.mark.parametrize("name", ["regret-B", "landscape", "pace", "decomposition"])
+@pytest.mark.parametrize(
+    "name", ["regret-B", "landscape", "pace", "decomposition", "regimes", "floor"]
+)
 def test_equal_data_give_equal_bytes(data, name, tmp_path):
     for copy in ("first", "second"):
         fig = render(name, data)
@@ -325,6 +373,32 @@ def test_the_block_is_drawn_as_in_the_paper(data):
     ]  # fmt: skip
     assert [text.get_text() for text in ax.get_yticklabels()] == [f"$m = {m}$" for m in range(4)]
     assert len(ax.collections) == len(FIGURE)
+
+
+def test_regimes_show_the_theorems_range_and_hatch_what_is_saturated(data):
+    fig = render("regimes", data)
+    ax = fig.axes[0]
+    worst = data.worst.merge(data.points[data.points["axis"] == "regimes"])
+    mine = worst[worst["label"] == "hyque"]
+    hatched = [patch for patch in ax.patches if patch.get_hatch()]
+    assert len(hatched) == mine["saturated"].sum() > 0
+    assert sum(text.get_text() == "3" for text in ax.texts) >= (~mine["saturated"]).sum() > 0
+    # The border: twice the cells' number less two for each pair of neighbours inside it.
+    inside = mine[[theory.theorem_range(*cell) for cell in mine[["K", "T", "B", "V"]].to_numpy()]]
+    assert len(inside) == 3 * 3
+    assert len(ax.lines) == 12
+
+
+def test_the_floor_lies_under_the_runs_and_says_how_old_data_are(data):
+    fig = render("floor", data)
+    left, right = fig.axes
+    floors = [line for line in left.lines if line.get_color() == "#D55E00"]
+    gap, stale = 0.5, 0.02 * len("[0.1, 0.2, 0.5]")
+    assert floors[0].get_ydata() == pytest.approx([gap * stale / 2] * 2)
+    assert {text.get_text() for text in right.texts} >= {"20%", "10%", "5%"}
+    assert len(right.patches) == 2 * 8
+    none = SimpleNamespace(**{**vars(data), "floor": data.floor[:0]})
+    render("floor", none).draw_without_rendering()
 
 
 def test_orders_of_blocks_follow_restarts():

@@ -36,8 +36,9 @@ STUDY = "ages"
 PATHS = ((0.1,), FRACTIONS[:4], FRACTIONS)
 """Fractions of the last block at which the best arm changes: 1, 4 and 6 changes."""
 
-ORDERS, TOY_ORDERS = (10, 12, 14, 16, 18), (6, 9)
-"""Of the last block; the horizon is its end, so that it is complete and half of all rounds."""
+ORDERS, TOY_ORDERS = (10, 12, 14, 16, 18, 20, 22), (6, 9)
+"""Of the last block; the horizon is its end, so that it is complete and half of all rounds: up to
+T = 10^9."""
 
 EXPONENT = 0.8
 GAP, ARMS = 0.5, 8
@@ -64,12 +65,12 @@ def needs(id: str, toy: bool) -> Needs:
     studies, asks = [], []
     for order in TOY_ORDERS if toy else ORDERS:
         T, B = horizon(order)
-        draws = min(4000, max(100, int(4e7 / B)))
+        draws = min(4000, max(30, int(4e7 / B)))
         parameters = {
             "T": T, "B": B, "exponent": EXPONENT, "order": order, "policy": "hyque",
             "draws": 200 if toy else draws, "paths": [list(path) for path in PATHS],
         }  # fmt: skip
-        studies.append(Study(STUDY, parameters, seconds=0.1 if toy else 5.0))
+        studies.append(Study(STUDY, parameters, seconds=0.1 if toy else max(2.0, draws * B * 2.5e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
         V = GAP * len(FRACTIONS)
         asks.append(Ask(ID, {"name": "hyque"}, ARMS, T, B, V, against, SEEDS))

@@ -64,7 +64,7 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     return [
         Line2D([], [], color=look.color, marker=look.marker, linewidth=look.linewidth,
                label="HyQue, no restart"),
-        Line2D([], [], color="#D55E00", linewidth=1.3, label="floor: learns at once, data as old"),
+        Line2D([], [], color="#D55E00", linewidth=1.3, label="floor: stale data alone"),
         Line2D([], [], label=r"the rate, $\propto (KV/B)^{1/3}$", **style.THEORY),
     ]  # fmt: skip
 
@@ -85,8 +85,9 @@ def _block(ax, ages: pd.DataFrame) -> None:
                 ax.annotate(f"{age:.0%}" if age >= 0.01 else f"{age:.1%}",
                             (bar.get_x(), bar.get_height()), (0, 2),
                             textcoords="offset points", ha="center", fontsize=6)  # fmt: skip
-    ax.set(xlabel="order of the active instance, below the block's", ylabel="share of the block")
+    ax.set(xlabel="orders below the block's own", ylabel="share of the block")
     ax.set_xticks(range(min(SHOWN, int(ages["j"].max()) + 1)))
-    ax.set_title("who plays; on top the age of its data (of the block)", fontsize=8, pad=3)
+    ax.set_title("who plays, and the age of its data", fontsize=8, pad=3)
+    ax.set_ylim(0, 1.3 * ages.loc[ages["j"] < SHOWN, "share"].max())
     ax.legend(loc="upper right", fontsize=7, handlelength=1.0)
     ax.grid(axis="x", visible=False)
