@@ -70,7 +70,9 @@ def needs(id: str, toy: bool) -> Needs:
             "T": T, "B": B, "exponent": EXPONENT, "order": order, "policy": "hyque",
             "draws": 200 if toy else draws, "paths": [list(path) for path in PATHS],
         }  # fmt: skip
-        studies.append(Study(STUDY, parameters, seconds=0.1 if toy else max(2.0, draws * B * 2.5e-8)))
+        studies.append(
+            Study(STUDY, parameters, seconds=0.1 if toy else max(2.0, draws * B * 2.5e-8))
+        )
         against = {"packed": {"name": "packed", "gap": GAP}}
         V = GAP * len(FRACTIONS)
         asks.append(Ask(ID, {"name": "hyque"}, ARMS, T, B, V, against, SEEDS))

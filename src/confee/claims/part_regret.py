@@ -6,13 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confee.claims.rates import REQUIRED, control_check, reason
+from confee.claims.rates import REQUIRED, control_check, rate_checks, reason
 from confee.claims.verdict import (
     Verdict,
     apply_control,
     at_horizon,
-    check_axis,
-    check_fixed_budget,
     combine,
 )
 from confee.evidence.parts import REFERENCE, part_slopes
@@ -70,8 +68,7 @@ def judge_part(
     part = PARTS[id]
     control = CONTROLS[part]
     found = part_slopes(evidence, part, (label, control, REFERENCE))
-    checks = [check_axis(found, label, axis, sqrt_log=True) for axis in axes]
-    checks.append(check_fixed_budget(found, label, sqrt_log=True))
+    checks = rate_checks(found, label, True, axes)
     joint = combine(checks)
     decisive = joint.decisive
     through = dataclasses.replace(evidence, slopes=found)

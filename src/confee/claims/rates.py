@@ -22,6 +22,8 @@ from confee.evidence.slopes import axis_of
 from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confee.evidence import Evidence
 
 REQUIRED = ("B", "V", "K", "T")
@@ -46,8 +48,7 @@ def judge_rate(
     """
     if not (evidence.slopes["policy"] == label).any():
         return []
-    checks = [check_axis(evidence.slopes, label, axis, sqrt_log) for axis in REQUIRED]
-    checks.append(check_fixed_budget(evidence.slopes, label, sqrt_log))
+    checks = rate_checks(evidence.slopes, label, sqrt_log)
     if axis_of(evidence.slopes, label, "T=B", "upper") is not None:
         checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
     joint = combine(checks)
@@ -75,6 +76,14 @@ def judge_rate(
         evidence=("regret", "worst", "slopes"),
     )
     return [apply_control(verdict)]
+
+
+def rate_checks(
+    slopes: pd.DataFrame, label: str, sqrt_log: bool, axes: Sequence[str] = REQUIRED
+) -> list[Check]:
+    """The exponents of one policy on `axes`, and the coefficient of T at fixed B."""
+    checks = [check_axis(slopes, label, axis, sqrt_log) for axis in axes]
+    return [*checks, check_fixed_budget(slopes, label, sqrt_log)]
 
 
 def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
