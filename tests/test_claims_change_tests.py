@@ -10,8 +10,9 @@ import pytest
 
 from confee import proofs, theory
 from confee.canonical import stream
-from confee.claims import change_tests, detection_power, false_alarms
-from confee.claims.shares import limits
+from confee.claims import detection_power, false_alarms
+from confee.claims.judging import change_tests
+from confee.claims.judging.shares import limits
 from confee.evidence import Evidence
 from confee.policies import hyque
 from confee.simulation.cells import cell, family

@@ -13,7 +13,7 @@ import pytest
 
 from confee import claims, proofs, theory
 from confee.claims import counting_lemma, kl_bound, lower_bound_algebra, lower_bound_constant
-from confee.claims.proof import Step, judge_step
+from confee.claims.judging.proof import Step, judge_step
 from confee.evidence import Evidence
 from confee.simulation.cells import cell, family
 from confee.simulation.play import play_all

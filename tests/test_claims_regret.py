@@ -17,9 +17,9 @@ from confee.claims import (
     naive_allocation,
     on_demand_free,
     part_regret,
-    ratios,
     rexp3b_finite,
 )
+from confee.claims.judging import ratios
 from confee.evidence import Evidence, worst_cases
 from confee.evidence.parts import part_slopes
 from confee.evidence.slopes import axis_of

@@ -16,7 +16,8 @@ import pandas as pd
 import pytest
 
 from confee import claims, proofs, theory
-from confee.claims import density, idle_runs, ledger, query_runs, runs
+from confee.claims import density, idle_runs, ledger, query_runs
+from confee.claims.judging import runs
 from confee.evidence import Evidence
 from confee.simulation.studies import schedules
 

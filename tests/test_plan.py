@@ -270,3 +270,26 @@ def test_a_plan_is_made_without_pandas_and_statistics():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"pandas", "scipy.stats", "statsmodels", "matplotlib", "seaborn"}
+
+
+def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import json\nfrom confee.workflow.run import Run\n"
+        "print(json.dumps(Run({'overrides': 'experiment=smoke'}).keys))"
+    )
+    env = environment(PYTHONPATH=str(source), CONFEE_CONF=str(ROOT / "conf"))
+
+    def keys():
+        done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, text=True,
+                              capture_output=True, check=True)  # fmt: skip
+        return json.loads(done.stdout)
+
+    before = keys()
+    for file in ("claims/kl_bound.py", "claims/judging/ratios.py"):
+        edited = source / "confee" / file
+        edited.write_text(edited.read_text() + "\n# edited\n")
+        after = keys()
+        assert {name for name in before if before[name] != after[name]} == {"claims"}
+        before = after

@@ -171,7 +171,7 @@ def _claims(chosen: Any) -> None:
     from rich.console import Console
 
     from confee.claims import CLAIMS, ledger
-    from confee.claims.verdict import OUTCOMES
+    from confee.claims.judging.verdict import OUTCOMES
     from confee.workflow import results
 
     dreaded = [word for word in chosen.fail_on.split(",") if word]

@@ -18,7 +18,7 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confee.claims.verdict import Verdict, correct
+from confee.claims.judging.verdict import Verdict, correct
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from confee import proofs
-from confee.claims.proof import ANY_HORIZON
-from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
+from confee.claims.judging.proof import ANY_HORIZON
+from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

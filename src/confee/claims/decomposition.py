@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control, at_horizon
+from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control, at_horizon
 from confee.simulation.needs import Ask, Conf, Needs
 
 if TYPE_CHECKING:

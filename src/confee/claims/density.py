@@ -6,8 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
-from confee.claims import runs
-from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging import runs
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
 from confee.simulation.needs import Needs, Study
 
 if TYPE_CHECKING:

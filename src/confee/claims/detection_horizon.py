@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
-from confee.claims.verdict import (
+from confee.claims.judging.verdict import (
     CONSISTENT,
     FAILS,
     HOLDS,

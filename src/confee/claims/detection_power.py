@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs, theory
-from confee.claims import change_tests
-from confee.claims.change_tests import CALIBRATED, JUDGED, WHERE
-from confee.claims.shares import limits
-from confee.claims.verdict import (
+from confee.claims.judging import change_tests
+from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
+from confee.claims.judging.shares import limits
+from confee.claims.judging.verdict import (
     FAILS,
     HOLDS,
     UNDECIDED,

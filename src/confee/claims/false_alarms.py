@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from confee.claims import change_tests
-from confee.claims.change_tests import CALIBRATED, JUDGED, WHERE
-from confee.claims.verdict import (
+from confee.claims.judging import change_tests
+from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
+from confee.claims.judging.verdict import (
     CONSISTENT,
     FAILS,
     HOLDS,

@@ -6,8 +6,15 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee import theory
-from confee.claims import budget
-from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging import budget
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
 from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:

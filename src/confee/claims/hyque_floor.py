@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from confee import theory
-from confee.claims.verdict import (
+from confee.claims.judging.verdict import (
     FAILS,
     HOLDS,
     UNDECIDED,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.rates import control_sweeps, judge_rate
-from confee.claims.verdict import Verdict
+from confee.claims.judging.rates import control_sweeps, judge_rate
+from confee.claims.judging.verdict import Verdict
 from confee.evidence.tuned import TUNED, TUNING
 from confee.simulation.needs import Needs, Sweep
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims import runs
-from confee.claims.verdict import Verdict
+from confee.claims.judging import runs
+from confee.claims.judging.verdict import Verdict
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
-from confee.claims.proof import ANY_HORIZON, Sides, Step, judge_proof, judge_step
-from confee.claims.verdict import FAILS, Verdict, apply_control
+from confee.claims.judging.proof import ANY_HORIZON, Sides, Step, judge_proof, judge_step
+from confee.claims.judging.verdict import FAILS, Verdict, apply_control
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

@@ -14,7 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from confee.claims.verdict import Verdict
+from confee.claims.judging.verdict import Verdict
 
 VERSION = 2
 """Of claims.json; its schema is claims.schema.json, beside this file."""

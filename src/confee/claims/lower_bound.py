@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
-from confee.claims.hard_instance import CONTROL, LEVEL, limits, outcome, over, runs_on_hard
-from confee.claims.verdict import VACUOUS, Verdict, apply_control, at_horizon
+from confee.claims.judging.hard_instance import CONTROL, LEVEL, limits, outcome, over, runs_on_hard
+from confee.claims.judging.verdict import VACUOUS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import numpy as np
 
 from confee import proofs, theory
 from confee.claims import kl_bound
-from confee.claims.proof import ANY_HORIZON, Sides, Step, failing, judge_proof
-from confee.claims.verdict import FAILS, HOLDS, Verdict, apply_control
+from confee.claims.judging.proof import ANY_HORIZON, Sides, Step, failing, judge_proof
+from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
-from confee.claims.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
-from confee.claims.verdict import FAILS, Verdict, apply_control, at_horizon
+from confee.claims.judging.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
+from confee.claims.judging.verdict import FAILS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 

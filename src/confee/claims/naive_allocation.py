@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.ratios import LEVEL, above, fieller, together
-from confee.claims.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging.ratios import LEVEL, above, fieller, together
+from confee.claims.judging.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING, worst_cases
 from confee.simulation.needs import Ask, Conf, Needs
 

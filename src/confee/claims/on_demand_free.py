@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.ratios import LEVEL, at_most, paired, together
-from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging.ratios import LEVEL, at_most, paired, together
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confee.claims.rates import REQUIRED, control_check, rate_checks, reason
-from confee.claims.verdict import (
+from confee.claims.judging.rates import REQUIRED, control_check, rate_checks, reason
+from confee.claims.judging.verdict import (
     Verdict,
     apply_control,
     at_horizon,

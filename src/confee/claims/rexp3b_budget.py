@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from confee import theory
-from confee.claims import budget
-from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging import budget
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 

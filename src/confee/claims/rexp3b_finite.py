@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
-from confee.claims.ratios import LEVEL, at_most
-from confee.claims.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging.ratios import LEVEL, at_most
+from confee.claims.judging.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING, worst_cases
 from confee.simulation.needs import Ask, Needs, Sweep
 

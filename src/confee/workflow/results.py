@@ -15,7 +15,7 @@ from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, read_scale, read_unit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from confee.claims.verdict import Verdict
+    from confee.claims.judging.verdict import Verdict
     from confee.evidence import Evidence
 
 IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]

@@ -191,7 +191,8 @@ class Run:
         made = {"regret": digest(["regret", self.about, collecting])}
         measuring = code_hash(["confee.evidence"])
         made["slopes"] = digest(["slopes", made["regret"], measuring])
-        judging = code_hash(["confee.claims", "confee.claims.ledger"])
+        named = {claims.CLAIMS[id].__name__ for id in self.claims}
+        judging = code_hash(["confee.claims", "confee.claims.ledger", *named])
         made["claims"] = digest(["claims", made["slopes"], judging, self.claims])
         for name in (*FIGURES, *TABLES):
             modules = [*picture_modules(name), *SHOWN.get(name, ())]

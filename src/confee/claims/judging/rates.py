@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.verdict import (
+from confee.claims.judging.verdict import (
     FAILS,
     HOLDS,
     MARGIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.verdict import FAILS, HOLDS
+from confee.claims.judging.verdict import FAILS, HOLDS
 from confee.evidence.worst import SETTING
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.claims.verdict import FAILS, HOLDS
+from confee.claims.judging.verdict import FAILS, HOLDS
 
 TOLERANCE = 1e-12
 """Relative: machine precision over a few dozen operations."""

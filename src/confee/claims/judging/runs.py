@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
-from confee.claims.verdict import FAILS, HOLDS, UNDECIDED, Verdict, apply_control, at_horizon
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
 from confee.simulation.needs import Needs, Study
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from confee import proofs
-from confee.claims.shares import LEVEL, limits
+from confee.claims.judging.shares import LEVEL, limits
 from confee.simulation.needs import Ask
 
 if TYPE_CHECKING:
