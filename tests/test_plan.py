@@ -88,9 +88,14 @@ def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
 
 
 def test_maps_are_played_by_those_they_name_only():
-    overrides = "experiment=tiny claims=[lower-bound/measured] +maps.regimes={policies:[rexp3b],"
+    overrides = (
+        "experiment=tiny claims=[hyque-budget] figures=[regimes] +maps.regimes={policies:[rexp3b],"
+    )
     run = Run({"overrides": overrides + "K:2,T:[1e3],beta:[0.5,1],V:[1,largest],phases:2}"})
-    rows = [p for p in run.plan.points if p["axis"] == "regimes"]
+    rows = run.plan.points
+    assert {p["axis"] for p in rows} == {"regimes"}
+    without = Run({"overrides": (overrides + "K:2,T:[1e3],beta:1,V:1}").replace("[regimes]", "[]")})
+    assert without.plan.points == []
     assert {r["policy"] for r in rows} == {"rexp3b"}
     assert len(rows) == 2 * 2 * 2
     for r in rows:

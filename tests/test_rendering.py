@@ -33,7 +33,7 @@ LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a
 PHASES = (1.0, 1.4)
 PROVENANCE = {"command": 'confee draw tiny "x (1)\\"', "data": "0123"}
 
-DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes", "floor")
+DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels")
 """Figures without their likes: those against an axis are drawn by one function."""
 
 FIGURE = [  # the six instances of the paper's figure: (order, instance, start, stop, kind)
@@ -68,6 +68,17 @@ def regimes_of(labels):
                           "se": 0.0, "seeds": 16, "saturated": regret > top,
                           "eligible": regret <= top, "adversary": "switching",
                           "strength": 1.0, "gap": 0.5})  # fmt: skip
+    for label in labels[:2]:
+        for T in (10**4, 10**5, 10**6):
+            for V in (1.0, math.sqrt(round(T**0.8)) / 4):
+                sizes = {"K": 4, "T": T, "B": round(T**0.8), "V": V}
+                regret = theory.rate(**sizes) * (T / 1e4) ** 0.1
+                places.append({"label": label, "policy": label, "axis": "floor", "point": T,
+                               "phase": 0, **sizes})  # fmt: skip
+                worst.append({"label": label, "policy": label, **sizes, "regret": regret,
+                              "se": 0.02 * regret, "seeds": 8, "saturated": V > 5,
+                              "eligible": V <= 5, "adversary": "packed", "strength": 1.0,
+                              "gap": 0.5})  # fmt: skip
     return pd.DataFrame(places), pd.DataFrame(worst)
 
 
@@ -182,7 +193,7 @@ def legend_of(fig) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["regret-B", "landscape", "pace", "decomposition", "regimes", "floor"]
+    "name", ["regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels"]
 )
 def test_equal_data_give_equal_bytes(data, name, tmp_path):
     for copy in ("first", "second"):
@@ -387,6 +398,19 @@ def test_regimes_show_the_theorems_range_and_hatch_what_is_saturated(data):
     inside = mine[[theory.theorem_range(*cell) for cell in mine[["K", "T", "B", "V"]].to_numpy()]]
     assert len(inside) == 3 * 3
     assert len(ax.lines) == 12
+
+
+def test_levels_have_a_line_for_each_variation_and_hollow_saturated_points(data):
+    fig = render("levels", data)
+    assert [ax.get_title() for ax in fig.axes] == ["HyQue", "Rexp3B"]
+    lines = [line for line in fig.axes[0].lines if len(line.get_xdata()) == 3]
+    assert len(lines) == 2
+    for line in lines:  # normalised regret grows as T^0.1
+        x, y = line.get_data()
+        assert np.log(y[-1] / y[0]) / np.log(x[-1] / x[0]) == pytest.approx(0.1, abs=0.01)
+    hollow = [one for one in fig.axes[0].lines if one.get_markerfacecolor() == "white"]
+    assert len(hollow) == 3  # sqrt(B)/K is over 5 throughout
+    assert [text for text, _ in legend_of(fig)][-1] == "saturated"
 
 
 def test_the_floor_lies_under_the_runs_and_says_how_old_data_are(data):

@@ -27,6 +27,8 @@ class Recipe(NamedTuple):
     needs: tuple[str, ...]
     draw: Callable[[Any], Figure]
     axes: tuple[str, ...] = ()
+    maps: tuple[str, ...] = ()
+    """Maps it shows: where a run is told its claims, they are played if the figure is named."""
 
 
 def _axis(which: str) -> Recipe:
@@ -65,6 +67,12 @@ def _floor(data: Any) -> Figure:
     return floor(data.ages, data.floor)
 
 
+def _levels(data: Any) -> Figure:
+    from confee.rendering.figures.levels import levels
+
+    return levels(data.worst, data.points, ("floor", "billion"))
+
+
 def _regimes(data: Any) -> Figure:
     from confee.rendering.figures.regimes import regimes
 
@@ -100,11 +108,19 @@ FIGURES: dict[str, Recipe] = {
     "floor": Recipe(
         "why HyQue without restarts has a floor", ("ages", "floor"), _floor, ("study:ages",)
     ),
+    "levels": Recipe(
+        "regret over the rate against T, at small and large V",
+        ("worst", "points"),
+        _levels,
+        ("floor",),
+        maps=("floor", "billion"),
+    ),
     "regimes": Recipe(
         "regret over the rate, over budgets and variations",
         ("worst", "points"),
         _regimes,
         ("regimes",),
+        maps=("regimes",),
     ),
     "pace": Recipe("queries against an even pace", ("trace", "blocks", "T", "B"), _pace),
     "decomposition": Recipe(

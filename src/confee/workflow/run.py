@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,11 +46,21 @@ class Run:
         named = _known("claims", e.claims, claims.CLAIMS)
         self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
         needs = claims.needs(self.claims, e.toy)
-        entrants = _entrants(e, needs.sweeps, self.claims if e.claims else None)
+        figures = _known("figures", e.figures, FIGURES)
+        entrants, grid = dict(e.entrants), e.grid
+        if e.claims:
+            shown = figures if e.figures else []
+            everyone = any(claims.every(id) for id in named) or any(_grids(n) for n in shown)
+            entrants = dict(entrants) if everyone else {}
+            wanted = {name for one in shown for name in FIGURES[one].maps}
+            grid = replace(grid, maps={m: one for m, one in grid.maps.items() if m in wanted})
+            on_maps = {label for one in grid.maps.values() for label in one.policies}
+            entrants |= {m: replace(e.entrants[m], axes=()) for m in on_maps - entrants.keys()}
         self.plan: Plan = plan(
-            entrants, e.family, e.grid, e.seeds, e.jobs.shard, e.accounting, needs
-        )
-        self.pictures = self._drawn(_known("figures", e.figures, FIGURES))
+            _with_sweeps(entrants, e.entrants, needs.sweeps),
+            e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
+        )  # fmt: skip
+        self.pictures = self._drawn(figures)
         self.tables = list(TABLES) if self.pictures or not e.claims else []
         self.jobs: dict[str, Job] = {}
         self._needs: dict[str, list[str]] = {}
@@ -235,28 +246,32 @@ class Run:
         console.print(table(verdicts(self.name), console.width))
 
 
-def _entrants(
-    e: config.Experiment, sweeps: Sequence[Sweep], named: Sequence[str] | None
-) -> dict[str, Entrant]:
-    """Who plays the grid: the experiment's own policies and those that claims sweep.
+def _grids(figure: str) -> bool:
+    """Whether a figure shows the sweeps of the experiment's policies."""
+    needs, recipe = {"regret", "worst"}, FIGURES[figure]
+    return bool(needs & set(recipe.needs)) and not recipe.maps
 
-    If claims are named, only what they sweep, unless one of them speaks of every policy. What the
-    experiment says of a policy goes before what a claim says.
+
+def _with_sweeps(
+    entrants: Mapping[str, Entrant], own: Mapping[str, Entrant], sweeps: Sequence[Sweep]
+) -> dict[str, Entrant]:
+    """Who plays the grid: `entrants`, and the policies that claims sweep.
+
+    Where the experiment lists such a policy (`own`), what it says of it goes before what the claim
+    says.
     """
-    own = {label_of(entrant.conf): label for label, entrant in e.entrants.items()}
-    wanted: dict[str, Entrant] = {}
+    labels = {label_of(entrant.conf): label for label, entrant in own.items()}
+    made = dict(entrants)
     for sweep in sweeps:
         label = label_of(sweep.policy)
-        if label in own:
-            wanted[own[label]] = e.entrants[own[label]]
-        else:
-            before = wanted.get(label, Entrant(sweep.policy, (), 0.0, sweep.estimate))
-            axes = tuple(dict.fromkeys((*before.axes, *sweep.axes)))
-            largest = max(before.largest_B, sweep.largest_B)
-            wanted[label] = Entrant(sweep.policy, axes, largest, before.estimate)
-    if named is not None and not any(claims.every(id) for id in named):
-        return wanted
-    return {**e.entrants, **wanted}
+        if label in labels:
+            made[labels[label]] = own[labels[label]]
+            continue
+        before = made.get(label, Entrant(sweep.policy, (), 0.0, sweep.estimate))
+        axes = tuple(dict.fromkeys((*before.axes, *sweep.axes)))
+        largest = max(before.largest_B, sweep.largest_B)
+        made[label] = Entrant(sweep.policy, axes, largest, before.estimate)
+    return made
 
 
 def _turn(u: Unit) -> tuple[bool, int]:
