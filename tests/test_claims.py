@@ -68,6 +68,7 @@ def one(verdicts):
 
 RATES = [("hyque-rate/theory", "hyque", "uniform"),
          ("hyque-rate/calibrated", "hyque_calibrated", "uniform"),
+         ("hyque-rate/tuned", "hyque_tuned", "uniform"),
          ("rexp3b-rate", "rexp3b", "rexp3b(pool=set)")]  # fmt: skip
 
 
@@ -83,7 +84,8 @@ def test_rate_holds_for_a_policy_on_the_rate(id, label, control):
 
 @pytest.mark.parametrize(
     ("id", "label", "control", "axis"),
-    [(*RATES[0], axis) for axis in "BVKT"] + [(*RATES[1], "B"), (*RATES[2], "B"), (*RATES[2], "K")],
+    [(*RATES[0], axis) for axis in "BVKT"]
+    + [(*RATES[1], "B"), (*RATES[2], "B"), (*RATES[3], "B"), (*RATES[3], "K")],
 )
 def test_rate_fails_if_one_exponent_is_off_by_012(id, label, control, axis):
     broken = {**RATE, axis: RATE[axis] + 0.12}

@@ -19,6 +19,7 @@ from confee import theory
 from confee.evidence import gather, slopes, worst_cases
 from confee.evidence.regression import Design
 from confee.evidence.slopes import axis_of
+from confee.evidence.tuned import tuned, tuned_points
 
 PHASES = 4
 DOCUMENT = Path(__file__).parents[1] / "docs" / "verdicts.md"
@@ -386,3 +387,45 @@ def test_gather_from_runs_to_slopes_does_not_depend_on_the_order_of_rows():
 
 if __name__ == "__main__":
     print(study_table())
+
+
+# ------------------------------------------------------------------ hindsight
+
+
+def test_tuned_takes_the_scale_that_was_best_on_other_seeds():
+    points = pd.concat([make_points(label, "hyque", axes="T")
+                        for label in ("hyque", "hyque(scale=0.5)", "hyque(scale=0.1)")])  # fmt: skip
+    worst = make_worst(points, RATE, se=0.0).drop_duplicates(["label", "T", "B"])
+    factor = worst["label"].map({"hyque": 1.0, "hyque(scale=0.5)": 0.9, "hyque(scale=0.1)": 2.0})
+    # On the choosing seeds 0.1 is best in short horizons; on fresh ones it never is.
+    short = worst["T"] < 1e6
+    naive = factor.where(~((worst["label"] == "hyque(scale=0.1)") & short), 0.5)
+    base = worst["regret"]
+    worst = worst.assign(regret=base * factor, naive=base * naive)
+    made = tuned(worst).set_index(["T", "B"])
+    assert set(made["label"]) == set(made["policy"]) == {"hyque_tuned"}
+    plain = worst[worst["label"] == "hyque"].set_index(["T", "B"])
+    ratio = made["regret"] / plain["regret"]
+    long = ratio.index.get_level_values("T") >= 1e6
+    assert ratio[long].to_numpy() == pytest.approx(0.9)
+    assert (made.loc[long, "scale"] == 0.5).all()
+    assert ratio[~long].to_numpy() == pytest.approx(2.0)  # hindsight pays for its choice
+    places = tuned_points(points)
+    assert len(places) == len(make_points("x", axes="T"))
+    assert tuned(worst[worst["label"] == "hyque"]).empty
+    assert tuned(worst.assign(label="rexp3b")).empty
+
+
+def test_gather_adds_what_hindsight_would_have_had():
+    runs, places = [], []
+    for label, shift in (("hyque", 1.0), ("hyque(scale=0.5)", 0.8)):
+        for T in (10_000, 20_000):
+            means = {entry: shift * mean * T / 1e4 for entry, mean in GRID.items()}
+            runs.append(make_runs(means, label=label, T=T, seed=T))
+            places.append({"label": label, "policy": "hyque", "axis": "T", "point": float(T),
+                           "phase": 0, "K": 2, "T": T, "B": 2000, "V": 2.0})  # fmt: skip
+    found = gather(pd.concat(runs, ignore_index=True), pd.DataFrame(places), 8)
+    mine = found.worst[found.worst["label"] == "hyque_tuned"]
+    assert list(mine["scale"]) == [0.5, 0.5]
+    assert (found.slopes["policy"] == "hyque_tuned").any()
+    assert found.worst.loc[found.worst["label"] == "hyque", "scale"].isna().all()

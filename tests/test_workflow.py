@@ -1,5 +1,6 @@
 """conf -> Snakemake -> results, on a few cells: what is made, made again, and never reused."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,12 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from confee import load, simulate
-from confee.claims.ledger import VERSION
+from confee.claims import LEDGER
+from confee.claims.ledger import SCHEMA, VERSION
 
 ROOT = Path(__file__).parents[1]
 SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
@@ -336,3 +339,37 @@ def test_regret_holds_no_trace_of_where_and_how_it_was_made(done):
     said = json.loads(about[b"confee"])
     assert said.keys() == {"config", "version", "code", "scales"}
     assert str(done.folder).encode() not in (done.results / "regret.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_smoke_judges_every_claim_in_the_form_of_the_schema(tmp_path):
+    project = Project.fresh(tmp_path)
+    project.run("--cores", "2", overrides="experiment=smoke")
+    results = tmp_path / "results" / "smoke"
+    said = json.loads((results / "claims.json").read_text())
+    jsonschema.validate(said, json.loads(SCHEMA.read_text()))
+    assert [claim["id"] for claim in said["claims"]] == list(LEDGER)
+    text = (results / "claims.md").read_text()
+    for claim in said["claims"]:
+        assert claim["why"], claim["id"]
+        assert claim["control"], claim["id"]
+        assert "toy horizon" in claim["horizon"] or not claim["evidence"], claim["id"]
+        assert f"## {claim['id']}: {claim['verdict']}" in text
+        for file in claim["evidence"]:
+            content = (tmp_path / file["file"]).read_bytes()
+            assert hashlib.sha256(content).hexdigest() == file["sha256"]
+    assert project.dry(overrides="experiment=smoke") == {}
+
+
+@pytest.mark.slow
+def test_one_claim_alone_is_planned_played_and_judged(tmp_path):
+    project = Project.fresh(tmp_path)
+    overrides = "experiment=smoke claims=[idle-runs,counting-lemma]"
+    project.run("--cores", "2", overrides=overrides)
+    results = tmp_path / "results" / "smoke"
+    said = json.loads((results / "claims.json").read_text())
+    assert [claim["id"] for claim in said["claims"]] == ["idle-runs", "counting-lemma"]
+    assert not list(tmp_path.glob("results/cells/*/*.parquet"))
+    assert not (tmp_path / "figures").exists()
+    assert pq.read_table(results / "regret.parquet").num_rows == 0
+    assert pq.read_table(results / "studies" / "schedules.parquet").num_rows > 0
