@@ -393,8 +393,8 @@ if __name__ == "__main__":
 
 
 def test_tuned_takes_the_scale_that_was_best_on_other_seeds():
-    points = pd.concat([make_points(label, "hyque", axes="T")
-                        for label in ("hyque", "hyque(scale=0.5)", "hyque(scale=0.1)")])  # fmt: skip
+    labels = ("hyque", "hyque(scale=0.5)", "hyque(scale=0.1)")
+    points = pd.concat([make_points(label, "hyque", axes="T") for label in labels])
     worst = make_worst(points, RATE, se=0.0).drop_duplicates(["label", "T", "B"])
     factor = worst["label"].map({"hyque": 1.0, "hyque(scale=0.5)": 0.9, "hyque(scale=0.1)": 2.0})
     # On the choosing seeds 0.1 is best in short horizons; on fresh ones it never is.
