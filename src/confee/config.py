@@ -185,6 +185,7 @@ class _Top:
 @dataclass(frozen=True)
 class _Play:
     largest_B: float = schema.real(float("inf"), above=0)
+    largest_K: float = schema.real(float("inf"), above=0)
     estimate: int | None = schema.whole(None, low=0, high=10**6)
 
 
@@ -339,5 +340,6 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
         axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
         play = schema.build(_Play, how, f"plays.{label}")
         mapped = _mapping(conf, f"policies.{label}")
-        entrants[label] = Entrant(mapped, axes, play.largest_B, play.estimate)
+        limits = play.largest_B, play.largest_K
+        entrants[label] = Entrant(mapped, axes, *limits, play.estimate)
     return entrants

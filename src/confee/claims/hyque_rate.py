@@ -36,12 +36,14 @@ SCALES = {
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """The policy on all axes and the controls on theirs; for `tuned` every scale on T."""
+    """The policy on all axes and the controls on theirs; for `tuned` the
+    scale at which restarts set in, and on T those below it, which are worse throughout."""
     sweeps = [Sweep({"name": "hyque"}), *control_sweeps(CONTROLS)]
     if id == "hyque-rate/calibrated":
         sweeps[0] = Sweep({"name": "hyque_calibrated"}, largest_B=4e5)
     if id == "hyque-rate/tuned":
-        for scale in TUNING[:1] if toy else TUNING:
+        sweeps.append(Sweep({"name": "hyque", "scale": TUNING[0]}, largest_B=4e5))
+        for scale in () if toy else TUNING[1:]:
             sweeps.append(Sweep({"name": "hyque", "scale": scale}, ("T",), largest_B=4e5))
     return Needs(sweeps=tuple(sweeps))
 

@@ -29,6 +29,7 @@ class Sweep:
     policy: Conf
     axes: tuple[str, ...] = AXES
     largest_B: float = math.inf
+    largest_K: float = math.inf
     estimate: int | None = None
 
 

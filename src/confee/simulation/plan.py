@@ -255,12 +255,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy in an experiment: on which axes it is played, up to which budget, and on how many
-    fresh seeds (None: the experiment's)."""
+    """A policy in an experiment: on which axes it is played, up to which budget and number of arms,
+    and on how many fresh seeds first (None: the experiment's)."""
 
     conf: Mapping[str, Any]
     axes: Sequence[str] = AXES
     largest_B: float = math.inf
+    largest_K: float = math.inf
     estimate: int | None = None
 
 
@@ -300,7 +301,8 @@ def plan(
         for place in places:
             if place.axis not in (*entrant.axes, *own):
                 continue
-            if place.axis in AXES and entrant.largest_B < place.B:
+            too_large = entrant.largest_B < place.B or entrant.largest_K < place.K
+            if place.axis in AXES and too_large:
                 continue
             sizes: dict[str, Any] = {name: getattr(place, name) for name in "KTBV"}
             where = (place.K, place.T, place.B, place.V)

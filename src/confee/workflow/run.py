@@ -267,10 +267,14 @@ def _with_sweeps(
         if label in labels:
             made[labels[label]] = own[labels[label]]
             continue
-        before = made.get(label, Entrant(sweep.policy, (), 0.0, sweep.estimate))
-        axes = tuple(dict.fromkeys((*before.axes, *sweep.axes)))
-        largest = max(before.largest_B, sweep.largest_B)
-        made[label] = Entrant(sweep.policy, axes, largest, before.estimate)
+        before = made.get(label, Entrant(sweep.policy, (), 0.0, 0.0, sweep.estimate))
+        made[label] = Entrant(
+            sweep.policy,
+            axes=tuple(dict.fromkeys((*before.axes, *sweep.axes))),
+            largest_B=max(before.largest_B, sweep.largest_B),
+            largest_K=max(before.largest_K, sweep.largest_K),
+            estimate=before.estimate,
+        )
     return made
 
 

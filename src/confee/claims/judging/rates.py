@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,9 @@ def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
         policy: dict[str, Any] = {"name": label.split("(")[0]}
         if label == "rexp3b(pool=set)":
             policy["pool"] = "set"
-        made.append(Sweep(policy, tuple(some), largest_B=7e5, estimate=4))
+        # Copies cost K^2 arms, and past 16 of them the control is saturated anyway.
+        most = 16 if label == "sw_ucb_copied" else math.inf
+        made.append(Sweep(policy, tuple(some), largest_B=7e5, largest_K=most, estimate=4))
     return made
 
 
