@@ -340,6 +340,5 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
         axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
         play = schema.build(_Play, how, f"plays.{label}")
         mapped = _mapping(conf, f"policies.{label}")
-        limits = play.largest_B, play.largest_K
-        entrants[label] = Entrant(mapped, axes, *limits, play.estimate)
+        entrants[label] = Entrant(mapped, axes, **dataclasses.asdict(play))
     return entrants

@@ -49,8 +49,9 @@ def needs(id: str, toy: bool) -> Needs:
     measured on the choosing seeds, so those two need no fresh ones."""
     policies = (CONTROLS[PARTS[id]], IDEAL)
     if toy:
-        return Needs(sweeps=tuple(Sweep({"name": p}, ("T",), 1e4, 0) for p in policies))
-    others = [Sweep({"name": p}, ("B", "T"), 7e5, 0) for p in policies]
+        few = [Sweep({"name": p}, ("T",), largest_B=1e4, estimate=0) for p in policies]
+        return Needs(sweeps=tuple(few))
+    others = [Sweep({"name": p}, ("B", "T"), largest_B=7e5, estimate=0) for p in policies]
     return Needs(sweeps=(Sweep({"name": "hyque"}), *others))
 
 

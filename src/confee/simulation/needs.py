@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class Sweep:
 
     policy: Conf
     axes: tuple[str, ...] = AXES
+    _: KW_ONLY
     largest_B: float = math.inf
     largest_K: float = math.inf
     estimate: int | None = None

@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -260,6 +260,7 @@ class Entrant:
 
     conf: Mapping[str, Any]
     axes: Sequence[str] = AXES
+    _: KW_ONLY
     largest_B: float = math.inf
     largest_K: float = math.inf
     estimate: int | None = None

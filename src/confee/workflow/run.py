@@ -267,7 +267,8 @@ def _with_sweeps(
         if label in labels:
             made[labels[label]] = own[labels[label]]
             continue
-        before = made.get(label, Entrant(sweep.policy, (), 0.0, 0.0, sweep.estimate))
+        nothing = Entrant(sweep.policy, (), largest_B=0, largest_K=0, estimate=sweep.estimate)
+        before = made.get(label, nothing)
         made[label] = Entrant(
             sweep.policy,
             axes=tuple(dict.fromkeys((*before.axes, *sweep.axes))),
