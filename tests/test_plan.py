@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from confee.canonical import digest
-from confee.claims import CLAIMS
+from confee.claims import CLAIMS, needs
 from confee.errors import ConfeeError
+from confee.simulation.cells import label_of
 from confee.simulation.code import closure
 from confee.simulation.plan import Seeds, unit
 from confee.workflow.jobs import do_job, job_file
@@ -77,6 +78,11 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
     assert parts <= {u.file for u in whole.plan.everything}
     assert set(whole.claims) == set(CLAIMS)
+    played = {}
+    for point in whole.plan.points:
+        played.setdefault(point["label"], set()).add(point["axis"])
+    for sweep in needs(CLAIMS, toy=False).sweeps:
+        assert set(sweep.axes) <= played[label_of(sweep.policy)], sweep
 
 
 def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
