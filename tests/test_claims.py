@@ -218,7 +218,7 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
         1.97, abs=0.01
     )
     assert len(claims.needs(["hyque-budget"], True).asks) < len(hyque_cells()) + 1
-    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 10
+    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 11
     for cell in asks("rexp3b-budget", "rexp3b", toy=True):
         sizes = {name: cell[name] for name in "KTBV"}
         assert rexp3b_budget.wished(**sizes) > 1.9 * cell["B"]
@@ -422,7 +422,7 @@ def stale_rows(power, share=0.1, error=0.002):
             T, B = hyque_floor.horizon(order)
             stale = share * len(path) * (B / 4094) ** power
             rows.append({"kind": "stale", "policy": "hyque", "T": T, "B": B, "drawn": 100,
-                         "changes": json.dumps(list(path)), "stale": stale,
+                         "changes": json.dumps(list(path)), "stale": stale, "outdated": 0.2,
                          "stale_se": error * stale})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -440,6 +440,7 @@ def test_floor_twins(power, error, verdict):
     found = one(hyque_floor.judge(evidence(studies={"ages": stale_rows(power, error=error)})))
     assert found.verdict == verdict
     assert found.control["failed"]
+    assert found.why
     assert found.interval[0] <= power <= found.interval[1]
 
 

@@ -146,8 +146,14 @@ def part_runs(label, part, exponents, axes="TBVK", seed=1, se=0.005, constant=0.
 def part_verdict(id, exponents, control=FLAT, label="hyque", **rest):
     part = PARTS[id]
     mine = part_runs(label, part, tuple(exponents[name] for name in "KTBV"), **rest)
-    its = part_runs(part_regret.CONTROLS[part], part, tuple(control[n] for n in "KTBV"), "TB", 2)
-    runs, points = (pd.concat(frames, ignore_index=True) for frames in zip(mine, its, strict=True))
+    steep = {"BT": control, "K": {**RATE, "K": 2 / 3}, "V": {**RATE, "V": 1.0}}
+    its = []
+    for place, (axes, name) in enumerate(part_regret.CONTROLS[part].items()):
+        powers = tuple((RATE if control is RATE else steep[axes])[n] for n in "KTBV")
+        low = {"constant": 0.1} if axes == "V" else {}  # so that nothing is saturated
+        its.append(part_runs(name, part, powers, axes.replace("BT", "TB"), 2 + place, **low))
+    frames = zip(mine, *its, strict=True)
+    runs, points = (pd.concat(some, ignore_index=True) for some in frames)
     evidence = Evidence(runs, EMPTY, EMPTY, points, choose=4)
     (found,) = part_regret.judge_part(evidence, id, label)
     return found
@@ -332,7 +338,7 @@ def allocation_runs(spread=0.03, **ratio):
     rows = []
     for label, share in {"informed": 1.0, **ratio}.items():
         for c, wide in ((1.0, 0.2), (16.0, 1.0)):
-            for seed in range(SEEDS):
+            for seed in range(2 * SEEDS if label == "informed" else SEEDS):
                 noise = np.exp(spread * rng.standard_normal())
                 regret = 1000 * wide * (share if wide == 1 else 1) * noise
                 rows.append({"policy": label, "label": label, "K": 2, "T": 10**5, "B": 10**4,
@@ -346,7 +352,7 @@ def test_naive_allocations_that_cost_more_hold():
     found = judged("naive-allocation", allocation_runs(greedy_spend=8, sw_ucb=2, ucb1=9))
     assert found.verdict == "holds"
     assert found.control["failed"] is True
-    assert found.control["value"] == pytest.approx(1)
+    assert found.control["value"] == pytest.approx(1, abs=0.05)
     assert [step["outcome"] for step in found.steps] == ["holds", "holds"]
     assert found.steps[1]["number"] == pytest.approx(2, rel=0.05)
     low, high = found.numbers["on_the_proofs_instance"]["greedy_spend"]
@@ -375,8 +381,10 @@ def test_greedy_spend_costs_more_on_real_runs_and_informed_does_not():
     runs = toy("naive-allocation")
     found = judged("naive-allocation", runs)
     assert found.steps[0]["outcome"] == "holds", found.measured
-    worst = worst_cases(runs, choose=0)
-    assert naive_allocation.cost_check(worst, ("informed",))[0] == "fails"
+    assert found.control["failed"] is True, found.control
+    # Told to be its own rival it is seen not to cost more; ten times as costly it is.
+    dear = runs.assign(regret=runs["regret"].where(runs["seed"] % 2 == 0, 10 * runs["regret"]))
+    assert naive_allocation.reference_check(dear)[0] != "fails"
     # The informed policy's queries are spread evenly over batches too: no batch gets more.
     assert "evenly" in found.control["note"]
 

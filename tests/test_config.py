@@ -84,7 +84,10 @@ def test_bad_input_is_refused_in_one_line(bad, said):
         ({"overrides": {"a": 1}}, "overrides={'a': 1}: must be one string"),
         ({"overrides": [1]}, "overrides=[1]: must be one string"),
         ({"overrides": 3}, "overrides=3: must be one string"),
-        ({"overrides": "experiment=bar"}, "experiment=bar: unknown; known: paper, smoke, tiny"),
+        (
+            {"overrides": "experiment=bar"},
+            "experiment=bar: unknown; known: floor, paper, smoke, tiny",
+        ),
         ({"overrides": "experiment="}, "experiment=: unknown"),
     ],
 )

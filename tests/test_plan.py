@@ -90,7 +90,7 @@ def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
     assert not [id for id in Run({"overrides": without}).claims if id.startswith("rexp3b")]
     named = Run({"overrides": without + "claims=[rexp3b-budget]"})
     assert named.claims == ["rexp3b-budget"]
-    assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b"}
+    assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b", "greedy_spend"}
 
 
 def test_maps_are_played_by_those_they_name_only():

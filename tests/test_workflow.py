@@ -32,7 +32,7 @@ class Project:
 
     def __init__(self, folder):
         self.folder = folder
-        self.results = folder / "results" / "tiny"
+        self.results = folder / "results" / "tiny.claims"
 
     @classmethod
     def fresh(cls, folder):
@@ -104,7 +104,7 @@ def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
     for name in (*RESULTS, "claims.md"):
         assert (done.results / name).stat().st_size > 0
     for name in ("block.pdf", "block.png", "table1.csv", "table1.md", "table1.tex"):
-        assert (done.folder / "figures" / "tiny" / name).stat().st_size > 0
+        assert (done.folder / "figures" / "tiny.claims" / name).stat().st_size > 0
     lines = done.said.splitlines()
     assert "simulating: 1 job" in lines
     assert any(line.startswith("calibrating: 2 of 2 done") for line in lines)
@@ -122,7 +122,7 @@ def test_a_second_run_does_nothing_whatever_pythons_hash(done):
 
 @pytest.mark.parametrize("policy", ["hyque", "hyque_calibrated", "rexp3b", "uniform"])
 def test_simulate_gives_the_rows_of_the_workflow(done, policy):
-    runs = load("tiny", done.folder / "results")
+    runs = load("tiny.claims", done.folder / "results")
     runs = runs[(runs["policy"] == policy) & (runs["adversary"] == "switching")]
     for cell, rows in runs.groupby(["K", "T", "B", "V", "adversary.gap"]):
         K, T, B, V, gap = cell
@@ -137,8 +137,8 @@ def test_the_configuration_is_kept_with_the_scales_that_were_found(done):
     kept = yaml.safe_load((done.results / "config.yaml").read_text())
     assert kept["grid"] == {"T": [1000]}
     assert "jobs" not in kept
-    runs = load("tiny", done.folder / "results")
-    assert runs.attrs["confee"]["config"]["name"] == "tiny"
+    runs = load("tiny.claims", done.folder / "results")
+    assert runs.attrs["confee"]["config"]["name"] == "tiny.claims"
     runs = runs[runs["policy"] == "hyque_calibrated"]
     found = {(s["K"], s["T"], s["B"]): s["scale"] for s in kept["scales"]}
     assert found.keys() == {tuple(cell) for cell in runs[["K", "T", "B"]].to_numpy()}
@@ -201,7 +201,7 @@ def test_a_damaged_cell_is_named_with_its_log_and_how_to_remake_it(copy):
     (copy.results / "regret.parquet").unlink()
     said = copy.run(fails=True)
     assert f"failed: regret: confee: {cell}: damaged or not confee's; delete it and run" in said
-    assert "log: results/tiny/logs/regret.log" in said
+    assert "log: results/tiny.claims/logs/regret.log" in said
     (copy.folder / cell).unlink()
     copy.run()
     assert copy.bytes() == before
@@ -295,8 +295,8 @@ def test_clean_removes_what_no_experiment_needs_and_only_that(copy):
 @pytest.mark.slow
 def test_one_figure_can_be_asked_for(copy):
     shutil.rmtree(copy.folder / "figures")
-    assert copy.dry("figures/tiny/block.pdf") == {"figure": 1}
-    copy.run("--cores", "1", "figures/tiny/block.pdf")
+    assert copy.dry("figures/tiny.claims/block.pdf") == {"figure": 1}
+    copy.run("--cores", "1", "figures/tiny.claims/block.pdf")
     made = {f.name for f in (copy.folder / "figures/tiny").iterdir()}
     assert made == {"block.pdf", "block.png"}
 
@@ -366,7 +366,7 @@ def test_one_claim_alone_is_planned_played_and_judged(tmp_path):
     project = Project.fresh(tmp_path)
     overrides = "experiment=smoke claims=[idle-runs,counting-lemma]"
     project.run("--cores", "2", overrides=overrides)
-    results = tmp_path / "results" / "smoke"
+    results = tmp_path / "results" / "smoke.claims"
     said = json.loads((results / "claims.json").read_text())
     assert [claim["id"] for claim in said["claims"]] == ["idle-runs", "counting-lemma"]
     assert not list(tmp_path.glob("results/cells/*/*.parquet"))

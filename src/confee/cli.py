@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -72,7 +73,6 @@ def _parser() -> argparse.ArgumentParser:
     ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
     ledger.add_argument(
         "--fail-on",
-        default="",
         metavar="VERDICTS",
         help="exit with 2 if a verdict is among these, as in fails,undecided",
     )
@@ -172,9 +172,12 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
+    from confee.config import CLAIMS_ALONE
     from confee.workflow import results
 
-    dreaded = [word for word in chosen.fail_on.split(",") if word]
+    if not re.fullmatch(r"[A-Za-z0-9][\w-]*", chosen.experiment.removesuffix(CLAIMS_ALONE)):
+        raise ConfeeError(f"--experiment={chosen.experiment}: must be the name of an experiment")
+    dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
     for word in dreaded:
         if word not in OUTCOMES:
             raise ConfeeError(f"--fail-on={word}: must be among {', '.join(OUTCOMES)}")
@@ -191,9 +194,8 @@ def _claims(chosen: Any) -> None:
     console = Console()
     if chosen.ids:
         for verdict in shown:
-            overrides = f"experiment={chosen.experiment} claims=[{verdict.id}]"
-            command = f'snakemake --cores 2 --config overrides="{overrides}"'
-            console.print(ledger.explain(verdict, command))
+            of = chosen.experiment.removesuffix(CLAIMS_ALONE)
+            console.print(ledger.explain(verdict, ledger.settle(verdict, of)))
     else:
         console.print(ledger.table(shown, console.width))
     bad = [v.id for v in shown if v.verdict in dreaded]

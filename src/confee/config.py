@@ -33,6 +33,10 @@ RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
 
 
+CLAIMS_ALONE = ".claims"
+"""Ends the folder's name of a run for claims that its overrides name: beside the whole experiment,
+whose results stay as they are."""
+
 CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
 """What has code; each also needs a file in its group of conf."""
 
@@ -191,9 +195,13 @@ class _Play:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A checked experiment. `resolved` is its whole configuration but for `jobs`, canonical."""
+    """A checked experiment. `resolved` is its whole configuration but for `jobs`, canonical.
+
+    `name` is that of its folder, see CLAIMS_ALONE.
+    """
 
     name: str
+    experiment: str
     toy: bool
     entrants: Mapping[str, Entrant]
     family: Mapping[str, Mapping[str, Any]]
@@ -218,6 +226,9 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
             reason = str(error).lower()
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
     values = compose("config", overrides)
+    named = {_key(override) for override in overrides}
+    if alone := "claims" in named and bool(values.get("claims")):
+        values["figures"] = values["figures"] if "figures" in named else []
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
         "seeds", "idle", "proxy", "claims", "figures", "jobs",
@@ -230,6 +241,10 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     if top.name in RESERVED:
         raise ConfeeError(f"name={top.name}: must not be one of {', '.join(RESERVED)}")
     seeds = schema.build(_Seeds, _mapping(values["seeds"], "seeds"), "seeds")
+    if seeds.most < seeds.estimate:
+        raise ConfeeError(
+            f"seeds.most={seeds.most}: must be at least seeds.estimate={seeds.estimate}"
+        )
     grid = _grid(values, top.phases)
     entrants = _entrants(values)
     entries = _mapping(values["family"], "family")
@@ -244,12 +259,14 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     family(entries, **{n: centre[n] for n in "KTBV"})
     if not any(grid.axes.values()) and not grid.maps:
         raise ConfeeError("grid={}: an experiment needs at least one point on an axis, or a map")
+    name = top.name + (CLAIMS_ALONE if alone else "")
     try:
-        resolved = canonical({key: value for key, value in values.items() if key != "jobs"})
+        resolved = canonical({k: v for k, v in values.items() if k != "jobs"} | {"name": name})
     except ConfeeError as error:
         raise ConfeeError(f"configuration: {error}") from None
     return Experiment(
-        name=top.name,
+        name=name,
+        experiment=top.name,
         toy=top.toy,
         entrants=entrants,
         family=entries,

@@ -3,7 +3,7 @@
 rule figure:
     input:
         due=lambda at: run.due(at.name),
-        slopes=f"{results}/slopes.csv",
+        results=lambda at: run.rests_on(at.name),
     output:
         files=multiext(f"{figures}/{{name}}", ".pdf", ".png"),
         note=run.note("{name}"),

@@ -94,6 +94,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Verdict:
             numbers={"least_beta": least, "least_beta_for_all_n": float(limit), "sum": total},
             why=f"fewer than n (1/alpha + 1/beta) = {total:.3f} n indices can break a condition; "
             f"beta = {limit} is enough for every n and nothing less is",
+            number_of="1/alpha + 1/beta, the share of indices that can break a condition",
             steps=_steps(alpha, beta, limit),
         )
     )

@@ -60,7 +60,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         statement="query, error and drift regret, and that of idle rounds without data, add up to "
         "the regret",
         place="Lemma on the regret decomposition",
-        verdict=FAILS if worst > TOLERANCE else HOLDS,
+        verdict=HOLDS if worst <= TOLERANCE else FAILS,
         prediction=f"residual at most {TOLERANCE:g} of the parts' sizes in every run, for a proxy "
         "over means and for the printed one over rewards",
         measured=f"largest residual {worst:.1e} in {len(every)} runs; in a stationary world "

@@ -110,6 +110,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         },
         decide=_decide(printed, lowest, highest),
         why=f"any T, cut after a query: {printed.text}, and one is enough",
+        number_of="phases outside",
         steps=steps,
         evidence=(f"studies/{runs.STUDY}",),
     )

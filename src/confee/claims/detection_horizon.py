@@ -121,6 +121,7 @@ def judged(settings: set[Setting], toy: bool = False) -> Verdict:
         decide=decide,
         why=f"what a test compares with its threshold gains at most 1; thresholds under 1 at "
         f"{share:.0%} of the settings",
+        number_of="first T",
         steps=_steps(usual),
         evidence=("regret",),
     )

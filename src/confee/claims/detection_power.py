@@ -110,8 +110,10 @@ def judge(evidence: Evidence) -> list[Verdict]:
         numbers={"scales": checks, "first_T": first, "statistics": separation},
         seeds=int(jumps.groupby([*WHERE, "adversary.time"]).size().min()),
         interval=(mine["low"], mine["high"]),
+        interval_of="share of runs with a restart after the jump at scale 1",
         decide=_decide(mine, when),
         why=mine["why"],
+        number_of="share of runs with a restart, less that without a jump",
         steps=(
             *(_step(parts[label][0], check) for label, check in checks.items()),
             *([_rise_step(parts[CALIBRATED][0])] if CALIBRATED in parts else []),

@@ -90,9 +90,11 @@ def judge(evidence: Evidence) -> list[Verdict]:
         },
         seeds=int(parts[JUDGED].groupby(WHERE + WORLD).size().min()),
         interval=(mine["low"], mine["high"]),
+        interval_of="share of runs that restart at scale 1",
         decide=f"{mine['runs']} runs show a share of at most {mine['high']:.2g}, not 1/T"
         if mine["outcome"] == UNDECIDED else "",
         why=mine["why"],
+        number_of="share of runs that restart",
         steps=(
             *(_step(part, checks[label]) for label, part in parts.items()),
             *([_nominal(parts[CALIBRATED])] if CALIBRATED in parts else []),

@@ -72,6 +72,7 @@ def judged(factor: float) -> Verdict:
             else "",
             why=f"KL = -ln(1 - 4 eps^2) / 2 is a series in eps^2 with positive coefficients, so "
             f"KL / eps^2 is in (2, {largest:.4f}], against {factor:g}",
+            number_of="left side over right side where that is worst",
             steps=tuple(map(judge_step, steps)),
         )
     )

@@ -14,10 +14,15 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.verdict import OUTCOMES, Verdict
 
 VERSION = 2
 """Of claims.json; its schema is claims.schema.json, beside this file."""
+
+READING = (
+    "docs/verdicts.md says what the words mean and how they are reached. `confee claims <id>` "
+    "shows the same with all numbers, and the hashes of the files that a verdict rests on."
+)
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")
 
@@ -38,6 +43,8 @@ def to_dict(
     claims = []
     for verdict in verdicts:
         one = _plain(dataclasses.asdict(verdict))
+        if one["interval"] is not None and None in one["interval"]:
+            one["interval"] = None  # without a fit there is none
         one["evidence"] = [(files or {}).get(name, {"file": name}) for name in verdict.evidence]
         claims.append(one)
     return {"version": VERSION, **(about or {}), "claims": claims}
@@ -49,6 +56,11 @@ def to_json(verdicts: Sequence[Verdict], *about: Any) -> str:
     return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+_KINDS = {"id": str, "verdict": str, "measured": str, "horizon": str, "control": dict,
+          "numbers": dict, "seeds": int, "steps": list, "evidence": list, "decide": str, "why": str,
+          "statement": str, "place": str, "prediction": str}  # fmt: skip
+
+
 def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
     """The verdicts of a claims.json, with the files they rest on for evidence.
 
@@ -56,8 +68,25 @@ def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
     """
     if said["version"] != VERSION:
         raise ValueError(f"version={said['version']}: must be {VERSION}")
-    verdicts = []
+    verdicts: list[Verdict] = []
     for one in said["claims"]:
+        for name, kind in _KINDS.items():
+            if not isinstance(one[name], kind):
+                raise TypeError(f"{name}={one[name]}")
+        if one["verdict"] not in OUTCOMES or one["control"].get("failed") not in (
+            True,
+            False,
+            None,
+        ):
+            raise TypeError(f"{one['id']}: {one['verdict']}")
+        if one["interval"] is not None:
+            low, high = one["interval"]
+            _ = low <= high
+        for step in one["steps"]:
+            _ = step["step"] + step["outcome"] + (step.get("note") or "")
+            _ = (step.get("number") or 0) >= 0
+        if one["id"] in {v.id for v in verdicts}:
+            raise TypeError(f"{one['id']} twice")
         files = tuple(f"{f['file']} {f.get('sha256', '')[:12]}".strip() for f in one["evidence"])
         interval = tuple(one["interval"]) if one["interval"] else None
         rest = {"interval": interval, "steps": tuple(one["steps"]), "evidence": files}
@@ -78,13 +107,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims") -> str:
+def settle(v: Verdict, experiment: str) -> str:
+    """The command that settles a claim again, in a folder of its own."""
+    overrides = f"experiment={experiment} claims=[{v.id}]"
+    return f'snakemake --cores 2 --config overrides="{overrides}"'
+
+
+def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims", experiment: str = "") -> str:
     """The ledger for a reader: a table of verdicts, then each claim with its numbers."""
-    lines = [f"# {title}", "", "| claim | verdict | measured |", "|---|---|---|"]
-    lines += [f"| `{v.id}` | **{v.verdict}** | {_cell(v.measured)} |" for v in verdicts]
+
+    def run(v: Verdict) -> str:
+        return f"`{settle(v, experiment)}`" if experiment else "the same experiment"
+
+    lines = [f"# {title}", "", "| claim | verdict | measured | at |", "|---|---|---|---|"]
+    lines += [
+        f"| `{v.id}` | **{v.verdict}** | {_cell(v.measured)} | {_cell(v.horizon)} |"
+        for v in verdicts
+    ]
+    if verdicts:
+        lines += ["", READING]
     for v in verdicts:
         lines += ["", f"## {v.id}: {v.verdict}", ""]
-        lines += [f"- {name}: {text}." for name, text in _said(v)]
+        lines += [f"- {name}: {text}." for name, text in [*_said(v), ("Settle again", run(v))]]
         lines += [f"  - {_step_text(step)}" for step in v.steps]
     if not verdicts:
         lines += ["", "This experiment plays nothing that these claims are about."]
@@ -95,8 +139,8 @@ def _said(v: Verdict) -> list[tuple[str, str]]:
     """What a reader has to know of a verdict, in order: (what it is, text)."""
     at = v.horizon + (f"; at least {v.seeds} seeds" if v.seeds else "")
     interval = ""
-    if v.interval:
-        interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}]"
+    if v.interval and all(math.isfinite(end) for end in v.interval):
+        interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
     said = [
         ("Claim", f"{v.statement} ({v.place})"),
         ("Predicted", v.prediction),
@@ -107,7 +151,7 @@ def _said(v: Verdict) -> list[tuple[str, str]]:
         ("Control", control_text(v.control) if v.control else ""),
         ("Note", v.decide),
         ("Evidence", ", ".join(v.evidence)),
-        ("Step by step", f"{len(v.steps)} parts" if v.steps else ""),
+        ("Step by step", f"in brackets: {v.number_of}" if v.steps else ""),
     ]
     return [(name, text) for name, text in said if text]
 
@@ -115,7 +159,7 @@ def _said(v: Verdict) -> list[tuple[str, str]]:
 def _step_text(step: Mapping[str, Any]) -> str:
     """`holds: Pinsker (0.98); a note`."""
     number = step.get("number")
-    value = "" if number is None else f" ({number:.4g})"
+    value = "" if number is None or math.isnan(number) else f" ({number:.4g})"
     note = f"; {step['note']}" if step.get("note") else ""
     return f"{step['outcome']}: {step['step']}{value}{note}"
 
@@ -151,9 +195,10 @@ def _cell(text: str) -> str:
 def control_text(control: dict) -> str:
     """`uniform, exponent in B: 0.000, failed as it must`."""
     value = control.get("value")
-    number = "" if value is None else f": {value:.3g}"
+    number = "" if value is None or math.isnan(value) else f": {value:.3g}"
     outcome = {True: "failed as it must", False: "did NOT fail", None: "not played"}
-    return f"{control.get('what', 'none')}{number}, {outcome[control.get('failed')]}"
+    note = f" ({control['note']})" if control.get("note") else ""
+    return f"{control.get('what', 'none')}{number}, {outcome[control.get('failed')]}{note}"
 
 
 def table(verdicts: Sequence[Verdict], width: int = 80) -> Table:

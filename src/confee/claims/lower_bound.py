@@ -53,6 +53,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         numbers=numbers,
         seeds=int(real["seeds"].min()),
         interval=(float(least["low"]), float(least["high"])),
+        interval_of="smallest ratio, limits for all cells at once",
         decide=decide,
         why=f"limits of {len(real)} cells together at {1 - LEVEL:.0%} against a ratio of 1: "
         f"{(real['high'] < 1).sum()} below it, {(real['low'] >= 1).sum()} above it",

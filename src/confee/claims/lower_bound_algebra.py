@@ -549,6 +549,7 @@ def judged(steps: Sequence[Step], repaired: Sequence[Step]) -> Verdict:
             why=f"{len(wrong)} steps have a left side larger than the right one somewhere"
             if wrong
             else "no step has a left side larger than the right one",
+            number_of="left side over right side where that is worst",
             steps=(*rows, *({**row, "step": f"mended: {row['step']}"} for row in mended_rows)),
         )
     )

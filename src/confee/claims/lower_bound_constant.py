@@ -84,9 +84,11 @@ def judge(evidence: Evidence) -> list[Verdict]:
         },
         seeds=int(real["seeds"].min()),
         interval=(float(tightest["low"]), float(tightest["high"])),
+        interval_of="least slack, limits for all gaps at once",
         decide=decide,
         why=f"limits for {len(at_gap)} gaps and {len(worst)} worst cases at once against a ratio "
         "of 1",
+        number_of="regret at the worst c over the bound",
         steps=tuple(_step(row) for _, row in worst.iterrows()),
         evidence=("asked",),
     )

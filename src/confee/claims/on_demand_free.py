@@ -111,6 +111,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         decide=_decide(count, counted, regret, compared),
         why=f"count {count} ({counted['largest']:.3g} B against 0.5 B), regret {regret} (limits of "
         f"{len(compared)} cells together at {1 - LEVEL:.0%}, against {MARGIN:g})",
+        number_of="largest share of B, largest ratio",
         steps=tuple(steps),
         evidence=("asked",),
     )  # fmt: skip

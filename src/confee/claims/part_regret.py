@@ -6,8 +6,16 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.rates import REQUIRED, control_check, rate_checks, reason
+from confee.claims.judging.rates import (
+    REQUIRED,
+    chosen_control,
+    control_sweeps,
+    rate_checks,
+    reason,
+    try_controls,
+)
 from confee.claims.judging.verdict import (
+    MARGIN,
     Verdict,
     apply_control,
     at_horizon,
@@ -23,9 +31,13 @@ PARTS = {"query-regret": "query", "error-regret": "error", "drift-regret": "drif
 IDS = tuple(PARTS)
 ABOUT = ("hyque",)
 
-CONTROLS = {"query": "hyque_blind", "error": "hyque_blind", "drift": "ucb1"}
-"""What must fail. Uniform arms do not touch the drift part, in which no arm occurs: only the rounds
-whose feedback is used do. There the control is a policy that never forgets any."""
+COMMON = {"K": "sw_ucb_copied", "V": "sw_ucb_misled"}
+CONTROLS = {
+    part: {"BT": label, **COMMON}
+    for part, label in (("query", "hyque_blind"), ("error", "hyque_blind"), ("drift", "ucb1"))
+}
+"""What must fail on which axes. Uniform arms do not touch the drift part, in which no arm occurs:
+only the rounds whose feedback is used do. There the control is a policy that never forgets any."""
 
 IDEAL = "sw_ucb"
 """Told V, it forgets at the right pace: on these checks it holds (see the tests)."""
@@ -47,11 +59,12 @@ PREDICTION = (
 def needs(id: str, toy: bool) -> Needs:
     """HyQue on every axis; the control and sw_ucb on those that carry the budget. Parts are
     measured on the choosing seeds, so those two need no fresh ones."""
-    policies = (CONTROLS[PARTS[id]], IDEAL)
+    policies = (CONTROLS[PARTS[id]]["BT"], IDEAL)
     if toy:
         few = [Sweep({"name": p}, ("T",), largest_B=1e4, estimate=0) for p in policies]
         return Needs(sweeps=tuple(few))
     others = [Sweep({"name": p}, ("B", "T"), largest_B=7e5, estimate=0) for p in policies]
+    others += [s for s in control_sweeps(COMMON) if s.policy["name"] != REFERENCE]
     return Needs(sweeps=(Sweep({"name": "hyque"}), *others))
 
 
@@ -67,12 +80,12 @@ def judge_part(
     if not (evidence.regret["label"] == label).any():
         return []
     part = PARTS[id]
-    control = CONTROLS[part]
-    found = part_slopes(evidence, part, (label, control, REFERENCE))
+    controls = {on: one for on, one in CONTROLS[part].items() if set(on) & set(axes)}
+    found = part_slopes(evidence, part, (label, *controls.values(), REFERENCE))
     checks = rate_checks(found, label, True, axes)
     joint = combine(checks)
     decisive = joint.decisive
-    through = dataclasses.replace(evidence, slopes=found)
+    tried = try_controls(dataclasses.replace(evidence, slopes=found), controls, True)
     verdict = Verdict(
         id=id,
         statement=STATEMENTS[part],
@@ -81,13 +94,15 @@ def judge_part(
         prediction=PREDICTION.format(PER[part]),
         measured="; ".join(check.text for check in checks),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
-        control=control_check(through, "BT", control, sqrt_log=True),
-        numbers={check.name: check.numbers() for check in checks},
+        control=chosen_control(tried, joint),
+        numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
+        interval_of=f"excess of the exponent in {decisive.name}, margin {MARGIN}",
         decide=joint.decide,
         p_value=joint.p_value,
         why=reason(joint, checks),
+        number_of="excess of the exponent",
         steps=tuple(check.step() for check in checks),
         evidence=("regret",),
     )

@@ -36,7 +36,9 @@ def needs(id: str, toy: bool) -> Needs:
         sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
     else:
         sizes = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32}
-    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, **sizes, against=AGAINST, seeds=4),))
+    policies = ("rexp3b", budget.CONTROL)
+    return Needs(asks=tuple(Ask(ID, {"name": p}, **sizes, against=AGAINST, seeds=4)
+                            for p in policies))  # fmt: skip
 
 
 def wished(K: int, T: int, B: int, V: float) -> int:

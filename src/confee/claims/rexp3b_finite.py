@@ -46,6 +46,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
     outcome = at_most(cells, 1.0)
     worst = cells.loc[cells["ratio"].idxmax()]
     where = ", ".join(f"{name}={worst[name]:.6g}" for name in SETTING)
+    loosest = cells.loc[cells["high"].idxmax()]
+    loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
     verdict = Verdict(
         id=ID,
@@ -66,9 +68,10 @@ def judge(evidence: Evidence) -> list[Verdict]:
         },
         seeds=int(cells["seeds"].min()),
         interval=(float(worst["low"]), float(worst["high"])),
-        decide="" if outcome != UNDECIDED else f"more seeds at {where}",
+        interval_of="largest regret over the bound, limits for all cells at once",
+        decide="" if outcome != UNDECIDED else f"more seeds at {loose}",
         why=f"limits of {len(cells)} cells together at {1 - LEVEL:.0%}: the largest upper one is "
-        f"{worst['high']:.3g}, the largest lower one {cells['low'].max():.3g}, against 1",
+        f"{loosest['high']:.3g}, the largest lower one {cells['low'].max():.3g}, against 1",
         evidence=("worst", "asked"),
     )
     return [apply_control(verdict)]

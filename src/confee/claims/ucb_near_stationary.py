@@ -122,6 +122,7 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
         seeds=int(index.groupby(GROUP).size().min()),
         decide=_decide(outcome, first, second, worst),
         why=f"first inequality {first['why']}; second {second['why']}",
+        number_of="share of runs that break it, or as the note says",
         steps=(
             _step("first inequality", first),
             _exact_step(exact, horizon),

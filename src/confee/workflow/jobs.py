@@ -160,27 +160,38 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
 
 
 def stamp(name: str) -> str:
-    """Shows that the kernels of a policy or a study are compiled. Lies in the cache folder: they
-    are lost together."""
-    return (jit.CACHE / f"{name}.compiled").as_posix()
+    """Shows that the kernels of a policy or a study are compiled. It lies beside the jobs, not in
+    the cache: checkouts share that, and Snakemake removes outputs before it makes them."""
+    return job_file(f"{name}-{jit.CACHE.name}").with_suffix(".compiled").as_posix()
+
+
+def compiled(name: str) -> Path:
+    """The mark in the cache itself: the two are lost together."""
+    return jit.CACHE / f"{name}.compiled"
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
     """Plays a toy cell of each policy and a toy study: their kernels are in the cache then.
 
-    One process at a time.
+    One process at a time, whatever checkout it is of.
     """
-    sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
-    against = opponent({"name": "switching", "gap": 0.25}, **sizes)
     with (jit.CACHE / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for file in stamps:
-            name = Path(file).stem
-            if name in POLICIES:
-                one = cell({"name": name}, **sizes)
-                play_all(one, [against], [0], calibrated(one))
-            else:
-                study = importlib.import_module(Study(name, {}).module)
-                study.run(**study.SMALLEST)
+            name = Path(file).stem.removesuffix(f"-{jit.CACHE.name}")
+            if not compiled(name).exists():
+                _compile(name)
+                compiled(name).touch()
             files.write_text(file, "")
     jit.prune()
+
+
+def _compile(name: str) -> None:
+    sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
+    if name in POLICIES:
+        one = cell({"name": name}, **sizes)
+        against = opponent({"name": "switching", "gap": 0.25}, **sizes)
+        play_all(one, [against], [0], calibrated(one))
+    else:
+        study = importlib.import_module(Study(name, {}).module)
+        study.run(**study.SMALLEST)

@@ -161,7 +161,7 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
     code = plan["about"]["code"]
     about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code}
-    files.write_text(made[0], ledger.to_markdown(verdicts, title))
+    files.write_text(made[0], ledger.to_markdown(verdicts, title, plan["experiment"]))
     files.write_text(made[1], ledger.to_json(verdicts, about, hashes))
     return made
 
@@ -185,8 +185,8 @@ def verdicts(experiment: str) -> list[Verdict]:
     said = files.read_json(file, run_it(experiment), REMAKE)
     try:
         return ledger.from_dict(said)
-    except (KeyError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "damaged"
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None
 
 

@@ -20,8 +20,11 @@ from confee.simulation.code import code_hash
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import stages
-from confee.workflow.jobs import RESULTS, calibration_file, job_file, stamp
+from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
 from confee.workflow.pictures import SHOWN, TABLES
+
+FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor"}
+"""What figures need that is in results."""
 
 STUDY_SECONDS = 20.0
 """Studies are cut into jobs of about so long."""
@@ -64,6 +67,7 @@ class Run:
         self.tables = list(TABLES) if self.pictures or not e.claims else []
         self.jobs: dict[str, Job] = {}
         self._needs: dict[str, list[str]] = {}
+        self._kernels: set[str] = set()
         self._cut_jobs()
 
     def _speaks_of(self, id: str) -> bool:
@@ -74,12 +78,17 @@ class Run:
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for, and none if claims
         are named alone."""
+        there = {point["axis"] for point in self.plan.points}
+        there |= {f"study:{name}" for name in self.studies}
         if self.experiment.figures:
+            for name in named:
+                if lacking := sorted(set(FIGURES[name].axes) - there):
+                    raise ConfeeError(
+                        f"figures={name}: nothing to draw; this run has no {', '.join(lacking)}"
+                    )
             return named
         if self.experiment.claims:
             return []
-        there = {point["axis"] for point in self.plan.points}
-        there |= {f"study:{name}" for name in self.studies}
         return [name for name in named if set(FIGURES[name].axes) <= there]
 
     @property
@@ -139,6 +148,7 @@ class Run:
         text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
         self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
+        self._kernels |= kernels
         return name
 
     @property
@@ -177,6 +187,7 @@ class Run:
             {
                 "about": self.about,
                 "toy": self.experiment.toy,
+                "experiment": self.experiment.experiment,
                 "choose": self.experiment.seeds.choose,
                 "claims": self.claims,
                 "points": self.plan.points,
@@ -208,12 +219,16 @@ class Run:
         for name in (*FIGURES, *TABLES):
             modules = [*picture_modules(name), *SHOWN.get(name, ())]
             drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
-            made[name] = digest([name, made["slopes"], drawing])
+            made[name] = digest([name, *([] if alone(name) else [made["slopes"]]), drawing])
         return made
 
     def due(self, stage: str) -> str:
         """The input that tells Snakemake whether the files of a stage are still right."""
         return stages.due(self.keys[stage]).as_posix()
+
+    def rests_on(self, picture: str) -> list[str]:
+        """The results that a figure or table is drawn from: none if it shows the code alone."""
+        return [] if alone(picture) else [f"results/{self.name}/slopes.csv"]
 
     def note(self, stage: str) -> str:
         """The output beside the files of a stage."""
@@ -231,6 +246,9 @@ class Run:
             _write(job_file(name), job.text)
             if not dry:  # its units are missing, so whatever said that it was done is wrong
                 Path(_done(name)).unlink(missing_ok=True)
+        for kernel in self._kernels:
+            if not dry and not compiled(kernel).exists():
+                Path(stamp(kernel)).unlink(missing_ok=True)
         lacking = bool(self.missing or self.missing_studies)
         for stage, key in self.keys.items():
             stages.date(self.name, stage, key, missing=stage == "regret" and lacking)
@@ -244,6 +262,11 @@ class Run:
 
         console = Console(stderr=True)
         console.print(table(verdicts(self.name), console.width))
+
+
+def alone(picture: str) -> bool:
+    """Whether a picture is drawn without any results."""
+    return picture in FIGURES and not set(FIGURES[picture].needs) & FROM_RESULTS
 
 
 def _grids(figure: str) -> bool:

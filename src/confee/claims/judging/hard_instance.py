@@ -49,7 +49,7 @@ def limits(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     if runs.empty:
         return pd.DataFrame(columns=[*by, "regret", "low", "high", "seeds"])
     table = runs.groupby(by)["regret"].agg(["mean", "std", "count"]).reset_index()
-    error = (table["std"] / np.sqrt(table["count"])).fillna(0.0)
+    error = (table["std"] / np.sqrt(table["count"])).fillna(np.inf)
     tests = max(int((table["policy"] != CONTROL).sum()), 1)
     half = stats.t.isf(LEVEL / 2 / tests, np.maximum(table["count"] - 1, 1)) * error
     return table[by].assign(

@@ -54,10 +54,7 @@ def judge_rate(
         checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
     joint = combine(checks)
     decisive = joint.decisive
-    tried = {axes: control_check(evidence, axes, label, sqrt_log)
-             for axes, label in controls.items()}  # fmt: skip
-    own = [one for axes, one in tried.items() if decisive.name[0] in axes]
-    control = _weakest(own if joint.verdict == FAILS else list(tried.values()))
+    tried = try_controls(evidence, controls, sqrt_log)
     verdict = Verdict(
         id=id,
         statement=statement,
@@ -66,13 +63,15 @@ def judge_rate(
         prediction=prediction,
         measured="; ".join(check.text for check in checks),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy, _spans(checks)),
-        control=control,
+        control=chosen_control(tried, joint),
         numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
+        interval_of=f"excess of the exponent in {decisive.name}, margin {MARGIN}",
         decide=joint.decide,
         p_value=joint.p_value,
         why=reason(joint, checks),
+        number_of="excess of the exponent",
         steps=tuple(check.step() for check in checks),
         evidence=("regret", "worst", "slopes"),
     )
@@ -101,9 +100,25 @@ def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
     return made
 
 
-def _weakest(tried: Sequence[dict]) -> dict:
-    """The first control that did not fail (or was not played), else the first."""
-    return next((one for one in tried if one["failed"] is not True), tried[0])
+def try_controls(
+    evidence: Evidence, controls: Mapping[str, str], sqrt_log: bool
+) -> dict[str, dict]:
+    """Axes -> what became of their control."""
+    return {axes: control_check(evidence, axes, label, sqrt_log)
+            for axes, label in controls.items()}  # fmt: skip
+
+
+def chosen_control(tried: Mapping[str, dict], joint: Joint) -> dict:
+    """The control of the axis on which a claim fails; else the first that did not fail, if any.
+
+    Its note names the others.
+    """
+    own = [one for axes, one in tried.items() if joint.decisive.name[0] in axes]
+    counted = own if joint.verdict == FAILS else list(tried.values())
+    control = next((one for one in counted if one["failed"] is not True), counted[0])
+    others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
+              for one in tried.values() if one is not control]  # fmt: skip
+    return {**control, "note": "; ".join(filter(None, [control["note"], *others]))}
 
 
 def reason(joint: Joint, checks: Sequence[Check]) -> str:

@@ -249,8 +249,10 @@ def judge(
         control=_control(alone, kind),
         numbers=_numbers(found, rows),
         interval=(float(end["C_low"]), float(end["C_high"])),
+        interval_of="the implied C in the worst block at the largest T",
         decide=_decide(found),
         why=found.why,
+        number_of="the implied C, lower limit",
         steps=_steps(rows, proof, kind, found),
         evidence=(f"studies/{STUDY}",),
     )

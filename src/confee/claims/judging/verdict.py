@@ -52,6 +52,7 @@ class Verdict:
     """The outcome of one claim at the horizon run; the fields are those of claims.json.
 
     `why`: the rule that gave the verdict, with the numbers it was applied to, in one sentence.
+    `interval_of` and `number_of` say what the interval and the steps' numbers are.
     `steps`: parts judged one by one, each {"step", "outcome", "number", "note"}. `evidence`: the
     frames it rests on: regret, worst, slopes, asked, or studies/<name>; none for arithmetic.
     """
@@ -70,7 +71,9 @@ class Verdict:
     decide: str = ""
     p_value: float | None = None
     why: str = ""
+    interval_of: str = ""
     steps: tuple[dict, ...] = ()
+    number_of: str = ""
     evidence: tuple[str, ...] = ()
 
 
