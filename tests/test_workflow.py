@@ -21,9 +21,9 @@ from confee.claims.ledger import SCHEMA, VERSION
 
 ROOT = Path(__file__).parents[1]
 SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
-         "figures=[block]")  # fmt: skip
+         "figures=[block,regret-T]")  # fmt: skip
 RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
-JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 1,
+JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 2,
                  "table": 1}  # fmt: skip
 
 
@@ -157,8 +157,8 @@ def test_copied_results_are_reused_where_they_fit_and_nowhere_else(copy):
 
 
 def test_results_under_another_experiments_name_are_made_anew_from_the_cells(copy):
-    shutil.copytree(copy.results, copy.folder / "results" / "other")
-    shutil.copytree(copy.folder / "figures/tiny", copy.folder / "figures" / "other")
+    shutil.copytree(copy.results, copy.folder / "results" / "other.claims")
+    shutil.copytree(copy.folder / "figures/tiny.claims", copy.folder / "figures" / "other.claims")
     dry = copy.dry(overrides=SMALL + " name=other")
     assert "simulate" not in dry
     assert {"regret", "slopes", "claims", "figure", "table"} <= dry.keys()
@@ -335,7 +335,7 @@ def test_bad_overrides_end_a_run_in_one_line(tmp_path, overrides, said):
 
 def test_regret_holds_no_trace_of_where_and_how_it_was_made(done):
     about = pq.read_schema(done.results / "regret.parquet").metadata
-    assert list(about) == [b"confee"]
+    assert set(about) == {b"confee", b"confee.rows"}
     said = json.loads(about[b"confee"])
     assert said.keys() == {"config", "version", "code", "scales"}
     assert str(done.folder).encode() not in (done.results / "regret.parquet").read_bytes()

@@ -131,6 +131,15 @@ class Data:
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
+FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor"}
+"""What pictures need that is in results; the others show the code alone."""
+
+
+def recipe_needs(name: str) -> Sequence[str]:
+    """What a figure or table is drawn from."""
+    return FIGURES[name].needs if name in FIGURES else ("slopes",)
+
+
 def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Path]:
     """Draws a figure or table of an experiment into each of `targets` (by suffix).
 
@@ -141,7 +150,7 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
     made = [Path(target) for target in targets]
     suffix = "csv" if name in TABLES else "pdf"
     about = {
-        "data": digest(plan["about"]),
+        "data": digest(plan["about"] if set(recipe_needs(name)) & FROM_RESULTS else name),
         "command": f"snakemake figures/{experiment}/{name}.{suffix}",
     }
     if name in TABLES:

@@ -21,10 +21,7 @@ from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
-from confee.workflow.pictures import SHOWN, TABLES
-
-FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor"}
-"""What figures need that is in results."""
+from confee.workflow.pictures import FROM_RESULTS, SHOWN, TABLES, recipe_needs
 
 STUDY_SECONDS = 20.0
 """Studies are cut into jobs of about so long."""
@@ -266,7 +263,7 @@ class Run:
 
 def alone(picture: str) -> bool:
     """Whether a picture is drawn without any results."""
-    return picture in FIGURES and not set(FIGURES[picture].needs) & FROM_RESULTS
+    return not set(recipe_needs(picture)) & FROM_RESULTS
 
 
 def _grids(figure: str) -> bool:
