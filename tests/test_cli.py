@@ -225,3 +225,45 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
     assert "claims.json: version=1: must be 2; delete it" in refuse(capsys, "claims")
     file.write_text(text.replace('"why"', '"because"'))
     assert "claims.json: damaged" in refuse(capsys, "claims")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"verdict": "great"}, {"verdict": None}, {"id": 3}, {"control": None}, {"steps": [1]},
+     {"control": {"failed": "maybe"}}, {"interval": ["a", "b"]}, {"interval": [1]}, {"why": 3},
+     {"steps": [{}]}, {"measured": None}, {"seeds": "x"}, {"id": "density"}],
+)  # fmt: skip
+def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
+    capsys, monkeypatch, tmp_path, change
+):
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    file = tmp_path / "results/paper/claims.json"
+    said = json.loads(file.read_text())
+    said["claims"][0] |= change
+    file.write_text(json.dumps(said))
+    for arguments in ((), ("kl-bound",)):
+        assert "claims.json: damaged; delete it" in refuse(capsys, "claims", *arguments)
+
+
+@pytest.mark.parametrize("name", ["../paper", "/etc", "", ".", "paper/", "a b"])
+def test_an_experiment_is_named_by_a_word(capsys, name):
+    assert "must be the name of an experiment" in refuse(capsys, "claims", "--experiment", name)
+
+
+@pytest.mark.parametrize("words", ["", ",", "fails,"])
+def test_fail_on_takes_words_only(capsys, monkeypatch, tmp_path, words):
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    assert refuse(capsys, "claims", f"--fail-on={words}").startswith("--fail-on=: must be among")
+
+
+def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
+    nan = float("nan")
+    leave_ledger(monkeypatch, tmp_path, ("density", "undecided"))
+    odd = Verdict("density", "s", "p", "undecided", "p", "m", "T", interval=(nan, nan),
+                  control={"what": "x", "value": nan, "failed": False, "note": "why"},
+                  steps=({"step": "a", "outcome": "holds", "number": nan},))  # fmt: skip
+    write_text("results/paper/claims.json", ledger.to_json([odd]))
+    shown = run(capsys, "claims", "density")
+    assert "Interval" not in shown
+    assert "nan" not in shown + ledger.to_markdown([odd])
+    assert "x, did NOT fail (why)" in shown

@@ -1,5 +1,6 @@
 """What is to be played, and what a change of conf or code makes to be played again."""
 
+import contextlib
 import json
 import math
 import os
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from confee.canonical import digest
@@ -15,9 +17,10 @@ from confee.claims import CLAIMS, needs
 from confee.errors import ConfeeError
 from confee.simulation.cells import label_of
 from confee.simulation.code import closure
+from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow.jobs import do_job, job_file
-from confee.workflow.results import collect, runs
+from confee.workflow.results import clean, collect, runs
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -304,3 +307,43 @@ def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
         after = keys()
         assert {name for name in before if before[name] != after[name]} == {"claims"}
         before = after
+
+
+def test_named_claims_leave_the_experiment_as_it_is(tmp_path, monkeypatch):
+    """Its ledger, its table and, when `clean` looks, its cells."""
+    monkeypatch.chdir(tmp_path)
+    whole = Run({"overrides": "experiment=tiny figures=[block]"})
+    alone = Run({"overrides": "experiment=tiny claims=[hyque-budget]"})
+    assert (whole.name, alone.name) == ("tiny", "tiny.claims")
+    assert whole.experiment.resolved["name"] == "tiny"
+    whole.prepare()
+    alone.prepare()
+    files = [Path("results") / u.file for run in (whole, alone) for u in run.plan.everything]
+    stray = Path("results/cells/hyque/stray.parquet")
+    for file in [*files, stray]:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    gone = clean()
+    assert stray in gone
+    assert all(file.exists() for file in files)
+
+
+def test_a_flipped_bit_is_noticed(tmp_path):
+    rows = [{"policy": "hyque", "seed": s, "regret": 100.0 + s / 3, "T": 1000} for s in range(50)]
+    file = tmp_path / "a.parquet"
+    write_table(file, rows, {"key": 1})
+    table, about = read_table(file, "make it again")
+    assert (table.to_pylist(), about) == (rows, {"key": 1})
+    whole = file.read_bytes()
+    rng = np.random.default_rng(1)
+    accepted = 0
+    for place in rng.integers(0, 8 * len(whole), 400):
+        data = bytearray(whole)
+        data[place // 8] ^= 1 << (place % 8)
+        file.write_bytes(bytes(data))
+        with contextlib.suppress(ConfeeError):
+            table, about = read_table(file, "make it again")
+            # In a place that says nothing, such as padding or the writer's name.
+            assert (table.to_pylist(), about) == (rows, {"key": 1})
+            accepted += 1
+    assert accepted < 200

@@ -81,7 +81,7 @@ def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
             raise TypeError(f"{one['id']}: {one['verdict']}")
         if one["interval"] is not None:
             low, high = one["interval"]
-            _ = low <= high
+            _ = high - low
         for step in one["steps"]:
             _ = step["step"] + step["outcome"] + (step.get("note") or "")
             _ = (step.get("number") or 0) >= 0
