@@ -47,7 +47,7 @@ def levels(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) ->
     ]  # fmt: skip
     handles.append(Line2D([], [], color=style.GREY, marker="o", markerfacecolor="white",
                           linestyle="none", label="saturated"))  # fmt: skip
-    style.legend_below(fig, handles, 6)
+    style.legend_below(fig, handles, 3)
     return fig
 
 
