@@ -331,3 +331,11 @@ def test_exponents_say_nothing_at_fixed_budget():
     T = 10**8
     grown = theory.rate(2, 8 * T, 8 * T, 1) / theory.rate(2, T, T, 1)
     assert grown == pytest.approx(8 ** (2 / 3))
+
+
+def test_shares_on_the_page_on_restarts():
+    page = (Path(__file__).parents[1] / "docs" / "without-restarts.md").read_text(encoding="utf-8")
+    assert f"{proofs.active_share(60, 60):.4f}" == "0.0375"
+    assert "0.0375" in page
+    shares = [f"{proofs.active_share(60, 60 - j):.2g}" for j in (1, 2, 3)]
+    assert ", ".join(shares) in page

@@ -137,7 +137,7 @@ def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims", experiment: 
 
 def _said(v: Verdict) -> list[tuple[str, str]]:
     """What a reader has to know of a verdict, in order: (what it is, text)."""
-    at = v.horizon + (f"; at least {v.seeds} seeds" if v.seeds else "")
+    at = v.horizon + (f"; at least {v.seeds} seeds or draws of each" if v.seeds else "")
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")

@@ -315,7 +315,7 @@ def _budgets() -> Step:
         return policy.means(own_law=True).sum(), policy.B
 
     note = (
-        "B_j is a mean under nu_j, no good arm in batch j, and the budget binds under one law: a "
+        "B_j is a mean under nu_j, no good arm in batch j, and the budget binds under one law: a"
         " policy that spends all it has where it finds nothing exceeds it; under the one law of "
         "flat arms it is true, but then no instance has all these batches"
     )

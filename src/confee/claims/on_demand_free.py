@@ -83,7 +83,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
     if len(compared):
         worst = compared.loc[compared["high"].idxmax()]
         measured = f"{worst['ratio']:.3f} [{worst['low']:.3f}, {worst['high']:.3f}]"
-        text += f"; regret over BaQue's at most {measured}"
+        text += f"; regret over BaQue's, at its largest upper limit, {measured}"
         note = f"largest upper limit at {_where(worst)}; mean {compared['ratio'].mean():.3f}"
         steps.append(_step(f"regret at most {MARGIN:g} x BaQue's", regret, worst["ratio"], note))
     if len(discarded):

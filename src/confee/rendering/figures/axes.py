@@ -35,7 +35,7 @@ def axis(
     found = _exponents(slopes, axis)
     handles = []
     for label in style.ordered(table["label"]):
-        text = f"{style.display(label)}  {found.get(label, '')}".strip()
+        text = f"{style.display(label)}  {found.get(label, 'no fit' if found else '')}".strip()
         handles.append(shared.handle(looks[label], text))
     if theory is not None:
         text = r"theory, $\propto (KV/B)^{1/3}$"
