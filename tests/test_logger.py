@@ -120,6 +120,8 @@ def test_an_interrupt_is_no_failure_and_a_second_run_is_told_of_the_lock(toy):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever started the tests in the background had interrupts ignored, by all below too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         log = toy / "logs/a0.log"
         limit = time.monotonic() + 30
