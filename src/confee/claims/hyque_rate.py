@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confee.claims.judging.rates import control_sweeps, judge_rate
 from confee.claims.judging.verdict import Verdict
 from confee.evidence.tuned import TUNED, TUNING
-from confee.simulation.needs import Needs, Sweep
+from confee.simulation.needs import AXES, Needs, Sweep
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -42,7 +42,8 @@ def needs(id: str, toy: bool) -> Needs:
     if id == "hyque-rate/calibrated":
         sweeps[0] = Sweep({"name": "hyque_calibrated"}, largest_B=4e5)
     if id == "hyque-rate/tuned":
-        sweeps.append(Sweep({"name": "hyque", "scale": TUNING[0]}, largest_B=4e5))
+        axes = ("T",) if toy else AXES
+        sweeps.append(Sweep({"name": "hyque", "scale": TUNING[0]}, axes, largest_B=4e5))
         for scale in () if toy else TUNING[1:]:
             sweeps.append(Sweep({"name": "hyque", "scale": scale}, ("T",), largest_B=4e5))
     return Needs(sweeps=tuple(sweeps))
