@@ -286,7 +286,7 @@ def test_clean_removes_what_no_experiment_needs_and_only_that(copy):
     assert more > needed
     copy.run("--cores", "1", "clean")
     assert set(copy.cells()) == more
-    shutil.rmtree(copy.folder / "results" / "other")
+    shutil.rmtree(copy.folder / "results" / "other.claims")
     copy.run("--cores", "1", "clean")
     assert set(copy.cells()) == needed
     assert copy.dry() == {}
@@ -297,17 +297,18 @@ def test_one_figure_can_be_asked_for(copy):
     shutil.rmtree(copy.folder / "figures")
     assert copy.dry("figures/tiny.claims/block.pdf") == {"figure": 1}
     copy.run("--cores", "1", "figures/tiny.claims/block.pdf")
-    made = {f.name for f in (copy.folder / "figures/tiny").iterdir()}
+    made = {f.name for f in (copy.folder / "figures/tiny.claims").iterdir()}
     assert made == {"block.pdf", "block.png"}
 
 
 @pytest.mark.slow
 def test_a_failed_job_says_why_and_the_others_go_on(tmp_path):
     project = Project.fresh(tmp_path)
-    project.dry()
+    apart = SMALL + " jobs.cells=1"
+    project.dry(overrides=apart)
     (tmp_path / "results/cells").mkdir()
     (tmp_path / "results/cells/rexp3b").write_text("a file where a folder should be")
-    said = project.run("--cores", "1", "--keep-going", fails=True)
+    said = project.run("--cores", "1", "--keep-going", overrides=apart, fails=True)
     assert "confee: results/cells/rexp3b/" in said
     assert "cannot be written: " in said
     assert "log: results/logs/simulate/" in said
