@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -172,10 +171,10 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
-    from confee.config import CLAIMS_ALONE
+    from confee.config import CLAIMS_ALONE, NAME
     from confee.workflow import results
 
-    if not re.fullmatch(r"[A-Za-z0-9][\w-]*", chosen.experiment.removesuffix(CLAIMS_ALONE)):
+    if not NAME.fullmatch(chosen.experiment.removesuffix(CLAIMS_ALONE)):
         raise ConfeeError(f"--experiment={chosen.experiment}: must be the name of an experiment")
     dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
     for word in dreaded:

@@ -33,6 +33,9 @@ RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
 
 
+NAME = re.compile(r"[A-Za-z0-9][\w-]*")
+"""What an experiment may be called: its folders are."""
+
 CLAIMS_ALONE = ".claims"
 """Ends the folder's name of a run for claims that its overrides name: beside the whole experiment,
 whose results stay as they are."""
@@ -236,7 +239,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     for key in sorted(set(values) - expected):
         raise ConfeeError(f"{key}={schema.show(values[key])}: no such key")
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
-    if not re.fullmatch(r"[A-Za-z0-9][\w-]*", top.name):
+    if not NAME.fullmatch(top.name):
         raise ConfeeError(f"name={top.name}: must be a word of letters, digits, - and _")
     if top.name in RESERVED:
         raise ConfeeError(f"name={top.name}: must not be one of {', '.join(RESERVED)}")

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING
 
 from confee.claims.judging.rates import (
     REQUIRED,
-    chosen_control,
     control_sweeps,
+    exponents_verdict,
     rate_checks,
-    reason,
-    try_controls,
 )
 from confee.claims.judging.verdict import (
-    MARGIN,
     Verdict,
-    apply_control,
-    at_horizon,
-    combine,
 )
 from confee.evidence.parts import REFERENCE, part_slopes
 from confee.simulation.needs import Needs, Sweep
@@ -82,28 +76,14 @@ def judge_part(
     part = PARTS[id]
     controls = {on: one for on, one in CONTROLS[part].items() if set(on) & set(axes)}
     found = part_slopes(evidence, part, (label, *controls.values(), REFERENCE))
-    checks = rate_checks(found, label, True, axes)
-    joint = combine(checks)
-    decisive = joint.decisive
-    tried = try_controls(dataclasses.replace(evidence, slopes=found), controls, True)
-    verdict = Verdict(
-        id=id,
-        statement=STATEMENTS[part],
-        place=f"Lemma on the {part} regret",
-        verdict=joint.verdict,
-        prediction=PREDICTION.format(PER[part]),
-        measured="; ".join(check.text for check in checks),
-        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
-        control=chosen_control(tried, joint),
-        numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
-        seeds=min((c.seeds for c in checks if c.seeds), default=0),
-        interval=(decisive.excess_low, decisive.excess_high),
-        interval_of=f"excess of the exponent in {decisive.name}, margin {MARGIN}",
-        decide=joint.decide,
-        p_value=joint.p_value,
-        why=reason(joint, checks),
-        number_of="excess of the exponent",
-        steps=tuple(check.step() for check in checks),
-        evidence=("regret",),
+    verdict = exponents_verdict(
+        dataclasses.replace(evidence, slopes=found),
+        id,
+        STATEMENTS[part],
+        f"Lemma on the {part} regret",
+        PREDICTION.format(PER[part]),
+        rate_checks(found, label, True, axes),
+        controls,
+        sqrt_log=True,
     )
-    return [apply_control(verdict)]
+    return [verdict]

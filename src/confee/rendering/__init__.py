@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confee.errors import ConfeeError
+from confee.rendering.cells import CELL, keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,8 +141,6 @@ def render(name: str, data: Any) -> Figure:
 
 # ------------------------------------------------------------------ the centre of the sweeps
 
-CELL = ["label", "K", "T", "B", "V"]
-
 
 def centre(points: pd.DataFrame) -> pd.DataFrame:
     """The cells of all labels at the settings where most sweeps meet, in all phases."""
@@ -152,7 +151,7 @@ def centre(points: pd.DataFrame) -> pd.DataFrame:
 
 def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """The rows of a frame that belong to these cells."""
-    return frame[_keys(frame).isin(set(_keys(cells)))]
+    return frame[keys(frame).isin(set(keys(cells)))]
 
 
 def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame:
@@ -161,19 +160,11 @@ def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame
     Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
     """
     names = ["key", "adversary"]
-    picks = worst.assign(key=_keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
-    rows = rows.assign(key=_keys(rows)).merge(picks, on=names)
+    picks = worst.assign(key=keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
+    rows = rows.assign(key=keys(rows)).merge(picks, on=names)
     if "adversary.gap" in rows:
         gap = rows["adversary.gap"]
         rows = rows[gap.isna() | rows["pick"].isna() | ((gap / rows["pick"] - 1).abs() < 1e-9)]
     fresh = rows["seed"] >= choose
     rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
     return rows.drop(columns=["key", "pick"])
-
-
-def _keys(frame: pd.DataFrame) -> pd.Series:
-    """A cell's key in which V may have lost its last digit to a CSV reader."""
-    import pandas as pd
-
-    keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
-    return pd.Series(keys, index=frame.index, dtype=str)

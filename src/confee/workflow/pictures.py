@@ -135,9 +135,9 @@ FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor"
 """What pictures need that is in results; the others show the code alone."""
 
 
-def recipe_needs(name: str) -> Sequence[str]:
-    """What a figure or table is drawn from."""
-    return FIGURES[name].needs if name in FIGURES else ("slopes",)
+def alone(name: str) -> bool:
+    """Whether a figure or table is drawn without any results."""
+    return name in FIGURES and not set(FIGURES[name].needs) & FROM_RESULTS
 
 
 def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Path]:
@@ -150,7 +150,7 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
     made = [Path(target) for target in targets]
     suffix = "csv" if name in TABLES else "pdf"
     about = {
-        "data": digest(plan["about"] if set(recipe_needs(name)) & FROM_RESULTS else name),
+        "data": digest(name if alone(name) else plan["about"]),
         "command": f"snakemake figures/{experiment}/{name}.{suffix}",
     }
     if name in TABLES:

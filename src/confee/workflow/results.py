@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from confee import jit
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, read_scale, read_unit
+from confee.workflow.stages import file_hash
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,7 +170,7 @@ def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
     """A frame's file and the SHA-256 of its bytes."""
     suffix = ".csv" if name in ("worst", "slopes", "points") else ".parquet"
     file = folder(plan) / f"{name}{suffix}"
-    return {"file": file.as_posix(), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    return {"file": file.as_posix(), "sha256": file_hash(file)}
 
 
 # --------------------------------------------------------------------------- looking at them

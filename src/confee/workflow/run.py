@@ -18,10 +18,10 @@ from confee.simulation import files
 from confee.simulation.cells import label_of
 from confee.simulation.code import code_hash
 from confee.simulation.needs import Study, Sweep
-from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
+from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
-from confee.workflow.pictures import FROM_RESULTS, SHOWN, TABLES, recipe_needs
+from confee.workflow.pictures import SHOWN, TABLES, alone
 
 STUDY_SECONDS = 20.0
 """Studies are cut into jobs of about so long."""
@@ -47,15 +47,9 @@ class Run:
         self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
         needs = claims.needs(self.claims, e.toy)
         figures = _known("figures", e.figures, FIGURES)
-        entrants, grid = dict(e.entrants), e.grid
+        entrants, grid = e.entrants, e.grid
         if e.claims:
-            shown = figures if e.figures else []
-            everyone = any(claims.every(id) for id in named) or any(_grids(n) for n in shown)
-            entrants = dict(entrants) if everyone else {}
-            wanted = {name for one in shown for name in FIGURES[one].maps}
-            grid = replace(grid, maps={m: one for m, one in grid.maps.items() if m in wanted})
-            on_maps = {label for one in grid.maps.values() for label in one.policies}
-            entrants |= {m: replace(e.entrants[m], axes=()) for m in on_maps - entrants.keys()}
+            entrants, grid = _for_claims(e, named, figures if e.figures else [])
         self.plan: Plan = plan(
             _with_sweeps(entrants, e.entrants, needs.sweeps),
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
@@ -261,15 +255,24 @@ class Run:
         console.print(table(verdicts(self.name), console.width))
 
 
-def alone(picture: str) -> bool:
-    """Whether a picture is drawn without any results."""
-    return not set(recipe_needs(picture)) & FROM_RESULTS
-
-
 def _grids(figure: str) -> bool:
     """Whether a figure shows the sweeps of the experiment's policies."""
     needs, recipe = {"regret", "worst"}, FIGURES[figure]
     return bool(needs & set(recipe.needs)) and not recipe.maps
+
+
+def _for_claims(
+    e: config.Experiment, named: Sequence[str], figures: Sequence[str]
+) -> tuple[dict[str, Entrant], Grid]:
+    """Who of an experiment plays what of its grid where claims are named, beside their sweeps: all
+    of it if a claim speaks of everyone or a named figure shows it, and the maps figures show."""
+    everyone = any(claims.every(id) for id in named) or any(_grids(n) for n in figures)
+    shown = {name for one in figures for name in FIGURES[one].maps}
+    grid = replace(e.grid, maps={m: one for m, one in e.grid.maps.items() if m in shown})
+    if everyone:
+        return dict(e.entrants), grid
+    on_maps = {label for one in grid.maps.values() for label in one.policies}
+    return {m: replace(e.entrants[m], axes=()) for m in on_maps}, grid
 
 
 def _with_sweeps(

@@ -30,7 +30,7 @@ def due(key: str) -> Path:
 
 def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> None:
     """Says that `made` are the files of the stage, and what they were made from."""
-    text = json.dumps({"key": key, "files": {file.as_posix(): _hash(file) for file in made}})
+    text = json.dumps({"key": key, "files": {file.as_posix(): file_hash(file) for file in made}})
     files.write_text(note(experiment, stage), text + "\n")
 
 
@@ -39,7 +39,7 @@ def fits(experiment: str, stage: str, key: str) -> bool:
     try:
         said = json.loads(note(experiment, stage).read_text())
         return said["key"] == key and all(
-            _hash(Path(file)) == hash for file, hash in said["files"].items()
+            file_hash(Path(file)) == hash for file, hash in said["files"].items()
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
@@ -55,5 +55,6 @@ def date(experiment: str, stage: str, key: str, missing: bool = False) -> None:
         os.utime(file, (LONG_AGO, LONG_AGO))
 
 
-def _hash(file: Path) -> str:
+def file_hash(file: Path) -> str:
+    """The SHA-256 of a file's bytes."""
     return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,9 +53,28 @@ def judge_rate(
     checks = rate_checks(evidence.slopes, label, sqrt_log)
     if axis_of(evidence.slopes, label, "T=B", "upper") is not None:
         checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
+    verdict = exponents_verdict(
+        evidence, id, statement, place, prediction, checks, controls, sqrt_log, _spans(checks)
+    )
+    return [dataclasses.replace(verdict, evidence=("regret", "worst", "slopes"))]
+
+
+def exponents_verdict(
+    evidence: Evidence,
+    id: str,
+    statement: str,
+    place: str,
+    prediction: str,
+    checks: Sequence[Check],
+    controls: Mapping[str, str],
+    sqrt_log: bool,
+    spans: str = "",
+) -> Verdict:
+    """The verdict on a claim whose parts are exponents, each axis with its control."""
     joint = combine(checks)
     decisive = joint.decisive
-    tried = try_controls(evidence, controls, sqrt_log)
+    tried = {axes: control_check(evidence, axes, label, sqrt_log)
+             for axes, label in controls.items()}  # fmt: skip
     verdict = Verdict(
         id=id,
         statement=statement,
@@ -62,7 +82,7 @@ def judge_rate(
         verdict=joint.verdict,
         prediction=prediction,
         measured="; ".join(check.text for check in checks),
-        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy, _spans(checks)),
+        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy, spans),
         control=chosen_control(tried, joint),
         numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
@@ -73,9 +93,9 @@ def judge_rate(
         why=reason(joint, checks),
         number_of="excess of the exponent",
         steps=tuple(check.step() for check in checks),
-        evidence=("regret", "worst", "slopes"),
+        evidence=("regret",),
     )
-    return [apply_control(verdict)]
+    return apply_control(verdict)
 
 
 def rate_checks(
@@ -98,14 +118,6 @@ def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
         most = 16 if label == "sw_ucb_copied" else math.inf
         made.append(Sweep(policy, tuple(some), largest_B=7e5, largest_K=most, estimate=4))
     return made
-
-
-def try_controls(
-    evidence: Evidence, controls: Mapping[str, str], sqrt_log: bool
-) -> dict[str, dict]:
-    """Axes -> what became of their control."""
-    return {axes: control_check(evidence, axes, label, sqrt_log)
-            for axes, label in controls.items()}  # fmt: skip
 
 
 def chosen_control(tried: Mapping[str, dict], joint: Joint) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 
 from confee import theory
 from confee.rendering import numbers, style
+from confee.rendering.cells import CELL, keys
 
-CELL = ["label", "K", "T", "B", "V"]
 LEADERS = ("hyque", "hyque_calibrated", "baque", "odque", "rexp3b")
 """Whose first point the theory's line starts from: the first of these that is drawn."""
 
@@ -46,10 +46,8 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     eligible if half of its phases are, as in the fits.
     """
     columns = ["label", "x", "y", "low", "high", "eligible", "guide", "bound"]
-    here = points.loc[points["axis"] == axis, [*CELL, "point"]].drop_duplicates()
-    table = _keyed(here).merge(
-        _keyed(worst)[["key", "regret", "se", "seeds", "eligible"]], on="key", how="inner"
-    )
+    shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
+    table = worst_at(shown, points, [axis])
     zeros = style.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
     if table.empty:
@@ -89,10 +87,15 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     return Averaged(pd.DataFrame(rows, columns=columns), zeros)
 
 
-def _keyed(frame: pd.DataFrame) -> pd.DataFrame:
-    """With a key of the cell in which V may have lost its last digit to a CSV reader."""
-    keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
-    return frame.assign(key=keys)
+def with_key(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the key of each cell, on which frames meet though V may have lost its last digit."""
+    return frame.assign(key=keys(frame))
+
+
+def worst_at(worst: pd.DataFrame, points: pd.DataFrame, axes: Collection[str]) -> pd.DataFrame:
+    """The worst cases of the cells on some axes (or maps), with their `point`."""
+    here = points.loc[points["axis"].isin(axes), [*CELL, "point"]].drop_duplicates()
+    return with_key(here).merge(with_key(worst).drop(columns=CELL), on="key")
 
 
 # ------------------------------------------------------------------ drawing

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from confee import theory
 from confee.rendering import numbers, style
+from confee.rendering.figures.curves import worst_at
 
-CELL = ["label", "K", "T", "B", "V"]
 LARGEST = "$\\sqrt{B}/K$"
 
 
@@ -68,9 +68,7 @@ def _value(kind: str) -> float:
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
     """label, kind (of V), point, y, half (of the 95 % interval), saturated."""
-    here = points.loc[points["axis"].isin(names), [*CELL, "point"]].drop_duplicates()
-    keyed = [f.assign(V=f["V"].map(lambda v: float(f"{v:.10g}"))) for f in (here, worst)]
-    table = keyed[0].merge(keyed[1], on=CELL)
+    table = worst_at(worst, points, names)
     table = table[table["regret"] > 0]
     if table.empty:
         return pd.DataFrame(columns=["label", "kind", "point", "y", "half", "saturated"])

@@ -13,8 +13,8 @@ from matplotlib.patches import Patch
 
 from confee import theory
 from confee.rendering import style
+from confee.rendering.figures.curves import worst_at
 
-CELL = ["label", "K", "T", "B", "V"]
 COLOURS = "cividis_r"
 
 
@@ -62,12 +62,9 @@ def regimes(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
     """label, K, T, B, V, beta, nu (rounded), ratio, saturated."""
-    here = points.loc[points["axis"] == name, [*CELL, "point"]].drop_duplicates()
-    if here.empty:
-        return pd.DataFrame(columns=[*CELL, "beta", "nu", "ratio", "saturated"])
-    # V may have lost its last digit to a CSV reader.
-    keyed = [f.assign(V=f["V"].map(lambda v: float(f"{v:.10g}"))) for f in (here, worst)]
-    table = keyed[0].merge(keyed[1], on=CELL)
+    table = worst_at(worst, points, [name])
+    if table.empty:
+        return pd.DataFrame(columns=[*table, "beta", "nu", "ratio"])
     rates = [theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()]
     table["ratio"] = table["regret"] / rates
     table["beta"] = (np.log(table["B"]) / np.log(table["T"])).round(3)
