@@ -57,7 +57,7 @@ def a_path(K: int, T: int, segments: int = 64) -> MeanPath:
 def kernel_time(policy: str, path: MeanPath, K: int, T: int, B: int) -> float:
     """Seconds of one run of a kernel."""
     one = cell({"name": policy}, K=K, T=T, B=B, V=V)
-    arguments = one.spec.kernel_arguments(K, T, B, V, calibrated(one, 1.0))
+    arguments = one.spec.kernel_arguments(K, T, B, V, path.pieces, calibrated(one, 1.0))
     world, ledger, rng = new_world(path), new_ledger(), np.random.default_rng(1)
     since = time.process_time()
     one.spec.kernel(world, ledger, K, T, B, *arguments, rng)

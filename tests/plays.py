@@ -27,7 +27,7 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     rng = np.random.default_rng(rng) if isinstance(rng, int) else rng
     T, K = path.horizon, path.mean.shape[1]
     ledger = game.new_ledger(sampled)
-    arguments = spec.kernel_arguments(K, T, B, V, options_of(policy, **options))
+    arguments = spec.kernel_arguments(K, T, B, V, path.pieces, options_of(policy, **options))
     (kernel or spec.kernel)(game.new_world(path), ledger, K, T, B, *arguments, rng)
     return game.settle(ledger, path)
 

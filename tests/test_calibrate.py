@@ -30,7 +30,7 @@ def restarts(level, run, scale, options=OPTIONS, B=B):
     rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
     ledger = new_ledger()
     chosen = Calibrated(buffer=options.buffer, scale=scale)
-    hyque.play(new_world(path), ledger, K, T, B, *SPEC.kernel_arguments(K, T, B, 0, chosen), rng)
+    hyque.play(new_world(path), ledger, K, T, B, *SPEC.kernel_arguments(K, T, B, 0, 1, chosen), rng)
     return settle(ledger, path)["restarts"]
 
 

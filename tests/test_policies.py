@@ -259,7 +259,7 @@ def test_is_not_told_V_unless_it_says_so(policy):
     path = switching()
     rows = [plays.play(policy, path, 500, V, 3) for V in (1.0, 40.0)]
     options = plays.options_of(policy)
-    told = [spec.kernel_arguments(3, 2000, 500, V, options) for V in (1.0, 40.0)]
+    told = [spec.kernel_arguments(3, 2000, 500, V, path.pieces, options) for V in (1.0, 40.0)]
     if "V" in spec.told:
         assert told[0] != told[1]
     else:
@@ -277,22 +277,6 @@ def test_a_horizon_that_rounds_could_not_reach(policy, T):
     assert sum(row[part] for part in PARTS) == pytest.approx(row["regret"], rel=1e-9)
     assert row["longest_idle"] + row["queries"] <= T
     assert 0 <= row["regret"] <= T
-
-
-# ----------------------------------------------------------------------- paced
-
-
-@pytest.mark.parametrize("policy", ["ucb1", "sw_ucb"])
-@pytest.mark.parametrize(("T", "B"), [(7, 3), (100, 99), (100, 100), (1000, 7), (10**12, 333)])
-def test_paced_queries(policy, T, B):
-    kernel, runs = plays.noting(policy)
-    path = Path.steps(np.ones(1), np.full((1, 2), 0.5), T)
-    plays.play(policy, path, B, 1.0, 1, kernel=kernel)
-    rounds = [start for start, _, query in runs if query]
-    assert rounds == [i * T // B + 1 for i in range(B)]
-    assert sorted(set(rounds)) == rounds
-    assert len(rounds) == B
-    assert 1 <= rounds[0] <= rounds[-1] <= T
 
 
 # ----------------------------------------------------------------------- on demand

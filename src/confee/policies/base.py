@@ -18,7 +18,8 @@ class Policy:
 
     `kernel(world, ledger, K, T, B, *arguments(K, T, B, V, options), rng)` plays one path, by calls
     of `query` and `idle` (see `confee.world.game`). `told` names what it knows beside K: T, B, V,
-    or the path itself. A policy not told V gets V = None in `arguments`.
+    S, or the path itself. A policy not told V gets V = None in `arguments`; one told S, the number
+    of stationary pieces (see `Path.pieces`), has it as a further argument: `arguments(..., S)`.
     """
 
     id: str
@@ -30,8 +31,9 @@ class Policy:
     calibrated: bool = False
     control: bool = False
 
-    def kernel_arguments(self, K: int, T: int, B: int, V: float, options: Any) -> tuple:
-        return self.arguments(K, T, B, V if "V" in self.told else None, options)
+    def kernel_arguments(self, K: int, T: int, B: int, V: float, S: int, options: Any) -> tuple:
+        more = (S,) if "S" in self.told else ()
+        return self.arguments(K, T, B, V if "V" in self.told else None, options, *more)
 
     def label(self, options: Any) -> str:
         """The id, with the options that differ from their defaults: `rexp3b(pool=set)`."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from confee.jit import njit
 from confee.policies.base import Policy
-from confee.world.game import BEST, MEANS, START, idle, new_data, query
+from confee.world.game import BEST, MEANS, START, idle, locate, new_data, query
 
 
 @njit
@@ -24,6 +24,7 @@ def play(world, ledger, K, T, B, rng):
     """
     for segment in range(world.shape[0] - 1):
         start, stop = int(world[segment, START]), int(world[segment + 1, START])
+        locate(world, ledger, start)  # an adaptive adversary settles the segment now
         best = int(world[segment, BEST])
         gap = 1.0
         for k in range(K):

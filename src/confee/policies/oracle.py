@@ -6,7 +6,7 @@ import numpy as np
 
 from confee.jit import njit
 from confee.policies.base import Policy
-from confee.world.game import BEST, START, idle, new_data
+from confee.world.game import BEST, START, idle, locate, new_data
 
 
 @njit
@@ -14,9 +14,10 @@ def play(world, ledger, K, T, B, rng):
     """In each segment, an idle run on its best arm."""
     data = new_data(K)
     for segment in range(world.shape[0] - 1):
+        start, stop = int(world[segment, START]), int(world[segment + 1, START])
+        locate(world, ledger, start)  # an adaptive adversary settles the segment now
         weights = np.zeros(K)
         weights[int(world[segment, BEST])] = 1.0
-        start, stop = int(world[segment, START]), int(world[segment + 1, START])
         idle(world, ledger, data, start, stop, weights, rng)
 
 

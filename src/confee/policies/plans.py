@@ -1,20 +1,99 @@
-"""Query plans: when a policy without a plan of its own looks."""
+"""Query plans: when a policy without a plan of its own looks.
+
+    paced      query i = 0..B-1 in round floor(i T / B) + 1
+    bernoulli  each round with probability B/T, while B lasts
+    front      rounds 1..B
+    batched    about sqrt(B) batches of equal length, each begun by its share of B
+
+In between, arms are played by their frequency in the policy's current window of queries. A policy
+under a plan knows no other clock than its queries: Q = B of them are its horizon.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
 from confee.jit import njit
+
+PLANS = ("paced", "bernoulli", "front", "batched")
+PACED, BERNOULLI, FRONT, BATCHED = range(4)
+
+# A plan is an array of whole numbers: which one, T, B, the last query's round; then what is left of
+# i T / B (paced), or batches, the current one's number and the round its queries end at (batched).
+KIND, HORIZON, BUDGET, LAST, CARRY, BATCHES, BATCH, END = range(8)
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """plan: when it looks."""
+
+    plan: str = schema.choice("paced", *PLANS)
+
+
+def plan_of(options: PlanOptions) -> int:
+    """The number of the plan, for `new_plan`."""
+    return PLANS.index(options.plan)
 
 
 @njit
-def paced(t, carry, T, B):
-    """(round, carry) of the query after the one in round t of an even plan.
+def new_plan(kind, T, B):
+    """A plan before its first query."""
+    plan = np.zeros(8, dtype=np.int64)
+    plan[KIND], plan[HORIZON], plan[BUDGET] = kind, T, B
+    plan[BATCHES] = int(math.sqrt(B))
+    plan[BATCH] = -1
+    if kind == PACED:  # as if a query had been in round 1 - T/B
+        plan[LAST] = 1 - T // B
+        plan[CARRY] = -(T % B)
+    return plan
 
-    Query i = 0..B-1 is in round floor(i T / B) + 1. Start with t = 1, carry = 0; `carry` is the
-    remainder of i T / B, so nothing overflows and nothing is divided in the loop.
-    """
-    t += T // B
-    carry += T % B
-    if carry >= B:
-        carry -= B
+
+@njit
+def next_query(plan, ledger, rng):
+    """The round of the next query; T + 1 if there is none. Wishes past B are denied."""
+    T, B = plan[HORIZON], plan[BUDGET]
+    kind = plan[KIND]
+    t = plan[LAST]
+    if kind == BERNOULLI:
+        t += skip(B / T, T, rng)
+        while ledger.queries >= B and t <= T:
+            ledger.denied += 1
+            t += skip(B / T, T, rng)
+    elif ledger.queries >= B:
+        t = T + 1
+    elif kind == PACED:
+        # The remainder of i T / B is carried, so that nothing overflows and nothing is divided.
+        t += T // B
+        plan[CARRY] += T % B
+        if plan[CARRY] >= B:
+            plan[CARRY] -= B
+            t += 1
+    else:
         t += 1
-    return t, carry
+        if kind == BATCHED and t > plan[END]:
+            plan[BATCH] += 1
+            batch, batches = plan[BATCH], plan[BATCHES]
+            t = share(T, batch, batches) + 1
+            queries = share(B, batch + 1, batches) - share(B, batch, batches)
+            plan[END] = min(t + queries - 1, share(T, batch + 1, batches))
+    plan[LAST] = min(t, T + 1)
+    return plan[LAST]
+
+
+@njit
+def skip(chance, T, rng):
+    """How many rounds on the next success of `chance` a round comes, at most T + 1."""
+    if chance >= 1.0:
+        return 1
+    ahead = math.log(1.0 - rng.random()) / math.log1p(-chance)
+    return 1 + int(min(ahead, float(T)))
+
+
+@njit
+def share(total, part, parts):
+    """floor(total part / parts), without the product."""
+    return total // parts * part + total % parts * part // parts

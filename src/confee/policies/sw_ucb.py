@@ -1,4 +1,4 @@
-"""Sliding-window UCB (Garivier and Moulines 2011) under an even query plan; told V."""
+"""Sliding-window UCB (Garivier and Moulines 2011, Section 3.2) under a query plan; told V."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
-from confee.policies.plans import paced
+from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.world.game import MEANS, START, idle, new_data, query
 
 
 @njit
-def play(world, ledger, K, T, B, window, xi, rng):
+def play(world, ledger, K, T, B, kind, window, xi, rng):
     """Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
 
     Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window.
@@ -28,8 +28,11 @@ def play(world, ledger, K, T, B, window, xi, rng):
     segments = np.zeros(window, dtype=np.int64)
     rounds = np.zeros(window, dtype=np.int64)
     rewarded = np.zeros((window if ledger.literal else 1, K))  # what each round added to the data
-    t, carry = 1, 0
-    for tau in range(B):
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, data, 1, t, np.ones(K), rng)
+    while t <= T:
+        tau = ledger.queries
         arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
         place = tau % window
         if ledger.literal:
@@ -53,9 +56,8 @@ def play(world, ledger, K, T, B, window, xi, rng):
         rewards[arm] += reward
         refresh(arm, plays, rewards, mean, width)
         after = t + 1
-        t, carry = paced(t, carry, T, B)
-        if t > after:
-            idle(world, ledger, data, after, t, plays, rng)
+        t = next_query(plan, ledger, rng)
+        idle(world, ledger, data, after, t, plays, rng)
 
 
 @njit
@@ -100,20 +102,21 @@ def drop(world, data, t, segment):
 
 
 @dataclass(frozen=True)
-class Options:
-    plan: str = schema.choice("paced", "paced")
+class Options(PlanOptions):
+    """xi: the factor of the logarithm. window_scale: times the window (sqrt(K) B / V)^{2/3}."""
+
     xi: float = schema.real(0.5, above=0)
     window_scale: float = schema.real(1.0, above=0)
 
 
 def arguments(K, T, B, V, options):
     window = round(theory.window(K, B, V) * options.window_scale)
-    return min(max(window, K), B), float(options.xi)
+    return plan_of(options), min(max(window, K), B), float(options.xi)
 
 
 POLICY = Policy(
     id="sw_ucb",
-    summary="sliding-window UCB, a query every T/B rounds",
+    summary="sliding-window UCB under a query plan",
     kernel=play,
     told=("T", "B", "V"),
     options=Options,

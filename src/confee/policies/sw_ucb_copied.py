@@ -11,25 +11,26 @@ import numpy as np
 from confee import theory
 from confee.jit import njit
 from confee.policies.base import Policy
+from confee.policies.plans import PACED
 from confee.policies.sw_ucb import play as play_arms
 from confee.world.game import BEST, MEANS
 
 
 @njit
-def play(world, ledger, K, T, B, window, xi, rng):
+def play(world, ledger, K, T, B, kind, window, xi, rng):
     """`sw_ucb` on a world with K copies of each arm."""
-    wide = np.zeros((world.shape[0], MEANS + 2 * K * K))
+    wide = np.zeros((world.shape[0], MEANS + 3 * K * K))
     wide[:, :MEANS] = world[:, :MEANS]
     for s in range(world.shape[0]):
         wide[s, BEST] = world[s, BEST] * K
         for k in range(K * K):
             wide[s, MEANS + k] = world[s, MEANS + k // K]
             wide[s, MEANS + K * K + k] = world[s, MEANS + K + k // K]
-    play_arms(wide, ledger, K * K, T, B, window, xi, rng)
+    play_arms(wide, ledger, K * K, T, B, kind, window, xi, rng)
 
 
 def arguments(K, T, B, V, options):
-    return min(max(theory.window(K * K, B, V), K * K), B), 0.5
+    return PACED, min(max(theory.window(K * K, B, V), K * K), B), 0.5
 
 
 POLICY = Policy(

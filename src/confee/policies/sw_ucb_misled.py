@@ -8,10 +8,11 @@ from __future__ import annotations
 from confee import theory
 from confee.policies import sw_ucb
 from confee.policies.base import Policy
+from confee.policies.plans import PACED
 
 POLICY = Policy(
     id="sw_ucb_misled",
     summary="control: sliding-window UCB that is told V = 1/K, whatever V is",
     kernel=sw_ucb.play,
-    arguments=lambda K, T, B, V, options: (min(max(theory.window(K, B, 1 / K), K), B), 0.5),
+    arguments=lambda K, T, B, V, options: (PACED, min(max(theory.window(K, B, 1 / K), K), B), 0.5),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from confee import schema
 from confee.canonical import canonical, digest, stream
 from confee.simulation.cells import Cell, Opponent
-from confee.world.game import check, new_ledger, new_world, settle
+from confee.world.game import check, new_ledger, new_world, played_path, settle
 from confee.world.path import Path
 
 Row = dict[str, Any]
@@ -61,10 +61,13 @@ def play(
     key = [cell.policy, chosen, path_key(against, K, T, V, seed), B]
     rng = stream("policy", *key)
     coins = int(digest(["proxy", *key]), 16)
-    ledger = new_ledger(accounting.idle == "sampled", accounting.proxy == "literal", coins)
-    arguments = cell.spec.kernel_arguments(K, T, B, V, options)
-    cell.spec.kernel(new_world(path), ledger, K, T, B, *arguments, rng)
+    sampled, literal = accounting.idle == "sampled", accounting.proxy == "literal"
+    ledger, world = new_ledger(sampled, literal, coins, path.adaptive), new_world(path)
+    arguments = cell.spec.kernel_arguments(K, T, B, V, path.pieces, options)
+    cell.spec.kernel(world, ledger, K, T, B, *arguments, rng)
     check(ledger, path, cell.policy, B)
+    if path.adaptive:
+        path = played_path(world, cell.policy).checked(T, V)
     row: Row = {"policy": cell.policy, "label": cell.label, "K": K, "T": T, "B": B, "V": float(V)}
     row |= {"adversary": against.adversary, "seed": seed}
     row |= settle(ledger, path)

@@ -9,14 +9,17 @@ Kernels take plain arrays and one record, never tuples of arrays: unpacking thos
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from confee.errors import ConfeeError
 from confee.jit import njit
 from confee.world.path import Path
 
-# A world row is a segment: its first round, its best arm, K means there, K slopes. The row after
-# the last segment starts at T + 1.
+# A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays
+# of each arm in it, kept for an adaptive adversary only. The row after the last segment starts at
+# T + 1.
 START, BEST, MEANS = 0, 1, 2
 
 LEDGER = np.dtype(
@@ -41,6 +44,7 @@ LEDGER = np.dtype(
         ("faults", "i8"),
         ("sampled", "i8"),
         ("literal", "i8"),
+        ("adaptive", "i8"),
         ("coins", "u8"),
     ]
 )
@@ -52,27 +56,42 @@ RECORDED = (*SUMS[:-1], *COUNTS, "variation")
 
 
 def new_world(path: Path) -> np.ndarray:
-    """`path` as kernels read it: [S + 1, 2 + 2K]."""
+    """`path` as kernels read it: [S + 1, 2 + 3K]."""
     segments, K = path.mean.shape
-    world = np.zeros((segments + 1, MEANS + 2 * K))
+    world = np.zeros((segments + 1, MEANS + 3 * K))
     world[:, START] = path.start
     world[:-1, BEST] = path.best
     world[:-1, MEANS : MEANS + K] = path.mean
-    world[:-1, MEANS + K :] = path.slope
+    world[:-1, MEANS + K : MEANS + 2 * K] = path.slope
     return world
 
 
-def new_ledger(sampled: bool = False, literal: bool = False, coins: int = 0) -> np.record:
+def played_path(world: np.ndarray, policy: str) -> Path:
+    """The path that was played in `world`: an adaptive adversary has settled it meanwhile.
+
+    Raises ConfeeError if the policy played a copy of it.
+    """
+    K = (world.shape[1] - MEANS) // 3
+    if not math.isclose(world[:, MEANS + 2 * K :].sum(), world[-1, START] - 1, rel_tol=1e-6):
+        raise ConfeeError(f"policy={policy}: it plays a copy of the path; no adversary can adapt")
+    mean, slope = world[:-1, MEANS : MEANS + K], world[:-1, MEANS + K : MEANS + 2 * K]
+    return Path(world[:, START].astype(np.int64), mean.copy(), slope.copy())
+
+
+def new_ledger(
+    sampled: bool = False, literal: bool = False, coins: int = 0, adaptive: bool = False
+) -> np.record:
     """Fresh accounts.
 
     `sampled` draws the plays of idle runs instead of taking their expectation: same mean, larger
     variance, and a cost of O(rounds). `literal` takes the proxy P over rewards, as printed, not
     means: those of the arms not played are drawn, from a generator of their own that starts at
-    `coins`, so that the plays stay what they are. A query then costs O(K).
+    `coins`, so that the plays stay what they are. A query then costs O(K). `adaptive` as a path's.
     """
     ledger = np.rec.array(np.zeros(1, LEDGER))[0]
     ledger.querying, ledger.since, ledger.next = -1, 1, 1
     ledger.sampled, ledger.literal, ledger.coins = sampled, literal, coins
+    ledger.adaptive = adaptive
     return ledger
 
 
@@ -180,8 +199,29 @@ def locate(world, ledger, t):
     segment = ledger.segment
     while segment < world.shape[0] - 2 and t >= world[segment + 1, START]:
         segment += 1
+        if ledger.adaptive:
+            adapt(world, segment)
     ledger.segment = segment
     return segment
+
+
+@njit
+def adapt(world, segment):
+    """As `segment` begins, its good arm becomes the one played least in the segment before it.
+
+    The least index of several. The other arms keep the means that they share.
+    """
+    K = (world.shape[1] - MEANS) // 3
+    least = 0
+    for k in range(1, K):
+        if world[segment - 1, MEANS + 2 * K + k] < world[segment - 1, MEANS + 2 * K + least]:
+            least = k
+    good = int(world[segment, BEST])
+    for first in (MEANS, MEANS + K):
+        lead = world[segment, first + good]
+        world[segment, first + good] = world[segment, first + least]
+        world[segment, first + least] = lead
+    world[segment, BEST] = least
 
 
 @njit
@@ -210,6 +250,8 @@ def query(world, ledger, data, t, arm, rng):
     top = world[segment, MEANS + best] + world[segment, MEANS + K + best] * since
     ledger.regret_query += top - mean
     ledger.queries += 1
+    if ledger.adaptive:
+        world[segment, MEANS + 2 * K + arm] += 1.0
     turn(ledger, t, 1)
     reward = 1.0 if rng.random() < mean else 0.0
     if ledger.literal:
@@ -252,6 +294,9 @@ def idle(world, ledger, data, start, stop, weights, rng):
         for k in range(K):
             mean = world[segment, MEANS + k] + world[segment, MEANS + K + k] * middle
             gap += weights[k] * (top - mean)
+        if ledger.adaptive:
+            for k in range(K):
+                world[segment, MEANS + 2 * K + k] += rounds * (weights[k] / total)
         regret = rounds * (gap / total)
         if ledger.sampled:
             regret = sample(world, segment, start, end, weights, total, rng)

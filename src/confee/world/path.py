@@ -18,12 +18,14 @@ class Path:
 
     Segment s covers rounds start[s] .. start[s+1] - 1 and has mu_t^k = mean[s, k] +
     slope[s, k] (t - start[s]). `start` has one entry more than there are segments: T + 1.
-    Shapes: start [S + 1] int64, mean and slope [S, K] float64.
+    Shapes: start [S + 1] int64, mean and slope [S, K] float64. `adaptive`: which arm is the good
+    one is settled only while it is played, see `confee.world.game.adapt`.
     """
 
     start: np.ndarray
     mean: np.ndarray
     slope: np.ndarray
+    adaptive: bool = False
 
     @classmethod
     def steps(cls, start: np.ndarray, mean: np.ndarray, T: int) -> Path:
@@ -45,6 +47,15 @@ class Path:
     def best(self) -> np.ndarray:
         """The best arm of each segment, [S]: judged in its middle, as ends may tie."""
         return (self.mean + self.last).argmax(axis=1)
+
+    @property
+    def pieces(self) -> int:
+        """S = 1 + how often the best arm changes: the hardness of the path (Auer et al. 2002).
+
+        On a path of steps that trade the best arm, the number of its stationary pieces. Where means
+        drift there is no such number, and this is what a policy that asks for one is told.
+        """
+        return 1 + int(np.count_nonzero(np.diff(self.best)))
 
     def variation(self) -> float:
         """sum over t < T of max_k |mu_{t+1}^k - mu_t^k|, exactly (Section 2)."""
