@@ -48,7 +48,6 @@ def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, t
          "1.0 if rng.random() < 0.5 * mean else 0.0")  # fmt: skip
     third = play(source, **cache)
     assert third not in (first, second)
-    assert len(list((tmp_path / "cache").glob("kernels-*"))) == 3
 
     edit(source / "confee/world/game.py", "0.5 * mean else", "mean else")
     edit(policy, "9.0 * exploration", "exploration")
@@ -70,21 +69,36 @@ def test_a_read_only_install_without_a_home_works(source, tmp_path):
     assert not list(source.rglob("__pycache__"))
 
 
-def test_the_cache_folder_is_named_after_the_kernels_sources():
+def test_each_module_has_a_folder_named_after_what_it_is_compiled_from():
+    from confee import jit
+    from confee.code import code_hash
+    from confee.policies import ucb, ucb1
+
+    for module in (ucb, ucb1):
+        assert jit.folder(module.__name__).name == f"kernels-{code_hash([module.__name__])}"
+    assert jit.folder(ucb.__name__) != jit.folder(ucb1.__name__)
+    kept = ucb1.play._cache._impl.locator.get_cache_path()
+    assert kept.startswith(str(jit.folder(ucb1.__name__)))
+
+
+def test_a_kernel_from_elsewhere_is_not_cached():
+    from numba.core.caching import NullCache
+
     from confee import jit
 
-    assert jit.source_hash() in jit.CACHE.name
-    assert os.environ["NUMBA_CACHE_DIR"] == str(jit.CACHE)
+    made = jit.njit(lambda x: x + 1)
+    assert isinstance(made._cache, NullCache)
+    assert made(1) == 2
 
 
 def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
     from confee import jit
 
-    monkeypatch.setattr(jit, "CACHE", tmp_path / "kernels-current")
-    for age, name in enumerate(["current", "young", "old", "older"]):
+    monkeypatch.setattr(jit, "ROOT", tmp_path)
+    for age, name in enumerate(["young", "old", "older"]):
         folder = tmp_path / f"kernels-{name}"
         folder.mkdir()
         os.utime(folder, (1e9 - age, 1e9 - age) if name != "young" else None)
     gone = jit.prune()
     assert {f.name for f in gone} == {"kernels-old", "kernels-older"}
-    assert jit.CACHE.exists()
+    assert (tmp_path / "kernels-young").exists()

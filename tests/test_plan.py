@@ -14,9 +14,9 @@ import pytest
 
 from confee.canonical import digest
 from confee.claims import CLAIMS, needs
+from confee.code import closure
 from confee.errors import ConfeeError
 from confee.simulation.cells import label_of
-from confee.simulation.code import closure
 from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow.jobs import do_job, job_file

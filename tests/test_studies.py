@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from confee import jit, proofs, theory
+from confee import proofs, theory
 from confee.policies.schedule import draw_instances
 from confee.simulation.studies import ages, schedules
 
@@ -164,15 +164,6 @@ def test_union_bounds_are_above_what_is_drawn(rates):
                 assert share <= top + 4 * math.sqrt(top * (1 - top) / row["drawn"])
                 close += 0 < share < top < 1
     assert close > 0
-
-
-def test_the_kernels_of_studies_are_in_the_name_of_the_cache(monkeypatch, tmp_path):
-    folder = tmp_path / "simulation" / "studies"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(jit, "PACKAGE", tmp_path)
-    before = jit.source_hash()
-    (folder / "one.py").write_text("kernel")
-    assert jit.source_hash() != before
 
 
 # ------------------------------------------------------------------ ages

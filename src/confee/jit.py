@@ -1,33 +1,26 @@
-"""numba, with a cache folder whose name holds a hash of the kernels' sources.
+"""numba, with a cache folder for each module, whose name holds a hash of all it is compiled from.
 
 numba's cache notices an edit of a function's own file only: a cached kernel that calls an edited
-helper in another file would run the old code. So every version of the kernels has a folder of its
-own. `CONFEE_CACHE` names the root; otherwise it is the user's cache folder, or a temporary one
-where that can't be written.
+helper in another file would run the old code. So every version of a module and of what it imports
+has a folder of its own, and an edit compiles what it touches and nothing else. `CONFEE_CACHE` names
+the root; otherwise it is the user's cache folder, or a temporary one where that can't be written.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import functools
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 
-PACKAGE = Path(__file__).parent
-
-
-def source_hash() -> str:
-    """A hash of every file that kernels are compiled from."""
-    text = hashlib.sha256()
-    for folder in ("world", "policies", "simulation/studies"):
-        for file in sorted((PACKAGE / folder).rglob("*.py")):
-            text.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes())
-    return text.hexdigest()[:16]
+from confee.code import code_hash, source_file
 
 
 def _root() -> Path:
@@ -47,15 +40,30 @@ def _root() -> Path:
     return Path(tempfile.mkdtemp(prefix="confee-"))
 
 
-CACHE = _root() / f"kernels-{source_hash()}"
-CACHE.mkdir(exist_ok=True)
-with contextlib.suppress(OSError):  # another user's, perhaps
-    os.utime(CACHE)  # its date says when it was last used, see `prune`
+ROOT = _root()
 # Both: numba reads the variable when it is imported, and again whenever the environment changes.
-os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
+os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(ROOT)  # type: ignore[attr-defined]
 
-njit = numba.njit(cache=True, error_model="numpy")
-"""The decorator of every kernel: nopython, cached in `CACHE`, x / 0.0 as in numpy."""
+
+@functools.cache
+def folder(module: str) -> Path:
+    """The cache folder of a module of confee, or of one's own beside it."""
+    made = ROOT / f"kernels-{code_hash([module])}"
+    made.mkdir(exist_ok=True)
+    with contextlib.suppress(OSError):  # another user's, perhaps
+        os.utime(made)  # its date says when it was last used, see `prune`
+    return made
+
+
+def njit(function: Callable[..., Any]) -> Any:
+    """The decorator of every kernel: nopython, x / 0.0 as in numpy, cached in its module's folder.
+
+    A function from elsewhere (a test, a notebook) is compiled anew in each process.
+    """
+    cached = source_file(function.__module__) is not None
+    if cached:  # numba reads this now, as it makes the function's cache
+        numba.config.CACHE_DIR = str(folder(function.__module__))  # type: ignore[attr-defined]
+    return numba.njit(cache=cached, error_model="numpy")(function)
 
 
 def prune(unused_days: float = 7) -> list[Path]:
@@ -65,7 +73,7 @@ def prune(unused_days: float = 7) -> list[Path]:
     age alone decides, never which kernels are ours.
     """
     limit = time.time() - unused_days * 86400
-    old = [f for f in CACHE.parent.glob("kernels-*") if f != CACHE and f.stat().st_mtime < limit]
-    for folder in old:
-        shutil.rmtree(folder, ignore_errors=True)
+    old = [f for f in ROOT.glob("kernels-*") if f.stat().st_mtime < limit]
+    for unused in old:
+        shutil.rmtree(unused, ignore_errors=True)
     return old

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from confee.errors import ConfeeError
+from confee.extra import registered
 from confee.policies.base import Policy
 
-
-def _registered() -> dict[str, Policy]:
-    modules = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    found = (importlib.import_module(f"{__name__}.{name}") for name in modules)
-    return {m.POLICY.id: m.POLICY for m in found if hasattr(m, "POLICY")}
-
-
-POLICIES: dict[str, Policy] = _registered()
+POLICIES: dict[str, Policy] = registered(__name__, __path__, "POLICY")
 
 
 def policy(name: str) -> Policy:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confee.canonical import canonical, digest
-from confee.simulation.code import code_hash
+from confee.code import code_hash
 
 AXES = ("T", "B", "V", "K")
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from confee import theory
+from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
-from confee.simulation.code import code_hash
 from confee.simulation.needs import AXES, Needs, Study
 from confee.simulation.play import USUAL, Accounting
 

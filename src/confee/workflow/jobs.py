@@ -12,12 +12,12 @@ from typing import Any
 
 from confee import jit
 from confee.canonical import canonical, digest, dumps
+from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
 from confee.simulation import files
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
-from confee.simulation.code import code_hash
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import Row, play_all
@@ -162,12 +162,17 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
 def stamp(name: str) -> str:
     """Shows that the kernels of a policy or a study are compiled. It lies beside the jobs, not in
     the cache: checkouts share that, and Snakemake removes outputs before it makes them."""
-    return job_file(f"{name}-{jit.CACHE.name}").with_suffix(".compiled").as_posix()
+    return job_file(f"{name}-{_kernels(name).name}").with_suffix(".compiled").as_posix()
 
 
 def compiled(name: str) -> Path:
     """The mark in the cache itself: the two are lost together."""
-    return jit.CACHE / f"{name}.compiled"
+    return _kernels(name) / "compiled"
+
+
+def _kernels(name: str) -> Path:
+    """The cache folder of a policy or a study."""
+    return jit.folder(f"confee.policies.{name}" if name in POLICIES else Study(name, {}).module)
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
@@ -175,10 +180,10 @@ def compile_kernels(stamps: Sequence[str]) -> None:
 
     One process at a time, whatever checkout it is of.
     """
-    with (jit.CACHE / "lock").open("a") as lock:
+    with (jit.ROOT / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for file in stamps:
-            name = Path(file).stem.removesuffix(f"-{jit.CACHE.name}")
+            name = Path(file).stem.rpartition("-kernels-")[0]
             if not compiled(name).exists():
                 _compile(name)
                 compiled(name).touch()

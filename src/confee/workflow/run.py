@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
+from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES
 from confee.simulation import files
 from confee.simulation.cells import label_of
-from confee.simulation.code import code_hash
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages

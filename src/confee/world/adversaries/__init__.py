@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from confee.errors import ConfeeError
+from confee.extra import registered
 from confee.world.adversaries.base import Adversary
 
-
-def _registered() -> dict[str, Adversary]:
-    modules = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    found = (importlib.import_module(f"{__name__}.{name}") for name in modules)
-    return {m.ADVERSARY.id: m.ADVERSARY for m in found if hasattr(m, "ADVERSARY")}
-
-
-ADVERSARIES: dict[str, Adversary] = _registered()
+ADVERSARIES: dict[str, Adversary] = registered(__name__, __path__, "ADVERSARY")
 
 
 def adversary(name: str) -> Adversary:

@@ -8,13 +8,19 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent
+from confee import extra
+
+PACKAGE = Path(__file__).parent
 
 
 def source_file(module: str) -> Path | None:
-    """The file of a module of confee, if it is one."""
+    """The file of a module of confee, or of one's own beside it, if it is one."""
+    if not module.startswith("confee."):
+        return None
+    package, _, name = module.rpartition(".")
     base = PACKAGE.joinpath(*module.split(".")[1:])
-    for file in (base.with_suffix(".py"), base / "__init__.py"):
+    own = [Path(folder) / f"{name}.py" for folder in extra.folders(package)]
+    for file in (base.with_suffix(".py"), base / "__init__.py", *own):
         if file.is_file():
             return file
     return None
