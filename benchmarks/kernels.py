@@ -1,4 +1,4 @@
-"""Speed as ratios within one run: kernels against plain C and UCB1's, and cost against T at fixed B.
+"""Speed as ratios within one run: kernels against plain C and UCB1, and cost against T at fixed B.
 
     python benchmarks/kernels.py            # nanoseconds a queried round; needs a C compiler
     python benchmarks/kernels.py --runs     # also the time of `smoke` and `paper` from nothing
