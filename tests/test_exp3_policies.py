@@ -135,7 +135,7 @@ class Instance:
         nats = self.gamma * reward / (self.rule()[arm] * K)
         if self.alpha:
             self.total = exp3_s.grow_and_share(
-                self.w[0], self.total, arm, nats, math.e * self.alpha / K
+                self.w, self.total, arm, nats, math.e * self.alpha / K
             )
         else:
             self.total = exponential.grow(self.w, self.total, arm, nats)
@@ -221,13 +221,13 @@ def test_a_million_rewards_of_one_arm(policy, gamma):
     """No weight overflows: afterwards all is played on that arm but the exploration.
 
     In idle rounds a gap of 1 costs the chance of the other arm, gamma / 2; Exp3.S gives it a share
-    of the weight too, (e alpha / 2) / (exp(gamma / (2 - gamma)) - 1) of it in the long run.
+    of the weight too, about (e alpha / 2) / (exp(gamma / (2 - gamma)) - 1) of it: 6e-6 at most.
     """
     B, rest = 1_200_000, 1000
     path = Path.steps(np.ones(1), np.array([[0.0, 1.0]]), B + rest)
     row = plays.play(policy, path, B, 0.0, 1, plan="front", gamma=gamma)
     cost = (row["regret"] - row["regret_query"]) / rest
-    slack = {"exp3_s": 1e-4}.get(policy, 1e-12)
+    slack = 1e-5 if policy == "exp3_s" else 1e-12
     assert gamma / 2 - 1e-12 <= cost <= gamma / 2 + slack
     assert row["regret_query"] == pytest.approx(B * gamma / 2, rel=0.01)
 
