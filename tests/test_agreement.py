@@ -13,7 +13,7 @@ from scipy import stats
 
 import plays
 import reference
-from confee.policies import POLICIES, hyque, rexp3b, sw_ucb, ucb1
+from confee.policies import POLICIES, exponential, hyque, rexp3b, sw_ucb, ucb1
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
 from confee.world import game
@@ -265,7 +265,12 @@ def test_same_draws_same_run_of_rexp3b(B, V, pool):
     for K in (2, 4):
         gamma = reference.rexp3b_parameters(T, K, B, V)[2]
         for seed, path in enumerate(_paths(K, T, BUDGET, B)):
-            kernel = plays.plain(rexp3b.play, query=game.query.py_func, idle=game.idle.py_func)
+            kernel = plays.plain(
+                rexp3b.play,
+                draw=exponential.draw.py_func,
+                query=game.query.py_func,
+                idle=game.idle.py_func,
+            )
             ours = plays.play("rexp3b", path, B, V, Arms(B, K, gamma), kernel=kernel, pool=pool)
             record = reference.Record(reference.Path(path.means()), B)
             reference.play_rexp3b(record, Arms(B, K, gamma), V, pool)
