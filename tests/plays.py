@@ -38,12 +38,12 @@ def python(kernel):
 
 
 def plain(kernel, **replaced):
-    """A kernel as plain Python, with some of the functions it calls replaced, in the kernel of
-    another policy too if it plays that."""
+    """A kernel as plain Python, with some of the functions it calls replaced, in the part of it or
+    the kernel of another policy too (`play...`) that it plays."""
     code = python(kernel)
     called = {name: code.__globals__.get(name) for name in code.__code__.co_names}
     others = {name: plain(f, **replaced) for name, f in called.items()
-              if getattr(f, "__name__", "") == "play" and f is not kernel}  # fmt: skip
+              if getattr(f, "__name__", "").startswith("play") and f is not kernel}  # fmt: skip
     return types.FunctionType(code.__code__, {**code.__globals__, **replaced, **others})
 
 
