@@ -68,7 +68,7 @@ def grid(K, B, H):
 @njit
 def grid_steps(H):
     """Delta = ceil(ln H), at least 1."""
-    return max(1, int(math.ceil(math.log(H))))
+    return max(1, math.ceil(math.log(H)))
 
 
 @dataclass(frozen=True)

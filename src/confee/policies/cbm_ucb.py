@@ -6,17 +6,18 @@ queries so far. Round t is a query iff
     w > threshold sqrt(2 K ln t / B(t)),
 
 B(t) being the queries that were made available by round t. Between queries the same rule plays the
-same arm blind. The paper takes any non-decreasing B(t), also one that an adversary chooses, which is
-revealed as time goes, and bounds regret by sum_t sqrt(K / B(t)), up to logarithms. Here B(t) =
-ceil(t B / T), the queries that the plan `paced` would have made: 2 T sqrt(K / B), the paper's
-stationary row. `available: upfront` is B(t) = B.
+same arm blind. The paper's budget may be any non-decreasing B(t), revealed as time goes and chosen
+by an adversary; regret is then of the order of sum_t sqrt(K / B(t)), up to logarithms. Here B(t) =
+ceil(t B / T), the queries that the plan `paced` would have made, so that this is 2 T sqrt(K / B):
+the stationary row of the constrained-feedback paper's Table 1. `available: upfront` is B(t) = B.
 
 The logarithm of the threshold is that of the width. It cancels: a query is one iff n < B(t) / (K
 threshold^2), so that no arm takes more than its share of B(t) and one query. At threshold 1, with
 either half or the whole width on both sides, that is the largest share that keeps within B(t) + K
-queries; without the logarithm an arm would take 2 ln t times as many. (The paper's constants serve
-its proof and could not be looked up; they change the share by a constant.) Wishes past B in all are
-denied, round by round.
+queries; without the logarithm an arm would take ln t times as many. (Only the paper's abstract
+could be looked up: query where the interval is wider than the inverse root of the budget available.
+Other constants, on either side, are another `threshold`.) Wishes past B in all are denied, round by
+round.
 
 Told T and B. Cost: O(K) a query, and a search by bisection each time that the growth of ln t hands
 the lead to another arm between queries, at most K - 1 times in a row.

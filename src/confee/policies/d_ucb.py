@@ -5,9 +5,9 @@ rewards, each with weight gamma^(its age in queries), the last query's being 1, 
 N over the arms; rewards lie in [0, 1]. N is no whole number: a public library that keeps it as one
 (SMPyBandits) forgets that it ever played.
 
-Padding: the paper's, with its 2. Two forms are about: with xi = 1 (one public implementation) and
-xi near 1/2 (the theorem wants xi > 1/2); SMPyBandits' sqrt(ln n / (2 N)) is xi = 1/8. Taken is 1/2,
-the end of the theorem's range, which gives UCB1's sqrt(2 ln n / N) as gamma goes to 1.
+Padding: the paper's, with its 2. In use are xi = 1/2, 0.6 and 1 (the theorem wants xi > 1/2);
+SMPyBandits' sqrt(ln n / (2 N)) is xi = 1/8. Taken is 1/2, the end of the theorem's range, as it is
+UCB1's sqrt(2 ln n / N) where nothing is forgotten.
 
 Discount: gamma = 1 - 1/M with M = (sqrt(K) B / V)^{2/3} queries of memory, SW-UCB's window. The
 paper's corollary (its gamma = 1 - sqrt(changes / T) / 4) sets the memory by the same balance where

@@ -3,13 +3,13 @@
 The control that asks whether detection helps at all. Before each query but the first, UCB1 starts
 anew with probability `rate`, independently of what it saw; its clock is the queries since.
 
-Order-optimal rate (Theorem 11): sqrt(eta) over a power of ln T, eta being the chance of a change in
-a round. Their code has sqrt(eta / ln T), which is taken, on the clock of queries: eta = (S - 1) / B,
-as S pieces are S - 1 changes, and T = B. So it is told S; where nothing changes it is UCB1. A fixed
-rate (theirs is 0.05) makes no use of S: then it is told nothing but T and B.
+Order-optimal rate (Theorem 11): sqrt(eta) over a power of ln T, with eta the chance of a change in
+a round. Their code has sqrt(eta / ln T), taken here on the clock of queries: T = B, and eta =
+(S - 1) / B, as S pieces are S - 1 changes. So it is told S; where nothing changes it is UCB1. A
+fixed rate (theirs is 0.05) makes no use of S: then it is told nothing but T and B.
 
-Their code restarts klUCB, and asks for the logarithm of all rounds, not of those since the restart;
-here it is UCB1 restarted, as the paper's black box is.
+Their code restarts klUCB with the logarithm of all rounds so far; here it is UCB1, started anew, as
+a black box is: the logarithm is of the queries since.
 """
 
 from __future__ import annotations
