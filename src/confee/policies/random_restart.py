@@ -56,7 +56,7 @@ def play(world, ledger, K, T, B, kind, rate, rng):
 @njit
 def next_restart(start, rate, B, rng):
     """How many queries will have been made at the next restart: geometric; B + 1 if never."""
-    return start + skip(rate, B, rng) if rate > 0.0 else B + 1
+    return start + 1 + skip(rate, B, rng) if rate > 0.0 else B + 1
 
 
 @dataclass(frozen=True)
