@@ -109,11 +109,11 @@ def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
 
 
 def _gap(entries: pd.DataFrame) -> pd.Series:
-    """Gap of each entry: `gap`, else `size`, else c times the lower bound's epsilon."""
+    """Gap of each entry: `gap`, else `size`, `amplitude`, or c times the lower bound's epsilon."""
     import pandas as pd
 
     gap = pd.Series(np.nan, index=entries.index)
-    for name in ("adversary.gap", "adversary.size"):
+    for name in ("adversary.gap", "adversary.size", "adversary.amplitude"):
         if name in entries:
             gap = gap.fillna(pd.to_numeric(entries[name], errors="coerce"))
     if "adversary.c" in entries:
