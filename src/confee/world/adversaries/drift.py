@@ -45,7 +45,7 @@ def draw(resolved, K, T, V, rng):
         end = height[-1].copy()
         end[good[-2:]] = 1 - rest, rest
         height, times = np.vstack([height, end]), np.append(times, waves + rest)
-    return through(times / max(times[-1], 1e-300), 0.5 + amplitude * (height - 0.5), T)
+    return through(times, 0.5 + amplitude * (height - 0.5), T)
 
 
 ADVERSARY = Adversary(

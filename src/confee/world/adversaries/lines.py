@@ -24,7 +24,7 @@ def on_rounds(times: np.ndarray, T: int) -> np.ndarray:
 
 
 def through(times: np.ndarray, means: np.ndarray, T: int) -> Path:
-    """The path through knots `means` [S, K] at `times` [S], increasing from 0 to 1.
+    """The path through knots `means` [S, K] at `times` [S], increasing from 0; the last is round T.
 
     Knots lie on whole rounds and means are linear in between, so the variation is `spent(means)`
     exactly: rounding moves knots in time, and changes no mean there. More than T knots do not fit:
@@ -34,7 +34,7 @@ def through(times: np.ndarray, means: np.ndarray, T: int) -> Path:
         times, means = np.linspace(0, 1, T), means[:T]
     if len(means) == 1:
         return Path.steps(np.ones(1), means, T)
-    return split(on_rounds(times, T), means)
+    return split(on_rounds(times / times[-1], T), means)
 
 
 def split(rounds: np.ndarray, means: np.ndarray) -> Path:

@@ -48,8 +48,8 @@ def draw(resolved, K, T, V, rng):
         moved = means[i] + moves[i] * size
         outside = (moved < 0) | (moved > 1)
         means[i + 1] = np.where(outside, means[i] - moves[i] * size, moved)
-    times = np.append(0, np.cumsum(sizes))
-    return through(times / max(times[-1], 1e-300), means, T)
+    times = np.append(np.arange(steps + 1.0), [steps + rest] if rest else [])
+    return through(times, means, T)
 
 
 ADVERSARY = Adversary(

@@ -10,6 +10,7 @@ import csv
 import functools
 import hashlib
 import io
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def _parsed(file: Path, content: bytes) -> Series:
         if len(row) != len(names):
             raise refuse(f"line {line} has {len(row)} cells; must have {len(names)}")
     times = _times([row[0].strip() for row in rows[1:]], refuse)
-    for line, (one, then) in enumerate(zip(times, times[1:], strict=False), start=3):
+    for line, (one, then) in enumerate(itertools.pairwise(times), start=3):
         if not one < then:
             raise refuse(f"line {line}: time {rows[line - 1][0]} is not after the one before it")
     values = np.empty((len(rows) - 1, len(names) - 1))

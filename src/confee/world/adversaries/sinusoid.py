@@ -2,11 +2,11 @@
 
     mu^1 = 1/2 + a sin(pi V x / (2 a)),   mu^2 = 1/2 - a sin(pi V x / (2 a)),   x from 0 to 1
 
-with a = `amplitude`/2. Both amplitudes in use are this formula: a = 1/2 gives sin(pi V t/T), a = 3/10
-gives sin(5 pi V t/(3T)). A quarter wave costs a, and V is spent in V/a of them. If V/a is not whole,
-the last quarter ends where V is spent (what is left fixes the sine of its end, not the angle). x is
-(t - 1)/(T - 1), so that rounds 1 and T are the ends. Which two arms move is drawn; the further K - 2
-stay at 1/2, never better than the best but where the sines cross.
+with a = `amplitude`/2. Both amplitudes in use are this formula: a = 1/2 gives sin(pi V t/T), and
+a = 3/10 gives sin(5 pi V t/(3T)). A quarter wave costs a, and V is spent in V/a of them. If V/a is
+not whole, the last quarter ends where V is spent (what is left fixes the sine of its end, not the
+angle). x is (t - 1)/(T - 1), so that rounds 1 and T are the ends. Which two arms move is drawn; the
+further K - 2 stay at 1/2, never better than the best but where the sines cross.
 
 Between knots, `knots` to a quarter wave (fewer if rounds are short), means are linear. Extremes are
 knots, so the variation is the sine's own, V. The error of a mean is at most
@@ -71,7 +71,7 @@ def draw(resolved, K, T, V, rng):
     means = np.full((len(phase), K), 0.5)
     means[:, up] += resolved["amplitude"] / 2 * sine
     means[:, down] -= resolved["amplitude"] / 2 * sine
-    return through(phase / max(phase[-1], 1e-300), means, T)
+    return through(phase, means, T)
 
 
 ADVERSARY = Adversary(

@@ -15,9 +15,9 @@ A is what it says in either case. All of V is spent, unless the stretch has T ro
 
 The file: a header row; the first column time (numbers or ISO dates, increasing), each other column
 a series; every cell a number. `file: shipped` is monthly employment in 15 industries of the United
-States, 2006 to 2015 (source and licence: us_employment.txt): with the defaults an arm is an industry
-and its mean the growth of its employment over a year. Numbers depend on the file's content, by its
-digest, and not on where it lies.
+States, 2006 to 2015 (source and licence: us_employment.txt): with the defaults an arm is an
+industry and its mean the growth of its employment over a year. Numbers depend on the file's
+content, by its digest, and not on where it lies.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def draw(resolved, K, T, V, rng):
     means = mu[rows]
     means[-1] = means[-2] + rest * (means[-1] - means[-2])
     times = np.arange(len(rows), dtype=float)
-    times[-1] += rest - 1
-    return through(times / times[-1], means, T)
+    times[-1] = len(rows) - 2 + rest
+    return through(times, means, T)
 
 
 ADVERSARY = Adversary(
