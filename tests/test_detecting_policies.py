@@ -212,7 +212,7 @@ def test_glr_ucb_is_its_pseudo_code(options):
 def test_cusum_ucb_is_its_pseudo_code(options):
     K, B = 3, 700
     restarts = 0
-    for seed in range(6):
+    for seed in range(4):
         path = jumpy(seed)
         C = max(1, path.pieces - 1)
         h = options.get("h_scale", 1.0) * math.log(B / C)
@@ -225,7 +225,7 @@ def test_cusum_ucb_is_its_pseudo_code(options):
         found = Cusum(K, options["M"], options.get("epsilon", 0.1), h)
         xi = options.get("xi", 1.0)
         restarts += agrees("cusum_ucb", path, B, seed, options, found, xi, explore, shuffles=False)
-    assert restarts >= 6
+    assert restarts >= 4
 
 
 @pytest.mark.parametrize("options", [
@@ -237,7 +237,7 @@ def test_m_ucb_is_its_pseudo_code(options):
     w = options["window"] // 2 * 2
     b = math.sqrt(w * math.log(2 * K * B * B) / 2)
     restarts = 0
-    for seed in range(6):
+    for seed in range(4):
         path = jumpy(seed)
         gamma = math.sqrt(max(1, path.pieces - 1) * K * (2 * b + 3 * math.sqrt(w)) / (2 * B))
         length = math.floor(K / min(1.0, options.get("gamma_scale", 1.0) * gamma))
@@ -248,7 +248,7 @@ def test_m_ucb_is_its_pseudo_code(options):
 
         found = Window(K, w, options["b_scale"] * b)
         restarts += agrees("m_ucb", path, B, seed, options, found, 2.0, explore)
-    assert restarts >= 6
+    assert restarts >= 4
 
 
 # --------------------------------------------------------------------------- detectors on streams
@@ -444,7 +444,7 @@ def plays_rate(policy, K, B):
 def test_cusum_ucb_explores_at_its_rate():
     """An arm that lost long ago is played in a share alpha / K of queries, but for what its index
     earns it: xi ln Q / gap^2 plays. Exact binomial limits at 1e-4."""
-    K, B = 4, 20_000
+    K, B = 4, 8000
     path = Path.steps(np.ones(1), np.array([[0.0, 0.0, 0.0, 1.0]]), B)
     arms, restarts = arms_of("cusum_ucb", path, B, 2)
     assert restarts == 0
