@@ -39,6 +39,9 @@ OTHERS = [
     ({"name": "ucb1"}, {"name": "random_walk"}),
     ({"name": "ucb1"}, {"name": "trace"}),
     ({"name": "ucb1"}, {"name": "hard", "c": 3, "adaptive": True}),
+    ({"name": "glr_ucb", "restart": "local"}, {"name": "switching", "gap": 0.5}),
+    ({"name": "cusum_ucb", "M": 30}, {"name": "switching", "gap": 0.5}),
+    ({"name": "m_ucb", "window": 100}, {"name": "switching", "gap": 0.5}),
 ]
 CASES = [({"name": name}, {"name": "switching"}) for name in sorted(POLICIES)] + OTHERS
 
