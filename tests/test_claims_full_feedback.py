@@ -80,7 +80,8 @@ def test_both_claims_cost_minutes_and_seconds_in_a_toy(toy):
         each = 2e-9 * ask.K**2 + 1e-7 if name not in NANOSECONDS else 1e-9 * NANOSECONDS[name]
         cells[name, tuple(sizes.values())] = runs * (1e-3 + ask.B * each)
     seconds = sum(cells.values())
-    assert seconds < (2 if toy else 480)
+    assert seconds < (2 if toy else 480), {name: sum(v for (n, _), v in cells.items() if n == name)
+                                           for name, _ in cells}  # fmt: skip
 
 
 def test_both_ask_for_the_same_cells_at_B_equal_T():
@@ -168,7 +169,7 @@ def test_the_ratio_is_paired_by_path_and_measured_where_it_was_not_chosen():
     mine["regret"] = 0.8 * mine["regret"] * np.exp(0.05 * rng.standard_normal(len(mine)))
     runs = together(mine, rival)
     found = to_rival(runs, exponents(runs, [LINE])[0], LINE)
-    assert list(found) == ["15000", "39000", "100000", "250000", "550000", "1.2e+06"]
+    assert [float(point) for point in found] == list(LINE.points)
     for one in found.values():
         assert one["low"] < 0.8 < one["high"] < one["low"] + 0.12
         assert one["worst_over_worst"] == pytest.approx(0.8, abs=0.15)
@@ -252,7 +253,8 @@ def test_without_a_wide_gap_uniform_play_would_pass_on_the_stationary_row():
     """What a grid in units of sqrt(K / B) hides, and why WIDEST is in it."""
     line = table_rows.STATIONARY[0]
     uniform = played(line.asks(table_rows.STILL, {"uniform": 2}, table_rows.stationary))
-    narrow = uniform[uniform["adversary.gap"] < table_rows.WIDEST]
+    unit = np.sqrt(uniform["K"] / uniform["B"])
+    narrow = uniform[uniform["adversary.gap"] < 5.5 * unit]
     for runs, exponent in ((uniform, 0), (narrow, -0.5)):
         _, found = exponents(runs, [line])
         row = axis_of(found, "uniform", "B", "upper")

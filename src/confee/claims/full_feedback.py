@@ -32,7 +32,7 @@ IDS = (ID,)
 ABOUT = ("hyque",)
 
 AXIS = "T=B"
-LINE = Line(AXIS, (1.5e4, 3.9e4, 1e5, 2.5e5, 5.5e5, 1.2e6))
+LINE = Line(AXIS, (1.2e4, 3e4, 7e4, 1.7e5, 4e5, 9.6e5))
 TOY_LINE = Line(AXIS, (500, 1000, 2000, 4000), K=2, V=2, phases=2)
 """The last five points are over a ratio of 30 in budgets."""
 

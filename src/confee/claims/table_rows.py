@@ -44,14 +44,15 @@ FULL = (
 )
 STATIONARY = (
     Line("B", (1e3, 2.5e3, 6e3, 1.5e4, 3.5e4), T=1e6, V=0, phases=2),
-    Line("K", (2, 4, 8, 16, 32, 64), T=1e6, B=1e4, V=0, phases=2),
+    Line("K", (2, 3, 4, 6, 8, 12, 16, 32), T=1e6, B=2e4, V=0, phases=2),
 )
 TOY_STATIONARY = (Line("B", (300, 600, 1200, 2400), K=2, T=1e4, V=0, phases=2),)
 """Lines at B = T and V > 0, and at V = 0. An axis B has its last five points over a ratio of 30."""
 
-GAPS = (0.5, 1, 1.5, 2, 3)
+GAPS = (0.5, 1, 1.5, 2, 3, 5, 8)
 """Gaps of the stationary row in units of sqrt(K / B): where an index cannot tell arms apart. A run
-then commits to the right arm or to a wrong one, so regret spreads by about its mean."""
+then commits to the right arm or to a wrong one, so regret spreads by about its mean and needs many
+seeds. The wide ones are for K^2 arms."""
 
 WIDEST = 0.5
 """A gap that does not shrink with sqrt(K / B). Without it uniform play would keep to the rate."""
@@ -94,10 +95,10 @@ def needs(id: str, toy: bool) -> Needs:
     registered = full_feedback.registered
     asks: list[Ask] = full_feedback.asks(ID, toy)
     for line in () if toy else FULL[1:]:
-        seeds = registered({"rexp3": 4, "master": 6, UNIFORM: 2, CONTROLS[ID, line.axis]: 4})
+        seeds = registered({"rexp3": 8, "master": 4, UNIFORM: 2, CONTROLS[ID, line.axis]: 4})
         asks += line.asks(ID, seeds, full_feedback.against)
     for line in TOY_STATIONARY if toy else STATIONARY:
-        seeds = {"cbm_ucb": 2 if toy else 192, UNIFORM: 2}
+        seeds = {"cbm_ucb": 2 if toy else 96 if line.axis == "K" else 160, UNIFORM: 2}
         asks += line.asks(STILL, registered(seeds), stationary)
         copied = {CONTROLS[STILL, line.axis]: 16} if line.axis == "K" else {}
         asks += line.asks(STILL, copied, stationary, largest_K=16)
