@@ -122,7 +122,7 @@ def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
     from confee.world.adversaries import ADVERSARIES
 
     known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
-    assert config.conf_files(group) == sorted(known)
+    assert list(config.conf_files(group)) == sorted(known)
     for name, spec in known.items():
         conf = yaml.safe_load((config.conf_folder() / group / f"{name}.yaml").read_text())
         assert conf.pop("name") == name

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from functools import cache
@@ -20,6 +21,7 @@ from confee.evidence import gather, slopes, worst_cases
 from confee.evidence.regression import Design
 from confee.evidence.slopes import axis_of
 from confee.evidence.tuned import tuned, tuned_points
+from confee.world.adversaries import ADVERSARIES
 
 PHASES = 4
 DOCUMENT = Path(__file__).parents[1] / "docs" / "verdicts.md"
@@ -312,7 +314,7 @@ def test_estimate_has_no_bias_of_a_maximum():
     assert error.std() == pytest.approx((worst["se"] / 500).mean(), rel=0.25)
 
 
-def test_grid_ends():
+def test_grid_ends(monkeypatch):
     rising = {("switching", g): 1000 * g for g in (0.05, 0.1, 0.2)}
     row = worst_cases(make_runs(rising), 8).iloc[0]
     assert (row["edge"], row["ceiling"], row["eligible"]) == (True, False, False)
@@ -321,7 +323,9 @@ def test_grid_ends():
     assert (row["edge"], row["ceiling"], row["eligible"]) == (False, True, False)
     falling = {("switching", g): 30 / g for g in (0.05, 0.1, 0.2)}
     assert worst_cases(make_runs(falling), 8).iloc[0]["edge"]
-    row = worst_cases(make_runs(rising), 8, {"switching": 0.6}).iloc[0]
+    roomy = dataclasses.replace(ADVERSARIES["switching"], ceiling=0.6)
+    monkeypatch.setitem(ADVERSARIES, "switching", roomy)
+    row = worst_cases(make_runs(rising), 8).iloc[0]
     assert (row["edge"], row["ceiling"]) == (True, False)
 
 

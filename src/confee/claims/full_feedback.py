@@ -53,17 +53,10 @@ def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
     }
 
 
-def registered(seeds: Mapping[str, int]) -> dict[str, int]:
-    """Those of the policies that this installation has."""
-    from confee.policies import POLICIES
-
-    return {name: count for name, count in seeds.items() if name in POLICIES}
-
-
 def asks(tag: str, toy: bool) -> list[Ask]:
     """HyQue, MASTER, Rexp3 and uniform play along B = T."""
     line, seeds = (TOY_LINE, TOY_SEEDS) if toy else (LINE, SEEDS)
-    return list(line.asks(tag, registered(seeds), against))
+    return list(line.asks(tag, seeds, against))
 
 
 def needs(id: str, toy: bool) -> Needs:

@@ -92,14 +92,13 @@ def stationary(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
 
 def needs(id: str, toy: bool) -> Needs:
     """The lines at B = T, those where nothing changes, and the controls on their axes."""
-    registered = full_feedback.registered
     asks: list[Ask] = full_feedback.asks(ID, toy)
     for line in () if toy else FULL[1:]:
-        seeds = registered({"rexp3": 8, "master": 4, UNIFORM: 2, CONTROLS[ID, line.axis]: 4})
+        seeds = {"rexp3": 8, "master": 4, UNIFORM: 2, CONTROLS[ID, line.axis]: 4}
         asks += line.asks(ID, seeds, full_feedback.against)
     for line in TOY_STATIONARY if toy else STATIONARY:
         seeds = {"cbm_ucb": 2 if toy else 96 if line.axis == "K" else 160, UNIFORM: 2}
-        asks += line.asks(STILL, registered(seeds), stationary)
+        asks += line.asks(STILL, seeds, stationary)
         copied = {CONTROLS[STILL, line.axis]: 16} if line.axis == "K" else {}
         asks += line.asks(STILL, copied, stationary, largest_K=16)
     return Needs(asks=tuple(asks))

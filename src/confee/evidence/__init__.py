@@ -59,7 +59,6 @@ def gather(
     points: pd.DataFrame,
     choose: int,
     toy: bool = False,
-    ceilings: Mapping[str, float] | None = None,
     **more: Any,
 ) -> Evidence:
     """Evidence of an experiment from its runs (`regret.parquet`) and its plan (`points.csv`).
@@ -68,7 +67,7 @@ def gather(
     """
     import pandas as pd
 
-    worst = worst_cases(regret, choose, ceilings)
+    worst = worst_cases(regret, choose)
     hindsight = tuned(worst)
     if len(hindsight):
         worst = pd.concat([worst.assign(scale=math.nan), hindsight], ignore_index=True)

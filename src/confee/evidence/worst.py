@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confee import theory
+from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,19 +18,6 @@ CELL = ["label", "K", "T", "B", "V"]
 
 SETTING = ["K", "T", "B", "V"]
 """A cell without its policy."""
-
-CEILINGS: Mapping[str, float] = {
-    "switching": 0.5,
-    "switching_centred": 1.0,
-    "packed": 0.5,
-    "hard": 0.5,
-    "single_jump": 0.5,
-}
-"""The largest gap each family of paths can have with means in [0, 1]."""
-
-UNSTEADY = ("fall", "rise", "drift", "sinusoid", "trace", "random_walk")
-"""Families whose strength is the largest lead, or the size of a change: no lead in every round, so
-it is compared with strengths of its own family alone."""
 
 LARGEST_GAP = 1.0
 """No two means in [0, 1] are further apart."""
@@ -44,9 +31,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def worst_cases(
-    regret: pd.DataFrame, choose: int, ceilings: Mapping[str, float] | None = None
-) -> pd.DataFrame:
+def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
     """Worst-case regret of each cell over its family of adversaries, one row a cell.
 
     Seeds below `choose` played the whole family and picked the few worst adversaries; the fresh
@@ -60,7 +45,6 @@ def worst_cases(
     Args:
         regret: runs, columns as in docs/design.md.
         choose: number of seeds that played the whole family.
-        ceilings: largest gap per adversary id, over CEILINGS.
 
     Raises:
         ValueError: a cell has neither choose nor fresh rows (cannot happen to a non-empty cell).
@@ -69,7 +53,6 @@ def worst_cases(
 
     if regret.empty:
         return pd.DataFrame(columns=COLUMNS)
-    limits = {**CEILINGS, **(ceilings or {})}
     parameters = [c for c in regret.columns if c == "adversary" or c.startswith("adversary.")]
     frame = regret[["policy", *CELL, *parameters, "seed", "regret"]].copy()
     frame["cell"] = frame.groupby(CELL, dropna=False, sort=True).ngroup()
@@ -82,7 +65,7 @@ def worst_cases(
 
     cells = frame.drop_duplicates("cell").set_index("cell").sort_index()[["policy", *CELL]]
     worst = cells.join(_estimates(entries))
-    worst = worst.join(_grid_ends(entries, worst["entry"], limits))
+    worst = worst.join(_grid_ends(entries, worst["entry"]))
     worst["gap"] = entries["gap"].reindex(worst["entry"]).to_numpy()
     worst["adversary"] = entries["adversary"].reindex(worst["entry"]).to_numpy()
     critical = [theory.critical_gap(k, b, v) if v > 0 else math.nan
@@ -209,25 +192,28 @@ def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def _grid_ends(
-    entries: pd.DataFrame, chosen: pd.Series, limits: Mapping[str, float]
-) -> pd.DataFrame:
+def _steady(adversary: pd.Series) -> pd.Series:
+    """Whether each adversary's strength is a lead that stays open, see Adversary."""
+    return adversary.isin([one.id for one in ADVERSARIES.values() if one.steady])
+
+
+def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     """`ceiling` and `edge`: whether the chosen gap is at an end of all gaps tried in the cell.
 
     The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
     smallest. A gap of 1 is neither: no family could offer more, since means lie in [0, 1], so the
     worst case there is the problem's and not cut short by the grid. Nor is a largest gap of one
-    family where another one was tried with larger gaps, if they compare (see UNSTEADY). V = 0 has
+    family where another one was tried with larger gaps, if both are steady. V = 0 has
     no gap and no end, and a family without a strength has neither.
     """
     import pandas as pd
 
-    scale = entries["adversary"].where(entries["adversary"].isin(UNSTEADY), "gap")
+    scale = entries["adversary"].mask(_steady(entries["adversary"]), "gap")
     ends = entries.groupby(["cell", scale])["gap"].agg(["min", "max"])
     family = entries.loc[chosen.to_numpy()]
     ends = ends.reindex([*zip(family["cell"], scale.loc[family.index], strict=True)])
     gap = family["gap"].to_numpy()
-    limit = family["adversary"].map(dict(limits)).to_numpy(dtype=float)
+    limit = family["adversary"].map({a.id: a.ceiling for a in ADVERSARIES.values()}).to_numpy(float)
     top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & (gap < LARGEST_GAP * (1 - 1e-9))
     bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
     ceiling = top & (gap >= limit * (1 - 1e-9))
@@ -245,7 +231,7 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
 
     played = worst[worst["policy"] == "uniform"].groupby(SETTING)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
-    open_gap = entries[~entries["adversary"].isin(("single_jump", *UNSTEADY))]
+    open_gap = entries[_steady(entries["adversary"]) & (entries["adversary"] != "single_jump")]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
     formula = (1 - 1 / worst["K"]) * largest * worst["T"]

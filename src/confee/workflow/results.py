@@ -125,16 +125,13 @@ def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
 def gather(plan: Mapping[str, Any]) -> Evidence:
     """The evidence of an experiment, computed anew from its runs."""
     from confee import evidence
-    from confee.world.adversaries import ADVERSARIES
 
-    ceilings = {a.id: a.ceiling for a in ADVERSARIES.values()}
     studies = {name: runs(plan, f"studies/{name}.parquet") for name in study_names(plan)}
     return evidence.gather(
         runs(plan),
         points(plan),
         plan["choose"],
         plan["toy"],
-        ceilings,
         asked=runs(plan, "asked.parquet"),
         studies=studies,
     )

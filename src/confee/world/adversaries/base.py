@@ -19,7 +19,9 @@ class Adversary:
     `resolve(options, K, T, B, V)` gives the numbers a path depends on, and
     `draw(resolved, K, T, V, rng)` a path. `strength` names the parameter that a grid of strengths
     sets, in units of the critical gap, and `ceiling` its largest value. `place` names a resolved
-    parameter that says only where data lie: no number and no key depends on it.
+    parameter that says only where data lie: no number and no key depends on it. `steady`: the
+    strength is the best arm's lead in every round, so that families compare by it; else it is the
+    largest lead, or the size of a change, and compares within the family alone.
     """
 
     id: str
@@ -30,6 +32,7 @@ class Adversary:
     strength: str | None = "gap"
     ceiling: float = 0.5
     place: str | None = None
+    steady: bool = True
 
 
 def below_ceiling(name: str, value: float, ceiling: float) -> float:

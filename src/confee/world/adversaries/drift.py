@@ -56,4 +56,5 @@ ADVERSARY = Adversary(
     draw=draw,
     strength="amplitude",
     ceiling=CEILING,
+    steady=False,
 )

@@ -63,5 +63,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "fall", "the best arm falls below the rest", Options, resolve, draw, "size", CEILING
+    "fall",
+    "the best arm falls below the rest",
+    Options,
+    resolve,
+    draw,
+    "size",
+    CEILING,
+    steady=False,
 )

@@ -59,4 +59,5 @@ ADVERSARY = Adversary(
     resolve=resolve,
     draw=draw,
     strength=None,
+    steady=False,
 )

@@ -54,5 +54,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "rise", "a worst arm rises above the rest", Options, resolve, draw, "size", CEILING
+    "rise",
+    "a worst arm rises above the rest",
+    Options,
+    resolve,
+    draw,
+    "size",
+    CEILING,
+    steady=False,
 )

@@ -82,4 +82,5 @@ ADVERSARY = Adversary(
     draw=draw,
     strength="amplitude",
     ceiling=CEILING,
+    steady=False,
 )

@@ -141,4 +141,5 @@ ADVERSARY = Adversary(
     strength="amplitude",
     ceiling=CEILING,
     place="file",
+    steady=False,
 )
