@@ -10,9 +10,8 @@ import sys
 
 from confee import runlock
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES
+from confee.rendering import FIGURES, TABLES
 from confee.workflow.jobs import stamp
-from confee.workflow.pictures import TABLES
 from confee.workflow.run import Run
 
 # Only the run itself writes: not a look at it (-n), nor a job of it on another machine.
