@@ -10,13 +10,15 @@ import sys
 
 from confee import runlock
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES
-from confee.workflow.jobs import stamp
-from confee.workflow.run import Run
 
 # Only the run itself writes: not a look at it (-n), nor a job of it on another machine.
 main = workflow.is_main_process and not workflow.output_settings.dryrun
 try:
+    # In here, because policies of one's own are imported with them, and may be at fault.
+    from confee.rendering import FIGURES, TABLES
+    from confee.workflow.jobs import stamp
+    from confee.workflow.run import Run
+
     run = Run(config)
     if main:
         runlock.hold()

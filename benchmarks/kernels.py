@@ -1,4 +1,4 @@
-"""Speed as ratios within one run: kernels against plain C, and cost against T at fixed B.
+"""Speed as ratios within one run: kernels against plain C and UCB1, and cost against T at fixed B.
 
     python benchmarks/kernels.py            # nanoseconds a queried round; needs a C compiler
     python benchmarks/kernels.py --runs     # also the time of `smoke` and `paper` from nothing
@@ -31,6 +31,9 @@ from confee.world.path import Path as MeanPath
 
 TURNS = 7
 V = 4
+
+IN_C = {"ucb1": "ucb1", "rexp3b": "rexp3b", "hyque": "ucb1"}
+"""Policy -> the loop in C that it is held against."""
 
 
 def library(folder: str) -> ctypes.CDLL:
@@ -81,16 +84,13 @@ def c_time(c: ctypes.CDLL, rule: str, path: MeanPath, K: int, T: int, B: int) ->
 
 def against_c(c: ctypes.CDLL) -> None:
     """A table: nanoseconds a queried round, and C's time over ours."""
-    rules = {"rexp3b": "rexp3b"}
     print(f"{'policy':18}{'K':>4}{'T/B':>5}{'ns a query':>12}{'C':>8}{'C / ours':>10}")
-    for policy in POLICIES:
-        if POLICIES[policy].control:
-            continue
+    for policy in IN_C:
         for K in (2, 10, 32):
             for spacing in (1, 10):
                 B = 500_000
                 T = spacing * B
-                path, rule = a_path(K, T), rules.get(policy, "ucb1")
+                path, rule = a_path(K, T), IN_C[policy]
                 kernel_time(policy, path, K, T, B)
                 pairs = [
                     (kernel_time(policy, path, K, T, B), c_time(c, rule, path, K, T, B))
@@ -99,6 +99,25 @@ def against_c(c: ctypes.CDLL) -> None:
                 ours, theirs = (statistics.median(p) / B * 1e9 for p in zip(*pairs, strict=True))
                 ratio = statistics.median(b / a for a, b in pairs)
                 print(f"{policy:18}{K:4}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:10.2f}")
+
+
+def against_ucb1() -> None:
+    """Nanoseconds a queried round over UCB1's, at K = 10: every policy that learns."""
+    K, B = 10, 500_000
+    print(f"\n{'policy, K = 10':18}{'T/B':>5}{'ns a query':>12}{'UCB1':>8}{'ours / UCB1':>13}")
+    for policy in POLICIES:
+        if POLICIES[policy].control or policy == "ucb1":
+            continue
+        for spacing in (1, 10):
+            T = spacing * B
+            path = a_path(K, T)
+            kernel_time(policy, path, K, T, B)
+            pairs = [
+                [kernel_time(p, path, K, T, B) for p in (policy, "ucb1")] for _ in range(TURNS)
+            ]
+            ours, theirs = (statistics.median(p) / B * 1e9 for p in zip(*pairs, strict=True))
+            ratio = statistics.median(a / b for a, b in pairs)
+            print(f"{policy:18}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:13.2f}")
 
 
 def against_T() -> None:
@@ -133,6 +152,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         against_c(library(folder))
+    against_ucb1()
     against_T()
     if chosen.runs:
         whole_runs()

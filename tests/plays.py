@@ -32,10 +32,15 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     return game.settle(ledger, path)
 
 
+def python(kernel):
+    """A kernel as Python: compiled ones keep what they were compiled from."""
+    return getattr(kernel, "py_func", kernel)
+
+
 def plain(kernel, **replaced):
     """A kernel as plain Python, with some of the functions it calls replaced, in the kernel of
     another policy too if it plays that."""
-    code = kernel.py_func
+    code = python(kernel)
     called = {name: code.__globals__.get(name) for name in code.__code__.co_names}
     others = {name: plain(f, **replaced) for name, f in called.items()
               if getattr(f, "__name__", "") == "play" and f is not kernel}  # fmt: skip

@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 from fractions import Fraction
-from pathlib import Path as File
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ import confee.policies
 import confee.world.adversaries
 import plays
 from confee import schema
+from confee.config import conf_files
 from confee.policies import POLICIES
 from confee.policies.hyque import demand
 from confee.policies.sw_ucb import drop
@@ -29,7 +29,6 @@ from confee.world import game
 from confee.world.adversaries import ADVERSARIES
 from confee.world.path import Path
 
-CONF = File(__file__).parents[1] / "conf"
 ALL = sorted(POLICIES)
 PARTS = ("regret_query", "regret_error", "regret_drift", "regret_no_data")
 every_policy = pytest.mark.parametrize("policy", ALL)
@@ -77,7 +76,7 @@ def test_one_file_one_id_one_conf(package, registered, word, name):
             found[one.id] = one
             assert one.id == module.name
     assert found == registered
-    files = {file.stem: yaml.safe_load(file.read_text()) for file in (CONF / name).glob("*.yaml")}
+    files = {key: yaml.safe_load(file.read_text()) for key, file in conf_files(name).items()}
     assert set(files) == set(registered)
     for key, values in files.items():
         assert values.pop("name") == key
@@ -92,7 +91,7 @@ def test_says_what_it_is(policy):
     assert spec.summary
     assert set(spec.told) <= {"T", "B", "V", "S", "gap", "path"}
     assert spec.label(spec.options()) == policy
-    assert list(inspect.signature(spec.kernel.py_func).parameters)[:5] == [
+    assert list(inspect.signature(plays.python(spec.kernel)).parameters)[:5] == [
         "world", "ledger", "K", "T", "B",
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from confee import __version__
+from confee import __version__, extra
 from confee.errors import ConfeeError
 
 
@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         sys.exit(f"confee: {error}")
     except Exception as error:
+        if place := extra.place(error):
+            sys.exit(f"confee: {place}")
         if not type(error).__module__.startswith("numba."):
             raise
         line = next((one for one in str(error).splitlines() if one.strip()), "")
@@ -129,7 +131,7 @@ def _list(chosen: Any) -> None:
 
     lines = [(p.id, "policy", f"{p.summary} [told {_told(p.told)}]") for p in POLICIES.values()]
     lines += [(a.id, "adversary", a.summary) for a in ADVERSARIES.values()]
-    lines += [(name, "experiment", _headline(name)) for name in config.options("experiment")]
+    lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.shows) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)
@@ -149,7 +151,7 @@ def _headline(experiment: str) -> str:
     """The first comment of an experiment's file that says something."""
     from confee import config
 
-    lines = (config.conf_folder() / "experiment" / f"{experiment}.yaml").read_text().splitlines()
+    lines = config.conf_files("experiment")[experiment].read_text().splitlines()
     said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
     return next(said, "")
 

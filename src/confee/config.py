@@ -19,7 +19,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from confee import schema
+from confee import extra, schema
 from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
@@ -44,6 +44,9 @@ CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIE
 """What has code; each also needs a file in its group of conf."""
 
 
+CONF_GROUPS = ("policy", "adversary", "experiment")
+
+
 def conf_folder() -> Path:
     """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout."""
     named = os.environ.get("CONFEE_CONF")
@@ -53,9 +56,22 @@ def conf_folder() -> Path:
     return folder.absolute()
 
 
-def options(group: str) -> list[str]:
-    """The names in a group of conf: policy, adversary or experiment."""
-    return sorted(file.stem for file in (conf_folder() / group).glob("*.yaml"))
+def conf_files(group: str) -> dict[str, Path]:
+    """Name -> file of a group of conf (policy, adversary or experiment), one's own among them.
+
+    Raises ConfeeError if one's own has a name that is taken.
+    """
+    files = {file.stem: file for file in sorted((conf_folder() / group).glob("*.yaml"))}
+    for file in sorted((_own_conf() / group).glob("*.yaml")) if extra.root() else ():
+        if file.stem in files:
+            raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
+        files[file.stem] = file
+    return dict(sorted(files.items()))
+
+
+def _own_conf() -> Path:
+    """conf/ of one's own folder."""
+    return (extra.root() or Path()) / "conf"
 
 
 def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
@@ -71,7 +87,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            config = hydra_compose(name, overrides=list(overrides))
+            config = hydra_compose(name, overrides=[*overrides, *_search()])
             values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
@@ -85,6 +101,15 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         if key not in values:
             raise ConfeeError(f"~{key}: must stay; set it to another value instead")
     return values  # type: ignore[return-value]
+
+
+def _search() -> list[str]:
+    """Where else Hydra is to look, as an override of its own."""
+    if not extra.root() or not _own_conf().is_dir():
+        return []
+    for group in CONF_GROUPS:
+        conf_files(group)  # a name that is taken would be passed over
+    return [f"hydra.searchpath=['file://{_own_conf()}']"]
 
 
 def _key(override: str) -> str:
@@ -111,10 +136,10 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         group = unknown[1].split("/")[-1]
         if group in CODED and unknown[2] in CODED[group]:
             return f"conf/{group}/{unknown[2]}.yaml: missing; must hold `name: {unknown[2]}`"
-        return f"{group}={unknown[2]}: unknown; known: {', '.join(options(group))}"
+        return f"{group}={unknown[2]}: unknown; known: {', '.join(conf_files(group))}"
     missing = re.search(r"You must specify '([\w/@.]+)'", text)
     if missing:
-        return f"{missing[1]}: missing; known: {', '.join(options(missing[1]))}"
+        return f"{missing[1]}: missing; known: {', '.join(conf_files(missing[1]))}"
     key = re.search(r"Could not override '([^']+)'", text)
     if key:
         given = next((o for o in overrides if o.lstrip("+").startswith(key[1])), key[1])

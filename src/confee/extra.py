@@ -47,11 +47,25 @@ def registered(package: str, path: list[str], word: str) -> dict[str, Any]:
     found = {}
     for name in sorted(taken | set(own)):
         one = getattr(_imported(package, name, name in own, name in taken), word, None)
-        if one is not None and one.id != name:
+        if one is not None and one.id != name and name in own:
             raise ConfeeError(f"{_file(package, name)}: {word}.id={one.id}: must be {name}")
         if one is not None:
             found[one.id] = one
     return found
+
+
+def place(error: BaseException) -> str:
+    """Where in one's own folder an exception came from, in one line; empty if it is not from there.
+
+    The innermost line of one's own: what it called is confee's, numpy's or Python's.
+    """
+    base = root()
+    frames = traceback.extract_tb(error.__traceback__) if base else ()
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(str(base))]
+    if not own:
+        return ""
+    reason = " ".join(str(error).split())
+    return f"{own[-1].filename}: line {own[-1].lineno}: {type(error).__name__}: {reason}"
 
 
 def _imported(package: str, name: str, own: bool, taken: bool) -> ModuleType:
@@ -59,17 +73,16 @@ def _imported(package: str, name: str, own: bool, taken: bool) -> ModuleType:
         raise ConfeeError(f"{_file(package, name)}: confee has a {name}; choose another name")
     try:
         return importlib.import_module(f"{package}.{name}")
-    except Exception as error:
+    except SyntaxError as error:
         if not own:
             raise
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(_file(package, name))]
-        where = f"line {lines[-1]}: " if lines else ""
-        reason = " ".join(str(error).split())
-        raise ConfeeError(
-            f"{_file(package, name)}: {where}{type(error).__name__}: {reason}"
-        ) from None
+        raise ConfeeError(f"{error.filename}: line {error.lineno}: {error.msg}") from None
+    except Exception as error:
+        if said := place(error):
+            raise ConfeeError(said) from None
+        raise
 
 
 def _file(package: str, name: str) -> Path:
-    return Path(folders(package)[0]) / f"{name}.py" if folders(package) else Path(f"{name}.py")
+    """The file of one's own that would be this module."""
+    return Path(folders(package)[0]) / f"{name}.py"

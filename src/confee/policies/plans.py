@@ -17,14 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import inlined, njit
 
 PLANS = ("paced", "bernoulli", "front", "batched")
 PACED, BERNOULLI, FRONT, BATCHED = range(4)
 
-# A plan is an array of whole numbers: which one, T, B, the last query's round; then what is left of
-# i T / B (paced), or batches, the current one's number and the round its queries end at (batched).
-KIND, HORIZON, BUDGET, LAST, CARRY, BATCHES, BATCH, END = range(8)
+# A plan is an array of whole numbers: which one, T, B, the last query's round; T/B in whole rounds,
+# the remainder and what is left of it (paced); how many batches, the current one and the round its
+# queries end at (batched).
+KIND, HORIZON, BUDGET, LAST, STEP, REST, CARRY, BATCHES, BATCH, END = range(10)
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,9 @@ def plan_of(options: PlanOptions) -> int:
 @njit
 def new_plan(kind, T, B):
     """A plan before its first query."""
-    plan = np.zeros(8, dtype=np.int64)
+    plan = np.zeros(10, dtype=np.int64)
     plan[KIND], plan[HORIZON], plan[BUDGET] = kind, T, B
+    plan[STEP], plan[REST] = T // B, T % B
     plan[BATCHES] = int(math.sqrt(B))
     plan[BATCH] = -1
     if kind == PACED:  # as if a query had been in round 1 - T/B
@@ -52,45 +54,52 @@ def new_plan(kind, T, B):
     return plan
 
 
-@njit
+@inlined
 def next_query(plan, ledger, rng):
     """The round of the next query; T + 1 if there is none. Wishes past B are denied."""
-    T, B = plan[HORIZON], plan[BUDGET]
-    kind = plan[KIND]
-    t = plan[LAST]
+    if plan[KIND] != PACED:
+        return next_other(plan, ledger, rng)
+    if ledger.queries >= plan[BUDGET]:
+        return plan[HORIZON] + 1
+    # The remainder of i T / B is carried, so that nothing overflows and nothing is divided.
+    t = plan[LAST] + plan[STEP]
+    carry = plan[CARRY] + plan[REST]
+    if carry >= plan[BUDGET]:
+        carry -= plan[BUDGET]
+        t += 1
+    plan[CARRY] = carry
+    plan[LAST] = t
+    return t
+
+
+@njit
+def next_other(plan, ledger, rng):
+    """`next_query` of the plans that are not paced."""
+    T, B, kind = plan[HORIZON], plan[BUDGET], plan[KIND]
+    t = plan[LAST] + 1
     if kind == BERNOULLI:
         t += skip(B / T, T, rng)
         while ledger.queries >= B and t <= T:
             ledger.denied += 1
-            t += skip(B / T, T, rng)
+            t += 1 + skip(B / T, T, rng)
     elif ledger.queries >= B:
         t = T + 1
-    elif kind == PACED:
-        # The remainder of i T / B is carried, so that nothing overflows and nothing is divided.
-        t += T // B
-        plan[CARRY] += T % B
-        if plan[CARRY] >= B:
-            plan[CARRY] -= B
-            t += 1
-    else:
-        t += 1
-        if kind == BATCHED and t > plan[END]:
-            plan[BATCH] += 1
-            batch, batches = plan[BATCH], plan[BATCHES]
-            t = share(T, batch, batches) + 1
-            queries = share(B, batch + 1, batches) - share(B, batch, batches)
-            plan[END] = min(t + queries - 1, share(T, batch + 1, batches))
+    elif kind == BATCHED and t > plan[END]:
+        plan[BATCH] += 1
+        batch, batches = plan[BATCH], plan[BATCHES]
+        t = share(T, batch, batches) + 1
+        queries = share(B, batch + 1, batches) - share(B, batch, batches)
+        plan[END] = min(t + queries - 1, share(T, batch + 1, batches))
     plan[LAST] = min(t, T + 1)
     return plan[LAST]
 
 
 @njit
 def skip(chance, T, rng):
-    """How many rounds on the next success of `chance` a round comes, at most T + 1."""
+    """Failures before the next success of `chance` a round, at most T."""
     if chance >= 1.0:
-        return 1
-    ahead = math.log(1.0 - rng.random()) / math.log1p(-chance)
-    return 1 + int(min(ahead, float(T)))
+        return 0
+    return int(min(math.log(1.0 - rng.random()) / math.log1p(-chance), float(T)))
 
 
 @njit

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from confee.errors import ConfeeError
-from confee.jit import njit
+from confee.jit import inlined, njit
 from confee.world.path import Path
 
 # A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays
@@ -261,15 +261,20 @@ def query(world, ledger, data, t, arm, rng):
     return reward
 
 
-@njit
+@inlined
 def idle(world, ledger, data, start, stop, weights, rng):
     """Plays rounds start..stop-1 blind: each round's arm is drawn with chances ~ `weights` [K].
 
     Adds the exact expectation of mu* - mu, split at the proxy P of `data` into error (P - mu) and
     drift (mu* - P); without data it goes to `no_data`. Cost: O(K) a segment crossed.
     """
-    if stop <= start:
-        return
+    if stop > start:  # often it is not: at B = T never
+        run_blind(world, ledger, data, start, stop, weights, rng)
+
+
+@njit
+def run_blind(world, ledger, data, start, stop, weights, rng):
+    """`idle` of at least one round."""
     last = int(world[world.shape[0] - 1, START])
     if start != ledger.next or stop > last:
         ledger.faults += 1

@@ -1,0 +1,164 @@
+"""The pages that users follow, followed: files are written, and commands run, as printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NAMED = re.compile(r"^`(~/[\w./-]+)`:$")
+
+
+def steps(page):
+    """("file", name, text) for each block under a file's name, ("run", line) for each command."""
+    name, found, block = "", [], None
+    for line in (ROOT / "docs" / page).read_text().splitlines():
+        if line.startswith("```"):
+            if block is None:
+                kind, block = line[3:], []
+                continue
+            if name:
+                found.append(("file", name, "\n".join(block) + "\n"))
+            elif kind == "sh":
+                found += [("run", command) for command in block]
+            name, block = "", None
+        elif block is not None:
+            block.append(line)
+        elif line.strip():
+            name = match[1] if (match := NAMED.match(line)) else ""
+    return found
+
+
+def follow(page, tmp_path, skip):
+    """Follows a page in a copy of this checkout; the output of its commands, those but `skip`."""
+    here, home = tmp_path / "confee", tmp_path / "home"
+    here.mkdir()
+    home.mkdir()
+    for part in ("Snakefile", "conf", "workflow", "profiles", "src", "tests", "pyproject.toml"):
+        (here / part).symlink_to(ROOT / part)
+    script = ["set -e"]
+    for kind, *said in steps(page):
+        if kind == "file":
+            file = home / said[0].removeprefix("~/")
+            script.append(f"cat > {file} <<'END'\n{said[1]}END")
+        elif not any(word in said[0] for word in (*skip, ".venv/bin/activate")):
+            script.append(said[0])
+    env = {k: v for k, v in os.environ.items() if k != "CONFEE_EXTRA"}
+    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+    env["PYTHONPATH"] = str(ROOT / "src")
+    # Kernels stay where they are compiled already.
+    env["CONFEE_CACHE"] = env.get("CONFEE_CACHE") or str(cache())
+    env["HOME"] = str(home)
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(script)], cwd=here, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, here
+
+
+def cache():
+    from confee import jit
+
+    return jit.ROOT
+
+
+PAGES = {"add-a-policy.md": "thompson", "add-an-adversary.md": "blinking"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_followed_up_to_one_cell(page, tmp_path):
+    said, _ = follow(page, tmp_path, ["snakemake", "confee claims", "pytest"])
+    assert PAGES[page] in said
+    assert '{"regret": [' in said
+
+
+@pytest.mark.slow
+def test_a_policy_of_ones_own_takes_part(tmp_path):
+    import json
+
+    import pandas as pd
+
+    said, here = follow("add-a-policy.md", tmp_path, [])
+    assert "lower-bound/measured" in said
+    assert " passed" in said
+    results = here / "results/mine"
+    assert "thompson" in set(pd.read_parquet(results / "regret.parquet")["policy"])
+    assert "thompson" in set(pd.read_csv(results / "slopes.csv")["policy"])
+    claims = json.loads((results / "claims.json").read_text())["claims"]
+    (measured,) = (one for one in claims if one["id"] == "lower-bound/measured")
+    assert "thompson" in json.dumps(measured["numbers"])
+    assert (here / "figures/mine/regret-T.pdf").exists()
+
+
+@pytest.mark.slow
+def test_an_adversary_of_ones_own_takes_part(tmp_path):
+    import pandas as pd
+
+    said, here = follow("add-an-adversary.md", tmp_path, [])
+    assert " passed" in said
+    runs = pd.read_parquet(here / "results/blinks/regret.parquet")
+    mine = runs[runs["adversary"] == "blinking"]
+    assert mine["adversary.gap"].nunique() > 2
+    assert (mine["variation"] <= mine["V"] * (1 + 1e-9)).all()
+
+
+# ----------------------------------------------------------------------- what can go wrong
+
+
+def confee(tmp_path, *words, extra=None):
+    env = {**os.environ, "CONFEE_EXTRA": str(extra or tmp_path), "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "confee", *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, cwd=ROOT)
+
+
+PLAYED = ["simulate", "policy=mine", "adversary=switching", "K=2", "T=100", "B=10", "V=1"]
+GOOD = """
+from confee.policies.base import Policy
+from confee.world.game import idle, new_data, query
+
+def play(world, ledger, K, T, B, rng):
+    {line}
+    idle(world, ledger, new_data(K), 1, T + 1, [1.0, 1.0], rng)
+
+POLICY = Policy(id="{id}", summary="mine", kernel=play)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "expected"),
+    [
+        ({"policies/mine.py": "import nowhere"}, ["list"], "mine.py: line 1: ModuleNotFoundError"),
+        ({"policies/mine.py": "x = (\n"}, ["list"], "mine.py: line 1: '(' was never closed"),
+        ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),
+        ({"adversaries/hard.py": "x = 1\n"}, ["list"], "hard.py: confee has a hard"),
+        ({"policies/mine.py": GOOD.format(id="yours", line="pass")}, ["list"],
+         "POLICY.id=yours: must be mine"),
+        ({"policies/mine.py": GOOD.format(id="mine", line="pass")}, PLAYED,
+         "conf/policy/mine.yaml: missing; must hold `name: mine`"),
+        ({"policies/mine.py": GOOD.format(id="mine", line="[][3]"),
+          "conf/policy/mine.yaml": "name: mine"}, PLAYED, "mine.py: line 6: IndexError"),
+        ({"conf/policy/ucb1.yaml": "name: ucb1"}, PLAYED, "confee has a policy ucb1"),
+        ({"conf/policy/mine.yaml": "name: mine"}, PLAYED, "policy.name=mine: unknown"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_it_are_one_line(tmp_path, files, words, expected):
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    done = confee(tmp_path, *words)
+    assert done.returncode == 1
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    done = confee(tmp_path, "list", extra=tmp_path / "nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("confee: CONFEE_EXTRA=")
+    assert done.stderr.endswith("must be a folder\n")
