@@ -143,16 +143,15 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    reference = scores.mean().idxmin()
-    apart = scores.sub(scores[reference], axis=0)
-    n, others = len(apart), max(len(scores.columns) - 1, 1)
-    middle, se = apart.mean(), apart.std(ddof=1) / math.sqrt(n)
+    values = scores.to_numpy(dtype=float)
+    apart = values - values[:, [values.mean(axis=0).argmin()]]
+    n, others = len(apart), max(apart.shape[1] - 1, 1)
+    middle = apart.mean(axis=0)
+    se = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else middle * math.nan
     half = _t(n - 1, 1 - LEVEL / 2) * se
-    least = middle - _t(n - 1, 1 - LEVEL / others) * se
-    table = pd.DataFrame(
-        {"ratio": np.exp(middle), "low": np.exp(middle - half), "high": np.exp(middle + half),
-         "least": np.exp(least)}
-    )  # fmt: skip
+    logs = {"ratio": middle, "low": middle - half, "high": middle + half,
+            "least": middle - _t(n - 1, 1 - LEVEL / others) * se}  # fmt: skip
+    table = pd.DataFrame({name: np.exp(log) for name, log in logs.items()}, index=scores.columns)
     table["best"] = ~(table["least"] > MARGIN)  # one seed excludes nothing
     return table.rename_axis("label").reset_index()
 

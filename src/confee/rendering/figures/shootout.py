@@ -100,7 +100,9 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str], scale: 
         x, y = kinds.index(cell.kind), labels.index(cell.label)
         none = cell.norm <= NONE
         colour = (1.0, 1.0, 1.0, 1.0) if none else colormaps[COLOURS](scale(cell.norm))
-        box = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5)
+        box = Rectangle(
+            (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5
+        )
         ax.add_patch(box)
         dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
         ax.text(x, y, short(cell.norm), ha="center", va="center_baseline", fontsize=6,
