@@ -64,8 +64,8 @@ HEAT = ["policy", "label", "told", "budget", "kind", "still", "norm", "settings"
 def played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
     """The runs on the ranked maps, of the seeds that met every adversary.
 
-    Columns beside those of `regret`: `kind` of adversary, `one` (which of its kind), `gap`, `budget`
-    (ln B / ln T), `norm`: regret over T (K V / B)^{1/3}, or over T sqrt(K / B) where V = 0.
+    Columns beside those of `regret`: `kind` of adversary, `one` (which of its kind), `gap`,
+    `budget` (ln B / ln T), `norm`: regret over T (K V / B)^{1/3}, over T sqrt(K / B) at V = 0.
     """
     cells = points.loc[points["axis"].isin(RANKED), CELL].drop_duplicates()
     runs = regret[regret["seed"] < choose].merge(cells, on=CELL)

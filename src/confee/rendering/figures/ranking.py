@@ -1,4 +1,4 @@
-"""Who is how far from the best: ratios of regret with intervals, in worlds that change and don't."""
+"""Who is how far from the best: ratios of regret with intervals, in worlds that change or not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def ranking(table: pd.DataFrame) -> Figure:
             if line is axes[-1]:
                 ax.set_xlabel("regret over the best", fontsize=8)
     handles = [
-        Line2D([], [], color=style.INK, marker="o", linestyle="none", label="mean over adversaries"),
+        Line2D([], [], color=style.INK, marker="o", linestyle="none",
+               label="mean over adversaries"),
         Line2D([], [], color=style.INK, marker="o", markerfacecolor="white", linestyle="none",
                label="worst adversary"),
         Patch(facecolor="#dddddd", label="within 5%"),

@@ -118,8 +118,9 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str], scale: 
             continue
         if min(mine) > 0:
             ax.axhline(min(mine) - 0.5, color=style.INK, linewidth=0.9)
-        ax.text(1.008, (min(mine) + max(mine)) / 2, name, rotation=90 if len(mine) > 4 else 0,
-                transform=ax.get_yaxis_transform(), va="center", fontsize=6.5, color=style.INK)  # fmt: skip
+        middle, turn = (min(mine) + max(mine)) / 2, 90 if len(mine) > 4 else 0
+        ax.text(1.008, middle, name, rotation=turn, transform=ax.get_yaxis_transform(),
+                va="center", fontsize=6.5)  # fmt: skip
     still = panel.drop_duplicates("kind").set_index("kind")["still"]
     edges = [x for x, kind in enumerate(kinds) if bool(still.get(kind, False))]
     if edges and min(edges) > 0:

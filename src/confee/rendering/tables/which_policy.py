@@ -13,8 +13,8 @@ MOST = 4
 """Names shown of those that are as good as the best."""
 
 CAPTION = (
-    "The policy with the least regret, with normalised regret in brackets: $R/(T (K V_T/B)^{1/3})$, "
-    "or $R/(T (K/B)^{1/2})$ where nothing changes; geometric mean over $K$, $V_T$ and, for the mean, "
+    "The policy with the least regret, in brackets over $T (K V_T/B)^{1/3}$, or over "
+    "$T (K/B)^{1/2}$ where nothing changes: geometric means over $K$, $V_T$ and, for the mean, "
     "adversaries. 'Or': policies that may be the best or within 5% of it, all at once with 95% "
     "confidence. 'Then': the best of the others. (V) is told the variation, (S) the number of "
     "changes; where the variation is unknown neither takes part, and 'against told' is the regret "
