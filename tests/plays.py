@@ -37,14 +37,16 @@ def python(kernel):
     return getattr(kernel, "py_func", kernel)
 
 
-def plain(kernel, **replaced):
-    """A kernel as plain Python, with some of the functions it calls replaced, in the kernel of
-    another policy too if it plays that."""
+def plain(kernel, deep=False, **replaced):
+    """A kernel as plain Python, with some of the functions it calls replaced, in the part of it or
+    the kernel of another policy too (`play...`) that it plays; `deep`: in all that it calls, which
+    then takes any object for random numbers."""
     code = python(kernel)
     called = {name: code.__globals__.get(name) for name in code.__code__.co_names}
-    others = {name: plain(f, **replaced) for name, f in called.items()
-              if getattr(f, "__name__", "") == "play" and f is not kernel}  # fmt: skip
-    return types.FunctionType(code.__code__, {**code.__globals__, **replaced, **others})
+    others = {name: plain(f, deep, **replaced) for name, f in called.items()
+              if hasattr(f, "py_func" if deep else "__name__") and f is not kernel
+              and (deep or f.__name__.startswith("play"))}  # fmt: skip
+    return types.FunctionType(code.__code__, {**code.__globals__, **others, **replaced})
 
 
 def noting(policy):

@@ -13,10 +13,9 @@ from scipy import stats
 
 import plays
 import reference
-from confee.policies import POLICIES, hyque, rexp3b, sw_ucb, ucb1
+from confee.policies import POLICIES, hyque, rexp3b, sw_ucb
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
-from confee.world import game
 from confee.world.game import COUNTS, RECORDED
 
 # (policy, options, K, T, B, V, gap). At these scales runs restart a few times.
@@ -189,14 +188,7 @@ def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
     for K in (2, 4):
         for seed, path in enumerate(_paths(K, T, V, B)):
             instances = Instances(seed)
-            kernel = plays.plain(
-                hyque.play,
-                draw_instances=instances.draw_instances,
-                choose=hyque.choose.py_func,
-                draw=hyque.draw.py_func,
-                query=game.query.py_func,
-                idle=game.idle.py_func,
-            )
+            kernel = plays.plain(hyque.play, deep=True, draw_instances=instances.draw_instances)
             ours = plays.play(policy, path, B, V, First(B), kernel=kernel, **options)
             monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
             theirs = reference.run(policy, path.means(), B, V, First(B), **options)
@@ -215,14 +207,14 @@ class Never:
 @pytest.mark.parametrize("policy", ["ucb1", "sw_ucb", "greedy_spend"])
 def test_same_draws_same_run_of_ucb(policy, B):
     T, V = 300, BUDGET
-    choose = ucb1.choose.py_func
+    parts = {}
     if policy == "sw_ucb":
 
         def choose(plays, mean, width, root, rng):
             return sw_ucb.choose.py_func(plays, mean, width, root, Never())
 
-    parts = {"choose": choose, "query": game.query.py_func, "idle": game.idle.py_func}
-    kernel = plays.plain(POLICIES[policy].kernel, **parts)
+        parts["choose"] = choose
+    kernel = plays.plain(POLICIES[policy].kernel, deep=True, **parts)
     for K in (2, 4):
         for seed, path in enumerate(_paths(K, T, V, B)):
             ours = plays.play(policy, path, B, V, First(B), kernel=kernel)
@@ -265,7 +257,7 @@ def test_same_draws_same_run_of_rexp3b(B, V, pool):
     for K in (2, 4):
         gamma = reference.rexp3b_parameters(T, K, B, V)[2]
         for seed, path in enumerate(_paths(K, T, BUDGET, B)):
-            kernel = plays.plain(rexp3b.play, query=game.query.py_func, idle=game.idle.py_func)
+            kernel = plays.plain(rexp3b.play, deep=True)
             ours = plays.play("rexp3b", path, B, V, Arms(B, K, gamma), kernel=kernel, pool=pool)
             record = reference.Record(reference.Path(path.means()), B)
             reference.play_rexp3b(record, Arms(B, K, gamma), V, pool)
@@ -294,12 +286,7 @@ def test_same_draws_same_run_when_rewards_rise(B, monkeypatch):
     """Test (ii) nearly always fires first, so test (i) is compared with (ii) off on both sides."""
     steps = [[0, 0], [1, 1]]
     path = plays.pieces([160, 140], steps, steps)
-    kernel = plays.plain(
-        hyque.play,
-        choose=hyque.choose.py_func,
-        query=game.query.py_func,
-        idle=game.idle.py_func,
-    )
+    kernel = plays.plain(hyque.play, deep=True)
     constants = kernel.__code__.co_consts
     assert constants.count(3.0) == 1
     off = tuple(1e9 if c == 3.0 and isinstance(c, float) else c for c in constants)

@@ -5,8 +5,9 @@
     front      rounds 1..B
     batched    about sqrt(B) batches of equal length, each begun by its share of B
 
-In between, arms are played by their frequency in the policy's current window of queries. A policy
-under a plan knows no other clock than its queries: Q = B of them are its horizon.
+In between, arms are played by their frequency in the policy's current window of queries, or by the
+distribution p that the policy would draw its next query's arm from, if it has one (Exp3's family).
+A policy under a plan knows no other clock than its queries: Q = B of them are its horizon.
 """
 
 from __future__ import annotations

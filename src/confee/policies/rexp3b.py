@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
+from confee.policies.exponential import draw, grow, reset
 from confee.world.game import idle, new_data, query
 
 
@@ -19,7 +19,7 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
 
     distinct: replay the distinct arms of the batch alike, as printed, instead of its rounds.
     """
-    weights = np.empty(K)
+    weights = np.empty((2, K))
     plays = np.empty(K)
     in_use = np.ones(K)  # the last play frequencies in use; uniform before there are any
     data = new_data(K)
@@ -29,35 +29,15 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
         wished = min(batch_queries, stop - start)
         granted = min(wished, B - ledger.queries)
         ledger.denied += wished - granted
-        weights[:] = 1.0  # line 3, anew in each batch
+        total = reset(weights)  # line 3, anew in each batch
         plays[:] = 0.0
         data[:] = 0.0
-        total = float(K)
         for t in range(start, start + granted):
-            # Lines 7-8: with chance gamma any arm, otherwise by weight; one draw for both.
-            u = rng.random()
-            if u < gamma:
-                arm = min(int(u / gamma * K), K - 1)
-            else:
-                left = (u - gamma) / (1.0 - gamma) * total
-                arm = 0
-                while arm < K - 1 and left >= weights[arm]:
-                    left -= weights[arm]
-                    arm += 1
-            chance = (1.0 - gamma) * weights[arm] / total + gamma / K
+            arm, chance = draw(weights, total, gamma, rng)  # lines 7-8
             reward = query(world, ledger, data, t, arm, rng)
             plays[arm] += 1.0
-            if reward > 0.0:
-                # Lines 9-11: only the played arm's estimate is not 0.
-                grown = weights[arm] * math.exp(gamma * reward / (chance * K))
-                total += grown - weights[arm]
-                weights[arm] = grown
-                if total > 1e100:  # the same chances, out of the way of overflow
-                    top = weights.max()
-                    total = 0.0
-                    for k in range(K):
-                        weights[k] /= top
-                        total += weights[k]
+            if reward > 0.0:  # lines 9-11: only the played arm's estimate is not 0
+                total = grow(weights, total, arm, gamma * reward / (chance * K))
         if granted > 0:
             for k in range(K):
                 in_use[k] = min(plays[k], 1.0) if distinct else plays[k]

@@ -16,9 +16,20 @@ from confee.world.game import MEANS, START, idle, new_data, query
 
 @njit
 def play(world, ledger, K, T, B, kind, window, xi, rng):
-    """Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
+    """One window for all queries; before the first, any arm."""
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
+    play_queries(world, ledger, plan, t, K, T, B, window, xi, rng)
 
+
+@njit
+def play_queries(world, ledger, plan, t, K, T, queries, window, xi, rng):
+    """SW-UCB from nothing for up to `queries` queries, the first in round t, with idle rounds.
+
+    Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
     Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window.
+    Returns (round of the query after these, sum of rewards).
     """
     plays, rewards = np.zeros(K), np.zeros(K)
     mean, width = np.zeros(K), np.zeros(K)
@@ -28,11 +39,9 @@ def play(world, ledger, K, T, B, kind, window, xi, rng):
     segments = np.zeros(window, dtype=np.int64)
     rounds = np.zeros(window, dtype=np.int64)
     rewarded = np.zeros((window if ledger.literal else 1, K))  # what each round added to the data
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
-    idle(world, ledger, data, 1, t, np.ones(K), rng)
-    while t <= T:
-        tau = ledger.queries
+    first, total = ledger.queries, 0.0
+    while t <= T and ledger.queries - first < queries:
+        tau = ledger.queries - first
         arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
         place = tau % window
         if ledger.literal:
@@ -55,9 +64,11 @@ def play(world, ledger, K, T, B, kind, window, xi, rng):
         plays[arm] += 1.0
         rewards[arm] += reward
         refresh(arm, plays, rewards, mean, width)
+        total += reward
         after = t + 1
         t = next_query(plan, ledger, rng)
         idle(world, ledger, data, after, t, plays, rng)
+    return t, total
 
 
 @njit

@@ -36,14 +36,25 @@ def choose(ucb, tau, exploration, rng):
     tau: the instance's observations so far; UCB1 has exploration 2. Unplayed arms come first, in
     random order, with value 1; ties are broken at random; the value is capped at 1.
     """
+    if tau < ucb.shape[1]:
+        return first(ucb, tau, rng), 1.0
+    return lead(ucb, math.sqrt(exploration * math.log(tau)), rng)
+
+
+@njit
+def first(ucb, tau, rng):
+    """A random arm of those not played by the first `tau` observations, one of each arm."""
+    pick = rng.integers(tau, ucb.shape[1])
+    arm = ucb[ORDER, pick]
+    ucb[ORDER, pick] = ucb[ORDER, tau]
+    ucb[ORDER, tau] = arm
+    return int(arm)
+
+
+@njit
+def lead(ucb, root, rng):
+    """(arm, optimistic value) by the largest mean + root / sqrt(plays): see `choose`."""
     K = ucb.shape[1]
-    if tau < K:
-        pick = rng.integers(tau, K)
-        arm = ucb[ORDER, pick]
-        ucb[ORDER, pick] = ucb[ORDER, tau]
-        ucb[ORDER, tau] = arm
-        return int(arm), 1.0
-    root = math.sqrt(exploration * math.log(tau))
     arm, top, ties = 0, -1.0, 0
     for k in range(K):
         index = ucb[MEAN, k] + root * ucb[WIDTH, k]

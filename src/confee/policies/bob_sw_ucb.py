@@ -1,0 +1,98 @@
+"""Bandit over bandits (Cheung, Simchi-Levi, Zhu 2019, 2022): Exp3 chooses SW-UCB's window.
+
+Blocks of H queries; before each, Exp3 picks one of Delta + 1 windows, and SW-UCB plays the block
+with it, from nothing. Afterwards Exp3 sees what the block earned. Told neither V nor S.
+
+    H = floor(sqrt(K B)), Delta = ceil(ln H), windows floor(H^(j / Delta)) for j = 0..Delta,
+    gamma = min{1, sqrt((Delta + 1) ln(Delta + 1) / ((e - 1) ceil(B / H)))},
+    weight *= exp(gamma / ((Delta + 1) chance) (1/2 + earned / (2 H + 4 R sqrt(H ln(B / sqrt H)))))
+
+as printed for linear bandits of dimension d over T rounds, with T = B queries and R = 1/2 (rewards
+in [0, 1]), but for H. There H = d sqrt(T) balances the cost sqrt(H T) of the choice with that of
+windows of at most H, d T / sqrt(H); with K separate arms the latter is T sqrt(K / H), so H =
+sqrt(K T). `block_scale` is a factor on it: sqrt(K) for the linear H at d = K.
+
+SW-UCB is this project's `sw_ucb`, with its padding; so a window shorter than K, which could never
+hold all arms, is taken as K. The printed reward of a block lies in [1/2, 1], as rewards there may
+be negative and unbounded; `reward: mean` gives Exp3 the block's mean reward instead.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.sw_ucb import play_queries
+from confee.world.game import draw, idle, new_data
+
+
+@njit
+def play(world, ledger, K, T, B, kind, H, gamma, xi, shift, scale, rng):
+    """A block's reward for Exp3 is shift + earned / scale. A block begins with its first query."""
+    windows = grid(K, B, H)
+    experts = windows.shape[0]
+    s = np.ones(experts)
+    p = np.empty(experts)
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
+    while t <= T:
+        if ledger.queries > 0:
+            ledger.restarts += 1
+        total = s.sum()
+        for j in range(experts):
+            p[j] = (1.0 - gamma) * s[j] / total + gamma / experts
+        j = draw(p, 1.0, rng)
+        t, earned = play_queries(world, ledger, plan, t, K, T, H, windows[j], xi, rng)
+        s[j] *= math.exp(gamma / (experts * p[j]) * (shift + earned / scale))
+        if s[j] > 1e100:  # the same chances, out of the way of overflow
+            s /= s[j]
+
+
+@njit
+def grid(K, B, H):
+    """The windows: Delta + 1 of them, from 1 to H in equal ratios, none under K."""
+    steps = grid_steps(H)
+    windows = np.empty(steps + 1, dtype=np.int64)
+    for j in range(steps + 1):  # a whole H^(j / Delta) may come out just below itself
+        windows[j] = min(max(int(H ** (j / steps) + 1e-9), K), B)
+    return windows
+
+
+@njit
+def grid_steps(H):
+    """Delta = ceil(ln H), at least 1."""
+    return max(1, math.ceil(math.log(H)))
+
+
+@dataclass(frozen=True)
+class Options(PlanOptions):
+    """xi: as sw_ucb's. block_scale: times H = sqrt(K B). reward: of a block, as Exp3 sees it."""
+
+    xi: float = schema.real(0.5, above=0)
+    block_scale: float = schema.real(1.0, above=0)
+    reward: str = schema.choice("printed", "printed", "mean")
+
+
+def arguments(K, T, B, V, options):
+    H = min(max(math.floor(math.sqrt(K * B) * options.block_scale), 1), B)
+    gamma = theory.exp3_rate(grid_steps(H) + 1, math.ceil(B / H))
+    shift, scale = 0.0, float(H)
+    if options.reward == "printed":
+        shift, scale = 0.5, 2 * H + 2 * math.sqrt(H * math.log(B / math.sqrt(H)))
+    return plan_of(options), H, gamma, float(options.xi), shift, scale
+
+
+POLICY = Policy(
+    id="bob_sw_ucb",
+    summary="bandit over bandits: Exp3 chooses the window of SW-UCB, block by block",
+    kernel=play,
+    options=Options,
+    arguments=arguments,
+)

@@ -1,0 +1,164 @@
+"""CBM-UCB (Efroni, Merlis, Saha, Mannor 2021): queries where confidence is wider than the budget.
+
+UCB1 whose clock is the rounds: the arm of the largest mean + w, w = sqrt(2 ln t / n) with n its
+queries so far. Round t is a query iff
+
+    w > threshold sqrt(2 K ln t / B(t)),
+
+B(t) being the queries that were made available by round t. Between queries the same rule plays the
+same arm blind. The paper's budget may be any non-decreasing B(t), revealed as time goes and chosen
+by an adversary; regret is then of the order of sum_t sqrt(K / B(t)), up to logarithms. Here B(t) =
+ceil(t B / T), the queries that the plan `paced` would have made, so that this is 2 T sqrt(K / B):
+the stationary row of the constrained-feedback paper's Table 1. `available: upfront` is B(t) = B.
+
+The logarithm of the threshold is that of the width. It cancels: a query is one iff n < B(t) / (K
+threshold^2), so that no arm takes more than its share of B(t) and one query. At threshold 1, with
+either half or the whole width on both sides, that is the largest share that keeps within B(t) + K
+queries; without the logarithm an arm would take ln t times as many. (Only the paper's abstract
+could be looked up: query where the interval is wider than the inverse root of the budget available.
+Other constants, on either side, are another `threshold`.) Wishes past B in all are denied, round by
+round.
+
+Told T and B. Cost: O(K) a query, and a search by bisection each time that the growth of ln t hands
+the lead to another arm between queries, at most K - 1 times in a row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.plans import share
+from confee.policies.ucb import MEAN, PLAYS, WIDTH, new_ucb, update
+from confee.world.game import idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, paced, threshold, rng):
+    """From round t on, the leading arm is played blind until it is due or another one leads."""
+    ucb = new_ucb(K)
+    leaders = np.zeros(K)  # 1 for the arms of the largest index
+    data = new_data(K)
+    t = 1
+    while t <= T:
+        lead(ucb, t, leaders)
+        due = due_round(ucb, leaders, T, B, paced, threshold)
+        if due <= t and ledger.queries < B:
+            arm = pick(leaders, rng)
+            reward = query(world, ledger, data, t, arm, rng)
+            update(ucb, arm, reward)
+            t += 1
+            continue
+        if ledger.queries < B:
+            stop = change_of_lead(ucb, t, min(due, T + 1), leaders)
+        else:
+            stop = change_of_lead(ucb, t, T + 1, leaders)
+            ledger.denied += max(0, stop - max(due, t))
+        idle(world, ledger, data, t, stop, leaders, rng)
+        t = stop
+
+
+@njit
+def lead(ucb, t, leaders):
+    """Marks the arm of the largest index in round t; several if all that is known of them is alike.
+
+    Where lines cross in a round, it is the arm with fewer queries: the one that is about to lead.
+    """
+    root = math.sqrt(2.0 * math.log(t))
+    top, least = -1.0, np.inf
+    for k in range(leaders.shape[0]):
+        value = index(ucb, k, root)
+        if value > top or (value == top and ucb[PLAYS, k] < least):
+            top, least = value, ucb[PLAYS, k]
+    for k in range(leaders.shape[0]):
+        alike = ucb[PLAYS, k] == least and index(ucb, k, root) == top
+        leaders[k] = 1.0 if alike else 0.0
+
+
+@njit
+def index(ucb, k, root):
+    """Mean + root / sqrt(n); infinite for an arm without a query."""
+    return np.inf if ucb[PLAYS, k] == 0.0 else ucb[MEAN, k] + root * ucb[WIDTH, k]
+
+
+@njit
+def pick(leaders, rng):
+    """One of the leaders at random."""
+    left = 0
+    for k in range(leaders.shape[0]):
+        left += int(leaders[k])
+    left = rng.integers(0, left) if left > 1 else 0
+    for k in range(leaders.shape[0]):
+        if leaders[k] > 0.0:
+            if left == 0:
+                return k
+            left -= 1
+    return -1
+
+
+@njit
+def due_round(ucb, leaders, T, B, paced, threshold):
+    """The first round t with B(t) > K threshold^2 n, n the queries of any of the leaders."""
+    n = ucb[PLAYS, leaders.argmax()]
+    used = leaders.shape[0] * (threshold * threshold) * n
+    if used >= B:
+        return T + 1
+    # B(t) = ceil(t B / T) is whole: it must pass floor(used).
+    return 1 + share(T, int(used), B) if paced else 1
+
+
+@njit
+def change_of_lead(ucb, t, stop, leaders):
+    """The first round in t+1..stop-1 with other leaders than in t; `stop` if there is none.
+
+    In sqrt(2 ln t) the indices are lines, so whoever leads in two rounds leads in all between.
+    """
+    if stop - 1 <= t or leads_still(ucb, stop - 1, leaders):
+        return stop
+    low, high = t, stop - 1
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        if leads_still(ucb, middle, leaders):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@njit
+def leads_still(ucb, t, leaders):
+    """Whether no other arm has a larger index than the leaders in round t."""
+    root = math.sqrt(2.0 * math.log(t))
+    best, other = -1.0, -1.0
+    for k in range(leaders.shape[0]):
+        if leaders[k] > 0.0:
+            best = max(best, index(ucb, k, root))
+        else:
+            other = max(other, index(ucb, k, root))
+    return other < best
+
+
+@dataclass(frozen=True)
+class Options:
+    """available: B(t), as time goes or all at once. threshold: a query is wider than this times."""
+
+    available: str = schema.choice("paced", "paced", "upfront")
+    threshold: float = schema.real(1.0, above=0)
+
+
+def arguments(K, T, B, V, options):
+    return options.available == "paced", float(options.threshold)
+
+
+POLICY = Policy(
+    id="cbm_ucb",
+    summary="CBM-UCB: UCB1 that queries where its confidence is wider than the budget so far",
+    kernel=play,
+    options=Options,
+    arguments=arguments,
+)

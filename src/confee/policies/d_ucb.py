@@ -1,0 +1,117 @@
+"""Discounted UCB (Garivier and Moulines 2011, Algorithm 1) under a query plan; told V.
+
+Index: X(gamma)/N(gamma) + 2 sqrt(xi ln n(gamma) / N(gamma)), where N and X count an arm's plays and
+rewards, each with weight gamma^(its age in queries), the last query's being 1, and n is the sum of
+N over the arms; rewards lie in [0, 1]. N is no whole number: a public library that keeps it as one
+(SMPyBandits) forgets that it ever played.
+
+Padding: the paper's, with its 2. In use are xi = 1/2, 0.6 and 1 (the theorem wants xi > 1/2);
+SMPyBandits' sqrt(ln n / (2 N)) is xi = 1/8. Taken is 1/2, the end of the theorem's range, as it is
+UCB1's sqrt(2 ln n / N) where nothing is forgotten.
+
+Discount: gamma = 1 - 1/M with M = (sqrt(K) B / V)^{2/3} queries of memory, SW-UCB's window. The
+paper's corollary (its gamma = 1 - sqrt(changes / T) / 4) sets the memory by the same balance where
+a number of changes is given; for a variation, Russac, Vernade and Cappe (2019) take the power 2/3
+of V / T. V = 0 gives gamma = 1.
+
+Data in use: all query rounds, with the weights of the index, so P is the weighted mean of mu.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, first, lead, new_ucb
+from confee.world.game import idle, new_data, query
+
+FULL = 1e100
+"""Where weights are scaled down to 1, out of the way of overflow."""
+
+
+@njit
+def play(world, ledger, K, T, B, kind, gamma, xi, rng):
+    """Each arm once, in random order; then the largest index. Idle rounds: arms by N(gamma).
+
+    Instead of shrinking all counts by gamma, each new one weighs 1/gamma more: N = plays / weight,
+    where `weight` is the last query's.
+    """
+    ucb = new_ucb(K)
+    plays = ucb[PLAYS]
+    data = new_data(K)
+    weight, n = 1.0, 0.0
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, data, 1, t, np.ones(K), rng)
+    while t <= T:
+        if ledger.queries < K:
+            arm = first(ucb, ledger.queries, rng)
+        else:
+            arm, _ = lead(ucb, math.sqrt(4.0 * xi * math.log(n) * weight), rng)
+        discount(data, gamma)
+        reward = query(world, ledger, data, t, arm, rng)
+        n = gamma * n + 1.0
+        weight /= gamma
+        update(ucb, arm, reward, weight)
+        if weight > FULL:
+            rescale(ucb, weight)
+            weight = 1.0
+        after = t + 1
+        t = next_query(plan, ledger, rng)
+        idle(world, ledger, data, after, t, plays, rng)
+
+
+@njit
+def discount(data, gamma):
+    """The rounds in use, one query older: see `confee.world.game.new_data`."""
+    for i in range(data.shape[0] - 1):
+        data[i] *= gamma
+
+
+@njit
+def update(ucb, arm, reward, weight):
+    """The instance saw `reward` from `arm`, with that weight."""
+    ucb[PLAYS, arm] += weight
+    ucb[REWARDS, arm] += weight * reward
+    ucb[MEAN, arm] = ucb[REWARDS, arm] / ucb[PLAYS, arm]
+    ucb[WIDTH, arm] = 1.0 / math.sqrt(ucb[PLAYS, arm])
+
+
+@njit
+def rescale(ucb, weight):
+    """Counts in units of `weight`. None gets near 0: an arm left for long has the top index."""
+    root = math.sqrt(weight)
+    for k in range(ucb.shape[1]):
+        ucb[PLAYS, k] /= weight
+        ucb[REWARDS, k] /= weight
+        ucb[WIDTH, k] *= root
+
+
+@dataclass(frozen=True)
+class Options(PlanOptions):
+    """xi: the factor of the logarithm. memory_scale: times the memory (sqrt(K) B / V)^{2/3}."""
+
+    xi: float = schema.real(0.5, above=0)
+    memory_scale: float = schema.real(1.0, above=0)
+
+
+def arguments(K, T, B, V, options):
+    """(plan, gamma, xi): at least K queries of memory, so that n is at least 1."""
+    memory = max(theory.window(K, B, V) * options.memory_scale, K)
+    return plan_of(options), 1.0 if V == 0 else 1.0 - 1.0 / memory, float(options.xi)
+
+
+POLICY = Policy(
+    id="d_ucb",
+    summary="discounted UCB under a query plan",
+    kernel=play,
+    told=("T", "B", "V"),
+    options=Options,
+    arguments=arguments,
+)

@@ -1,0 +1,51 @@
+"""Exp3 under a query plan (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1); told B.
+
+gamma = min{1, sqrt(K ln K / ((e - 1) g))} with g = Q = B, the most that one arm can yield in Q
+queries (Corollary 3.2). Other texts drop the mixture with gamma / K, or have a learning rate apart
+from it; here both are gamma, as printed. Idle rounds: p, see `confee.policies.exponential`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confee import theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.exponential import Exp3Options, draw, grow, reset, rule
+from confee.policies.plans import new_plan, next_query, plan_of
+from confee.world.game import idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, kind, gamma, rng):
+    """Exp3 on the clock of the queries; all of them stay in use."""
+    w = np.empty((2, K))
+    total = reset(w)
+    p = np.ones(K)
+    data = new_data(K)
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, data, 1, t, p, rng)
+    while t <= T:
+        i, chance = draw(w, total, gamma, rng)
+        reward = query(world, ledger, data, t, i, rng)
+        if reward > 0.0:
+            total = grow(w, total, i, gamma * reward / (chance * K))
+        after = t + 1
+        t = next_query(plan, ledger, rng)
+        if t > after:
+            idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
+
+
+def arguments(K, T, B, V, options):
+    return plan_of(options), float(options.gamma or theory.exp3_rate(K, B))
+
+
+POLICY = Policy(
+    id="exp3",
+    summary="Exp3 under a query plan",
+    kernel=play,
+    options=Exp3Options,
+    arguments=arguments,
+)

@@ -1,0 +1,81 @@
+"""Rexp3 (Besbes, Gur, Zeevi 2014, Theorem 2): Exp3 restarted in batches, told V.
+
+Batches of Delta = ceil((K ln K)^{1/3} (T / V)^{2/3}) rounds, in [1, T], and one batch where V = 0;
+gamma = min{1, sqrt(K ln K / ((e - 1) Delta))}. At B = T that is the paper's policy. At B < T it
+lives on the clock of its queries under a plan: Q = B is its horizon, over which the means vary by V
+as well, so Delta = ceil((K ln K)^{1/3} (B / V)^{2/3}) queries. (Rexp3B's Delta_B is the same but
+for two floors; it takes the queries of a batch in one go, at its start.)
+
+Idle rounds: p, see `confee.policies.exponential`; after a batch's last query that of all the batch,
+until the next one begins. Batches end on schedule, which, as for Rexp3B, counts as no restart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.exponential import Exp3Options, draw, grow, reset, rule
+from confee.policies.plans import new_plan, next_query, plan_of
+from confee.world.game import idle, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, kind, batch, gamma, rng):
+    """Exp3 anew in every `batch` queries, which are the data in use."""
+    w = np.empty((2, K))
+    total = reset(w)
+    p = np.ones(K)
+    data = new_data(K)
+    plan = new_plan(kind, T, B)
+    left = batch
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, data, 1, t, p, rng)
+    while t <= T:
+        if left == 0:
+            total = reset(w)
+            data[:] = 0.0
+            left = batch
+        left -= 1
+        i, chance = draw(w, total, gamma, rng)
+        reward = query(world, ledger, data, t, i, rng)
+        if reward > 0.0:
+            total = grow(w, total, i, gamma * reward / (chance * K))
+        after = t + 1
+        t = next_query(plan, ledger, rng)
+        if t > after:
+            idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
+
+
+@dataclass(frozen=True)
+class Options(Exp3Options):
+    """batch_scale: times the batch Delta."""
+
+    batch_scale: float = schema.real(1.0, above=0)
+
+
+def batch_length(K: int, Q: int, V: float, scale: float = 1.0) -> int:
+    """Delta = ceil(scale (K ln K)^{1/3} (Q / V)^{2/3}) in [1, Q]."""
+    if V == 0:
+        return Q
+    return math.ceil(min(scale * (K * math.log(K)) ** (1 / 3) * (Q / V) ** (2 / 3), Q))
+
+
+def arguments(K, T, B, V, options):
+    batch = batch_length(K, B, V, options.batch_scale)
+    return plan_of(options), batch, float(options.gamma or theory.exp3_rate(K, batch))
+
+
+POLICY = Policy(
+    id="rexp3",
+    summary="Rexp3: Exp3 restarted in batches of queries, V known",
+    kernel=play,
+    told=("T", "B", "V"),
+    options=Options,
+    arguments=arguments,
+)
