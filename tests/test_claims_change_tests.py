@@ -73,7 +73,8 @@ def test_asks_can_be_played(claim):
     for toy in (True, False):
         asks = claim.needs(claim.ID, toy).asks
         assert {a.tag for a in asks} == {claim.ID}
-        assert {a.policy["name"] for a in asks} == {"hyque", "hyque_calibrated"}
+        twin = {detection_power.TWIN} if claim is detection_power else set()
+        assert {a.policy["name"] for a in asks} == {"hyque", "hyque_calibrated"} | twin
         for a in asks:
             cell(a.policy, K=a.K, T=a.T, B=a.B, V=a.V)
             opponents = family(a.against, a.K, a.T, a.B, a.V)

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from confee import claims, proofs
-from confee.claims import detection_horizon
+from confee.claims import detection_horizon, detection_power
 from confee.evidence import Evidence
+from confee.simulation.cells import cell, family
+from confee.simulation.play import play_all
 
 BLANK = pd.DataFrame(columns=["label", "policy", "K", "T", "B", "V", "adversary", "seed"])
 
@@ -89,3 +91,64 @@ def test_readings_of_the_logarithms_are_in_order():
 def test_premise_is_one_check_for_both_scales(scale):
     outcome, share = detection_horizon.premise({(2, 10**6, 10**6, 1.0)}, scale)
     assert (outcome, share) == (("holds", 0.0) if scale == 1 else ("fails", 1.0))
+
+
+# ------------------------------------------------------------------ power, by a policy that has it
+
+
+def played(*names):
+    """Real runs of detection/power's toy asks of these policies."""
+    rows = []
+    for ask in detection_power.needs(detection_power.ID, True).asks:
+        if ask.policy["name"] in names:
+            sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
+            found = play_all(
+                cell(ask.policy, **sizes), family(ask.against, **sizes), range(ask.seeds)
+            )
+            rows += [row | {"ask": ask.tag} for row in found]
+    return pd.DataFrame(rows)
+
+
+def power(asked):
+    (found,) = detection_power.judge(Evidence(BLANK, BLANK, BLANK, BLANK, True, asked=asked))
+    return found
+
+
+def twin_step(found):
+    (step,) = (s for s in found.steps if s["step"] == "glr_ucb, which must hold")
+    return step
+
+
+def test_power_can_hold_and_the_twin_shows_it():
+    """The same check on the same paths: HyQue at scale 1 cannot fire, GLR-UCB answers the jump."""
+    runs = played("hyque", "glr_ucb")
+    found = power(runs)
+    assert found.verdict == "vacuous"
+    step = twin_step(found)
+    assert (step["outcome"], step["number"]) == ("holds", 1.0), step["note"]
+    check = found.numbers["twin"]["glr_ucb"]
+    assert (check["restarting"], check["runs"]) == (120, 120)
+    assert (check["still"], check["control"]) == (0.0, "fails")
+    alone = power(runs[runs["policy"] == "hyque"])  # the twin moves nothing but its own step
+    assert (alone.verdict, alone.interval, alone.why) == (found.verdict, found.interval, found.why)
+    assert alone.numbers["twin"] == {}
+    assert alone.steps == tuple(s for s in found.steps if s is not step)
+
+
+def test_the_twin_meets_what_hyque_meets():
+    for toy in (True, False):
+        asks = detection_power.needs(detection_power.ID, toy).asks
+        where = {name: {(a.K, a.T, a.B, a.V) for a in asks if a.policy["name"] == name}
+                 for name in ("hyque", "glr_ucb")}  # fmt: skip
+        assert where["hyque"] == where["glr_ucb"]
+        assert all(a.against is detection_power.AGAINST for a in asks)
+
+
+@pytest.mark.parametrize(("restarts", "outcome"), [
+    (0, "fails"),  # a test that never fires is not excused as HyQue's is
+    (1, "vacuous"),  # and one that fires anyway detects nothing
+])  # fmt: skip
+def test_a_twin_that_does_not_detect_does_not_hold(restarts, outcome):
+    runs = played("hyque", "glr_ucb")
+    runs.loc[runs["policy"] == "glr_ucb", "restarts"] = restarts
+    assert twin_step(power(runs))["outcome"] == outcome

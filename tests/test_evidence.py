@@ -336,6 +336,28 @@ def test_a_larger_gap_elsewhere_is_no_end():
     assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (1.0, False, False, True)
 
 
+def test_a_lead_that_comes_and_goes_is_no_gap():
+    """Its strength is `amplitude` or `size`; it ends its own grid only, and nobody else's; and
+    uniform play's regret is not read off it."""
+    rising = {("switching", g): 1000 * g for g in (0.05, 0.2, 0.5)}
+    wave = make_runs({("sinusoid", a): 100 * a for a in (0.2, 1.0)}, fresh=0)
+    wave = wave.rename(columns={"adversary.gap": "adversary.amplitude"})
+    row = worst_cases(pd.concat([make_runs(rising, fresh=0), wave]), 8).iloc[0]
+    assert (row["adversary"], row["gap"], row["ceiling"]) == ("switching", 0.5, True)
+    assert not row["saturated"]  # 500 < 1250, as without the waves
+    strong = wave.assign(regret=10 * wave["regret"])
+    row = worst_cases(pd.concat([make_runs(rising, fresh=0), strong]), 8).iloc[0]
+    assert (row["adversary"], row["gap"]) == ("sinusoid", 1.0)
+    assert (row["ceiling"], row["edge"]) == (False, False)
+    assert row["strength"] == pytest.approx(1 / theory.critical_gap(2, 2000, 2.0))
+    row = worst_cases(pd.concat([make_runs(rising, fresh=0), strong[:8]]), 8).iloc[0]
+    assert (row["adversary"], row["edge"]) == ("switching", False)
+    walk = make_runs({("random_walk", np.nan): 2000.0}, fresh=0)
+    row = worst_cases(pd.concat([make_runs(rising, fresh=0), walk]), 8).iloc[0]
+    assert (row["adversary"], row["edge"], row["ceiling"]) == ("random_walk", False, False)
+    assert math.isnan(row["strength"])
+
+
 def test_saturation_is_measured_against_uniform_play_in_the_same_cell():
     uniform = make_runs({("switching", 0.5): 1300.0}, choose=1, fresh=0, spread=0,
                         policy="uniform", label="uniform")  # fmt: skip

@@ -31,6 +31,17 @@ OTHERS = [
     ({"name": "uniform"}, {"name": "hard", "c": 3}),
     ({"name": "ucb1"}, {"name": "single_jump", "time": "last_block"}),
     ({"name": "ucb1"}, {"name": "stationary"}),
+    ({"name": "ucb1"}, {"name": "switching_random"}),
+    ({"name": "ucb1"}, {"name": "fall"}),
+    ({"name": "ucb1"}, {"name": "rise"}),
+    ({"name": "ucb1"}, {"name": "drift"}),
+    ({"name": "ucb1"}, {"name": "sinusoid"}),
+    ({"name": "ucb1"}, {"name": "random_walk"}),
+    ({"name": "ucb1"}, {"name": "trace"}),
+    ({"name": "ucb1"}, {"name": "hard", "c": 3, "adaptive": True}),
+    ({"name": "glr_ucb", "restart": "local"}, {"name": "switching", "gap": 0.5}),
+    ({"name": "cusum_ucb", "M": 30}, {"name": "switching", "gap": 0.5}),
+    ({"name": "m_ucb", "window": 100}, {"name": "switching", "gap": 0.5}),
 ]
 CASES = [({"name": name}, {"name": "switching"}) for name in sorted(POLICIES)] + OTHERS
 

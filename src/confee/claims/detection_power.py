@@ -19,7 +19,7 @@ from confee.claims.judging.verdict import (
     apply_control,
     at_horizon,
 )
-from confee.simulation.needs import Needs, Study
+from confee.simulation.needs import Ask, Needs, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +43,9 @@ DETECTED = 0.9
 
 RUNS, TOY_RUNS = 40, 8
 
+TWIN = "glr_ucb"
+"""A policy whose test does answer such a jump: it shows that the check can hold."""
+
 STUDY = "change_statistics"
 
 FALSE_ALARMS = 0.05
@@ -53,10 +56,16 @@ STILL = ((0.05, 0.0), (0.5, 0.0), (0.95, 0.0), (0.5, SIZE))
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """The jump at scale 1, at smaller scales and calibrated; and the statistics themselves."""
+    """The jump at scale 1, at smaller scales, calibrated and for the twin; and the statistics."""
     scales = () if toy else change_tests.SCALES
     asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
-    return Needs(asks=tuple(asks), studies=tuple(_studies(toy)))
+    return Needs(asks=(*asks, *_twin_asks(toy)), studies=tuple(_studies(toy)))
+
+
+def _twin_asks(toy: bool):
+    """The twin in the same cells; in a toy run, too, as often as it takes to hold."""
+    for K, T, B in change_tests.TOY_CELLS if toy else change_tests.CELLS:
+        yield Ask(ID, {"name": TWIN}, K, T, B, change_tests.VARIATION, AGAINST, RUNS)
 
 
 def _studies(toy: bool):
@@ -76,7 +85,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
     `vacuous` where no test can fire. `fails`: in some cell and for some time of the jump, the share
     of runs with a restart is under DETECTED, by exact limits for all of these together. `holds`:
     over it in all of them. The control is the same policy where nothing jumps, which must fail: it
-    does not if the policy restarts anyway, and then a restart says nothing.
+    does not if the policy restarts anyway, and then a restart says nothing. The twin goes through
+    the same check as a step, which must hold: a verdict other than that is not the check's doing.
 
     Any restart in a run with a jump counts, before the jump too and however late: runs record how
     many there were, not when. That favours the claim.
@@ -84,9 +94,11 @@ def judge(evidence: Evidence) -> list[Verdict]:
     runs = evidence.asked_for(ID)
     if runs.empty or not (runs["label"] == JUDGED).any():
         return []
+    twin, runs = runs[runs["policy"] == TWIN], runs[runs["policy"] != TWIN]
     parts = {label: _split(runs[runs["label"] == label]) for label in change_tests.labels(runs)}
     checks = {label: _check(*part) for label, part in parts.items()}
     mine, (jumps, _) = checks[JUDGED], parts[JUDGED]
+    other = {} if twin.empty else {TWIN: _check(*_split(twin), free=True)}
     first = {
         f"K={K}": {
             test: change_tests.first_horizon(K, _exponent(jumps), factor)
@@ -107,7 +119,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
                            for label, check in checks.items()),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         control=_control(mine),
-        numbers={"scales": checks, "first_T": first, "statistics": separation},
+        numbers={"scales": checks, "first_T": first, "statistics": separation, "twin": other},
         seeds=int(jumps.groupby([*WHERE, "adversary.time"]).size().min()),
         interval=(mine["low"], mine["high"]),
         interval_of="share of runs with a restart after the jump at scale 1",
@@ -115,7 +127,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
         why=mine["why"],
         number_of="share of runs with a restart, less that without a jump",
         steps=(
-            *(_step(parts[label][0], check) for label, check in checks.items()),
+            *(_step(change_tests.name(parts[label][0]), check) for label, check in checks.items()),
+            *(_step(f"{name}, which must hold", check) for name, check in other.items()),
             *([_rise_step(parts[CALIBRATED][0])] if CALIBRATED in parts else []),
             *(_statistics_step(row) for row in separation),
         ),
@@ -135,11 +148,14 @@ def _split(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return runs[jumps], runs[~jumps]
 
 
-def _check(jumps: pd.DataFrame, still: pd.DataFrame) -> dict:
-    """Restarts after the jump, and where there is none, of one label; see `judge`."""
+def _check(jumps: pd.DataFrame, still: pd.DataFrame, free: bool = False) -> dict:
+    """Restarts after the jump, and where there is none, of one label; see `judge`.
+
+    `free`: its test is not HyQue's, and can fire in any cell.
+    """
     groups = change_tests.restarting(jumps, [*WHERE, "adversary.time"])
     counts = change_tests.pooled(jumps)
-    able = bool(change_tests.possible(jumps).any()) or counts["restarting"] > 0
+    able = free or bool(change_tests.possible(jumps).any()) or counts["restarting"] > 0
     anyway = _judged(change_tests.restarting(still, WHERE))[0] if len(still) else None
     if not able:
         outcome, why = VACUOUS, "3 rho^ > 1 in every cell: no test can fire, whatever happens"
@@ -187,10 +203,10 @@ def _decide(check: dict, when: str) -> str:
     return "more runs" if check["outcome"] == UNDECIDED else ""
 
 
-def _step(jumps: pd.DataFrame, check: dict) -> dict:
+def _step(name: str, check: dict) -> dict:
     """A label; its number is the share of runs that the jump adds to those that restart anyway."""
     return {
-        "step": change_tests.name(jumps),
+        "step": name,
         "outcome": check["outcome"],
         "number": check["share"] - (check["still"] or 0.0),
         "note": f"{check['text']}; {check['why']}",

@@ -28,6 +28,10 @@ CEILINGS: Mapping[str, float] = {
 }
 """The largest gap each family of paths can have with means in [0, 1]."""
 
+UNSTEADY = ("fall", "rise", "drift", "sinusoid", "trace", "random_walk")
+"""Families whose strength is the largest lead, or the size of a change: no lead in every round, so
+it is compared with strengths of its own family alone."""
+
 LARGEST_GAP = 1.0
 """No two means in [0, 1] are further apart."""
 
@@ -109,11 +113,11 @@ def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
 
 
 def _gap(entries: pd.DataFrame) -> pd.Series:
-    """Gap of each entry: `gap`, else `size`, else c times the lower bound's epsilon."""
+    """Gap of each entry: `gap`, else `size`, `amplitude`, or c times the lower bound's epsilon."""
     import pandas as pd
 
     gap = pd.Series(np.nan, index=entries.index)
-    for name in ("adversary.gap", "adversary.size"):
+    for name in ("adversary.gap", "adversary.size", "adversary.amplitude"):
         if name in entries:
             gap = gap.fillna(pd.to_numeric(entries[name], errors="coerce"))
     if "adversary.c" in entries:
@@ -210,13 +214,15 @@ def _grid_ends(
     The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
     smallest. A gap of 1 is neither: no family could offer more, since means lie in [0, 1], so the
     worst case there is the problem's and not cut short by the grid. Nor is a largest gap of one
-    family where another one was tried with larger gaps. V = 0 has no gap and no end.
+    family where another one was tried with larger gaps, if they compare (see UNSTEADY). V = 0 has
+    no gap and no end, and a family without a strength has neither.
     """
     import pandas as pd
 
-    ends = entries.groupby("cell")["gap"].agg(["min", "max"])
+    scale = entries["adversary"].where(entries["adversary"].isin(UNSTEADY), "gap")
+    ends = entries.groupby(["cell", scale])["gap"].agg(["min", "max"])
     family = entries.loc[chosen.to_numpy()]
-    ends = ends.reindex(family["cell"])
+    ends = ends.reindex([*zip(family["cell"], scale.loc[family.index], strict=True)])
     gap = family["gap"].to_numpy()
     limit = family["adversary"].map(dict(limits)).to_numpy(dtype=float)
     top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & (gap < LARGEST_GAP * (1 - 1e-9))
@@ -236,7 +242,7 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
 
     played = worst[worst["policy"] == "uniform"].groupby(SETTING)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
-    open_gap = entries[entries["adversary"] != "single_jump"]
+    open_gap = entries[~entries["adversary"].isin(("single_jump", *UNSTEADY))]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
     formula = (1 - 1 / worst["K"]) * largest * worst["T"]

@@ -219,9 +219,10 @@ def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame
     names = ["key", "adversary"]
     picks = worst.assign(key=keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
     rows = rows.assign(key=keys(rows)).merge(picks, on=names)
-    if "adversary.gap" in rows:
-        gap = rows["adversary.gap"]
-        rows = rows[gap.isna() | rows["pick"].isna() | ((gap / rows["pick"] - 1).abs() < 1e-9)]
+    for name in ("adversary.gap", "adversary.size", "adversary.amplitude"):
+        if name in rows:
+            gap, pick = rows[name], rows["pick"]
+            rows = rows[gap.isna() | pick.isna() | ((gap / pick - 1).abs() < 1e-9)]
     fresh = rows["seed"] >= choose
     rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
     return rows.drop(columns=["key", "pick"])

@@ -89,7 +89,10 @@ def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
 
 @dataclass(frozen=True)
 class Opponent:
-    """An adversary with the numbers that its paths at one (K, T, B, V) depend on."""
+    """An adversary with what its paths at one (K, T, B, V) are drawn by.
+
+    `resolved` is all of it, `parameters` that which paths depend on: not where a file lies.
+    """
 
     adversary: str
     resolved: tuple[tuple[str, Any], ...]
@@ -100,7 +103,7 @@ class Opponent:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return dict(self.resolved)
+        return {name: value for name, value in self.resolved if name != self.spec.place}
 
     @cached_property
     def key(self) -> list[Any]:

@@ -129,7 +129,7 @@ class Unit:
         """What a job file says of it; `unit` reads it back."""
         return {
             "cell": self.cell.key,
-            "opponents": [o.key for o in self.opponents],
+            "opponents": [[o.adversary, dict(o.resolved)] for o in self.opponents],
             "stage": self.stage,
             "turn": self.turn,
             "first": self.first,

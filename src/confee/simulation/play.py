@@ -40,7 +40,7 @@ def path_key(against: Opponent, K: int, T: int, V: float, seed: int) -> list[Any
 def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Path:
     """The path of `seed`, checked: it tiles 1..T, stays in [0, 1] and spends at most V."""
     rng = stream(*path_key(against, K, T, V, seed))
-    return against.spec.draw(against.parameters, K, T, V, rng).checked(T, V)
+    return against.spec.draw(dict(against.resolved), K, T, V, rng).checked(T, V)
 
 
 def play(

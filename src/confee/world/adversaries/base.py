@@ -18,7 +18,8 @@ class Adversary:
 
     `resolve(options, K, T, B, V)` gives the numbers a path depends on, and
     `draw(resolved, K, T, V, rng)` a path. `strength` names the parameter that a grid of strengths
-    sets, in units of the critical gap, and `ceiling` its largest value.
+    sets, in units of the critical gap, and `ceiling` its largest value. `place` names a resolved
+    parameter that says only where data lie: no number and no key depends on it.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Adversary:
     draw: Callable[..., Path]
     strength: str | None = "gap"
     ceiling: float = 0.5
+    place: str | None = None
 
 
 def below_ceiling(name: str, value: float, ceiling: float) -> float:

@@ -1,22 +1,38 @@
-"""The lower bound's instance (appendix, step 1), with its gap times c."""
+"""The lower bound's instance (appendix, step 1), with its gap times c.
+
+Batches of Delta = ceil(gap T / V) rounds with one good arm at 1/2 + gap, the rest at 1/2. As in the
+proof, the good arm of each batch is drawn uniformly, so it may stay. With `adaptive` only the
+first one is: each later one is the arm that was played least in the batch before, settled while the
+path is played (see `confee.world.game.adapt`; idle rounds count by their chances). It is no path of
+the worst case that other families estimate, but the adversary of a minimax argument.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 from confee import schema, theory
 from confee.errors import ConfeeError
-from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts, one_good_arm
+from confee.world.adversaries.base import (
+    Adversary,
+    below_ceiling,
+    equal_starts,
+    one_good_arm,
+    wandering_arm,
+)
 
 CEILING = 0.5
 
 
 @dataclass(frozen=True)
 class Options:
-    """c: the gap in units of the proof's epsilon = (K V / (1920 B))^{1/3}."""
+    """c: the gap in units of the proof's epsilon = (K V / (1920 B))^{1/3}.
+    adaptive: good arms are those played least, not drawn."""
 
     c: float = schema.real(1.0, above=0)
+    adaptive: bool = schema.flag(False)
 
 
 def resolve(options, K, T, B, V):
@@ -30,14 +46,23 @@ def resolve(options, K, T, B, V):
             f"adversary.c={options.c:g}: a batch of gap T / V = {length} rounds fills T={T}; "
             f"must be under {options.c * V / gap:g}"
         )
-    return {"c": options.c, "gap": gap, "length": length}
+    resolved = {"c": options.c, "gap": gap, "length": length}
+    # Named only where it is on: the instance drawn beforehand keeps its random numbers.
+    return resolved | ({"adaptive": 1} if options.adaptive else {})
 
 
 def draw(resolved, K, T, V, rng):
-    """In each batch a good arm at 1/2 + gap, drawn uniformly (so it may stay); the rest at 1/2."""
+    """In each batch a good arm at 1/2 + gap; the rest at 1/2.
+
+    Good arms of an adaptive path but the first hold a place: as they differ, a policy told S is
+    told the number of batches.
+    """
     m = -(-T // resolved["length"])
     first = equal_starts(m * resolved["length"], m)
-    return one_good_arm(first, rng.integers(0, K, size=m), K, T, 0.5, 0.5 + resolved["gap"])
+    adaptive = "adaptive" in resolved
+    good = wandering_arm(m, K, rng) if adaptive else rng.integers(0, K, size=m)
+    path = one_good_arm(first, good, K, T, 0.5, 0.5 + resolved["gap"])
+    return dataclasses.replace(path, adaptive=adaptive)
 
 
 ADVERSARY = Adversary(

@@ -1,0 +1,126 @@
+"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query plan: UCB
+that forgets an arm when the test finds it changed. Told T, B and S.
+
+Per arm since it was last forgotten: u, the mean of its first M rewards; then with each reward y
+
+    g+ = max(0, g+ + y - u - epsilon),   g- = max(0, g- + u - y - epsilon),
+
+and an alarm when either is at least h, on which that arm alone is forgotten. With chance alpha a
+query is of any arm, else of the largest mean + sqrt(xi ln n / plays), n the plays in use of all
+arms; xi = 1 as in their theorem.
+
+With C changes, h = ln(Q / C) and alpha = sqrt(C ln(Q / C) / Q): the tuning of the comparisons by
+Besson et al. (2022 and its preprints), M = 150 and epsilon = 0.1. The paper's own corollary has
+constants on top, h = ln(Q / C) / C1 and alpha = K sqrt((C2 / C1) C ln(Q / C) / Q), whose C1 depends
+on M and epsilon; h_scale and alpha_scale stand for them. C = S - 1, at least 1; ln(Q / C) is taken
+as at least 1, for more changes than Q / e are no longer followed, only explored for.
+
+At this h the test fires where nothing changes, too: u is off by sqrt(p (1 - p) / M), .04 at 1/2,
+which leaves little of epsilon. Two arms at 1/2 cost 1.8 alarms a run at Q = 10^4, S = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.detecting import (
+    after_query,
+    before_query,
+    changes,
+    forget,
+    new_instance,
+    take_away,
+)
+from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.ucb import MEAN, PLAYS, choose, update
+from confee.world.game import idle, new_data, query
+
+# Rows of a CUSUM, [3, K]: the mean of the first M rewards, g+, g-.
+BASE, RISE, FALL = range(3)
+
+
+@njit
+def play(world, ledger, K, T, B, kind, xi, M, epsilon, h, alpha, rng):
+    """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
+    ucb = new_instance(K)
+    plays, anyone = ucb[PLAYS], np.ones(K)
+    in_use = 0
+    cusum = np.zeros((3, K))
+    data, parts = new_data(K), np.zeros((K, K + 4))
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, data, 1, t, anyone, rng)
+    while t <= T:
+        u = rng.random()
+        if u < alpha:  # the same draw says which
+            arm = min(int(u / alpha * K), K - 1)
+        else:
+            arm, _ = choose(ucb, max(in_use, K), xi, rng)
+        before_query(ledger, data, parts[arm])
+        reward = query(world, ledger, data, t, arm, rng)
+        after_query(world, ledger, data, parts[arm], t)
+        update(ucb, arm, reward)
+        in_use += 1
+        n = int(plays[arm])
+        if n == M:
+            cusum[BASE, arm] = ucb[MEAN, arm]
+        elif n > M and walk(cusum, arm, reward, epsilon) >= h:
+            ledger.restarts += 1
+            in_use -= n
+            forget(ucb, arm)
+            cusum[:, arm] = 0.0
+            take_away(world, data, parts[arm])
+        after = t + 1
+        t = next_query(plan, ledger, rng)
+        idle(world, ledger, data, after, t, plays if in_use > 0 else anyone, rng)
+
+
+@njit
+def walk(cusum, arm, reward, epsilon):
+    """The higher of the arm's two walks after `reward`."""
+    above = reward - cusum[BASE, arm]
+    cusum[RISE, arm] = max(0.0, cusum[RISE, arm] + above - epsilon)
+    cusum[FALL, arm] = max(0.0, cusum[FALL, arm] - above - epsilon)
+    return max(cusum[RISE, arm], cusum[FALL, arm])
+
+
+@dataclass(frozen=True)
+class Options(PlanOptions):
+    """xi: the factor of the logarithm in the index. M: rewards that make the base mean. epsilon:
+    drift that is let pass. h_scale: times ln(Q / C). alpha_scale: times sqrt(C ln(Q / C) / Q)."""
+
+    xi: float = schema.real(1.0, above=0)
+    M: int = schema.whole(150, low=1)
+    epsilon: float = schema.real(0.1, low=0, high=1)
+    h_scale: float = schema.real(1.0, above=0)
+    alpha_scale: float = schema.real(1.0, low=0)
+
+
+def arguments(K, T, B, V, options, S):
+    C = changes(S)
+    log = max(1.0, math.log(B / C))
+    alpha = min(1.0, options.alpha_scale * math.sqrt(C * log / B))
+    return (
+        plan_of(options),
+        float(options.xi),
+        int(options.M),
+        float(options.epsilon),
+        options.h_scale * log,
+        alpha,
+    )
+
+
+POLICY = Policy(
+    id="cusum_ucb",
+    summary="UCB that forgets arms a CUSUM test finds changed, under a query plan",
+    kernel=play,
+    told=("T", "B", "S"),
+    options=Options,
+    arguments=arguments,
+)

@@ -1,0 +1,59 @@
+"""Triangle waves whose best arm crosses: `switching_centred` without its jumps.
+
+Means lie in [1/2 - A/2, 1/2 + A/2], A = `amplitude`. In a half wave the arm on top falls to the
+bottom while another, uniform among the rest, rises from there to the top; they cross half way, all
+others wait at the bottom. A half wave costs A, so V pays for V/A of them, each of A T/V rounds: the
+period is 2 A T/V. The last one is cut where V is spent. With K = 2 both arms are triangle waves in
+antiphase: Besbes, Gur, Zeevi's (2014) example with straight lines for sines, see `sinusoid`.
+
+All of V is spent, unless V/A > T - 1: a half wave takes a round at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.world.adversaries.base import Adversary, below_ceiling, wandering_arm
+from confee.world.adversaries.lines import through, whole_and_rest
+
+CEILING = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """amplitude: from the lowest mean to the highest; the best arm's largest lead."""
+
+    amplitude: float = schema.real(0.5, above=0, high=CEILING)
+
+
+def resolve(options, K, T, B, V):
+    return {"amplitude": below_ceiling("adversary.amplitude", options.amplitude, CEILING)}
+
+
+def draw(resolved, K, T, V, rng):
+    """Knots where half waves end: good arm g_j on top in knot j; the last at (V/A - j) of it."""
+    amplitude = resolved["amplitude"]
+    waves, rest = whole_and_rest(min(V / amplitude, T - 1.0))
+    good = wandering_arm(waves + 2, K, rng)
+    height = np.zeros((waves + 1, K))
+    height[np.arange(waves + 1), good[:-1]] = 1.0
+    times = np.arange(waves + 1.0)
+    if rest:
+        end = height[-1].copy()
+        end[good[-2:]] = 1 - rest, rest
+        height, times = np.vstack([height, end]), np.append(times, waves + rest)
+    return through(times, 0.5 + amplitude * (height - 0.5), T)
+
+
+ADVERSARY = Adversary(
+    id="drift",
+    summary="triangle waves whose best arm crosses",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength="amplitude",
+    ceiling=CEILING,
+)

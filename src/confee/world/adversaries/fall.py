@@ -1,0 +1,67 @@
+"""The best arm falls below the rest, again and again: the next best one has not changed.
+
+Three levels: top = 1/2 + size/2, middle = 1/2, low = 1/2 - size/2. An arm leads from the top, its
+heir waits in the middle, the rest are low. Falls start n + 1 equal batches:
+
+- fall (costs `size`): the leader drops from top to low. Its heir, unmoved, is the best arm.
+- half a batch later (costs `size`/2): the new leader rises to the top, and a new heir, uniform
+  among all others, from low to the middle. The best arm stays. Without it the levels would sink by
+  size/2 with each fall, and leave [0, 1]. After the last fall there is none.
+
+So the best arm leads by size/2 at all times. n falls cost n size + (n - 1) size/2, hence
+n = floor((2 V/size + 1)/3), at most T/2 - 1: as many as V pays for.
+
+A policy that watches the arm it plays sees each fall at once. `rise` is the converse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts, wandering_arm
+from confee.world.path import Path
+
+CEILING = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """size: how deep the leader falls, twice its lead."""
+
+    size: float = schema.real(0.5, above=0, high=CEILING)
+
+
+def resolve(options, K, T, B, V):
+    return {"size": below_ceiling("adversary.size", options.size, CEILING)}
+
+
+def events(T: int, V: float, size: float) -> tuple[int, np.ndarray]:
+    """(n, first rounds of segments): how many falls or rises, and where the path changes.
+
+    Segment 0 is the first batch; 2 j - 1 starts with event j, and 2 j half a batch later.
+    """
+    n = int(max(0, min(T // 2 - 1, (2 * V / size + 1 + 1e-9) // 3)))
+    halves = equal_starts(T, 2 * n + 2)
+    return n, np.append(1, halves[2 : 2 * n + 1])
+
+
+def draw(resolved, K, T, V, rng):
+    """Arm g_j leads batch j, and g_{j+1} is its heir."""
+    size = resolved["size"]
+    n, start = events(T, V, size)
+    good = wandering_arm(n + 2, K, rng)
+    segment = np.arange(len(start))
+    batch, fallen = (segment + 1) // 2, segment % 2 == 1
+    mean = np.full((len(start), K), 0.5 - size / 2)
+    mean[segment, good[batch]] = np.where(fallen, 0.5, 0.5 + size / 2)
+    waiting = segment[~fallen]
+    mean[waiting, good[batch[waiting] + 1]] = 0.5
+    return Path.steps(start, mean, T)
+
+
+ADVERSARY = Adversary(
+    "fall", "the best arm falls below the rest", Options, resolve, draw, "size", CEILING
+)

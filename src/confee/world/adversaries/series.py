@@ -1,0 +1,124 @@
+"""A real series in a CSV file: read strictly, and known by its content.
+
+Format: a header row; the first column is time (numbers or ISO dates, increasing), each other one an
+arm; a row a time, all cells numbers. UTF-8, commas.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import io
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confee.errors import ConfeeError
+from confee.schema import show
+
+KEY = "adversary.file"
+
+
+@dataclass(frozen=True)
+class Series:
+    """`values` [rows, series] with a name each; `digest` is that of the file's bytes."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    digest: str
+
+
+def read(file: Path) -> Series:
+    """The series in `file`. Raises ConfeeError, in one line, for whatever is wrong with it."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise ConfeeError(f"{KEY}={file}: no such file") from None
+    except OSError as error:
+        raise ConfeeError(f"{KEY}={file}: cannot be read: {error.strerror}") from None
+    return _parsed(file, content)
+
+
+@functools.lru_cache(maxsize=16)
+def planned(file: Path, digest: str) -> Series:
+    """The series of `file` that a plan read: with this digest. Raises ConfeeError otherwise."""
+    series = read(file)
+    if series.digest != digest:
+        raise ConfeeError(f"{KEY}={file}: changed since it was planned; run again")
+    return series
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(file: Path, content: bytes) -> Series:
+    def refuse(reason: str) -> ConfeeError:
+        return ConfeeError(f"{KEY}={file}: {reason}")
+
+    try:
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        raise refuse("not a CSV file; must be text with commas") from None
+    while rows and not rows[-1]:  # a blank line at the end
+        rows.pop()
+    if not rows:
+        raise refuse("empty; must have a header row")
+    names = [name.strip() for name in rows[0]]
+    if len(names) < 3:
+        raise refuse(f"{max(len(names) - 1, 0)} series; must have a time and at least 2")
+    if "" in names[1:] or len(set(names)) < len(names):
+        raise refuse("a column's name is missing or used twice")
+    if len(rows) < 3:
+        raise refuse(f"{len(rows) - 1} rows under the header; must be at least 2")
+    for line, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise refuse(f"line {line} has {len(row)} cells; must have {len(names)}")
+    times = _times([row[0].strip() for row in rows[1:]], refuse)
+    for line, (one, then) in enumerate(itertools.pairwise(times), start=3):
+        if not one < then:
+            raise refuse(f"line {line}: time {rows[line - 1][0]} is not after the one before it")
+    values = np.empty((len(rows) - 1, len(names) - 1))
+    for i, row in enumerate(rows[1:]):
+        for j, cell in enumerate(row[1:]):
+            values[i, j] = _number(cell, f"line {i + 2}, {show(names[j + 1])}", refuse)
+    values.flags.writeable = False
+    return Series(tuple(names[1:]), values, hashlib.sha256(content).hexdigest()[:16])
+
+
+def _number(cell: str, where: str, refuse: Callable[[str], ConfeeError]) -> float:
+    if not cell.strip():
+        raise refuse(f"{where}: no value; must be a number")
+    number = _float(cell)
+    if number is None:
+        raise refuse(f"{where}: {show(cell)}; must be a finite number")
+    return number
+
+
+def _float(cell: str) -> float | None:
+    try:
+        number = float(cell) if "_" not in cell else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _date(cell: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(cell)
+    except ValueError:
+        return None
+
+
+def _times(cells: list[str], refuse: Callable[[str], ConfeeError]) -> list[Any]:
+    """Times that compare: numbers, or dates; all with a time zone or none."""
+    for read_one in (_float, _date):
+        times = [read_one(cell) for cell in cells]
+        zones = {getattr(time, "tzinfo", None) is None for time in times}
+        if None not in times and len(zones) == 1:
+            return times
+    raise refuse("its first column must be time: all numbers, or all ISO dates")

@@ -1,0 +1,48 @@
+"""`switching` at random times: as many changes as V pays for, anywhere in 2..T.
+
+The m - 1 = min(T, 1 + floor(V/gap)) - 1 changes are distinct rounds drawn uniformly from 2..T, so
+pieces have very unequal lengths. The model of an abruptly changing environment of Garivier,
+Moulines (2011), with a uniform prior on its breakpoints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.world.adversaries.base import (
+    Adversary,
+    batches,
+    below_ceiling,
+    one_good_arm,
+    wandering_arm,
+)
+
+CEILING = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap: the good arm's lead over 1/2."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+
+
+def resolve(options, K, T, B, V):
+    return {"gap": below_ceiling("adversary.gap", options.gap, CEILING)}
+
+
+def draw(resolved, K, T, V, rng):
+    """One good arm at 1/2 + gap, the rest at 1/2; another good arm from each change on."""
+    gap = resolved["gap"]
+    m = batches(T, V, gap)
+    changes = 2 + np.sort(rng.choice(T - 1, size=m - 1, replace=False))
+    good = wandering_arm(m, K, rng)
+    return one_good_arm(np.append(1, changes), good, K, T, 0.5, 0.5 + gap)
+
+
+ADVERSARY = Adversary(
+    "switching_random", "the same at random times", Options, resolve, draw, ceiling=CEILING
+)
