@@ -36,7 +36,7 @@ def ranking(table: pd.DataFrame) -> Figure:
     budgets = sorted(table["budget"].unique())
     rows = [_order(table[table["situation"] == world]) for world in worlds]
     heights = [len(labels) * ROW + 0.3 for labels in rows]
-    fig = style.figure(sum(heights) + 0.35, w_pad=0.02, wspace=0.02, h_pad=0.02, hspace=0.02)
+    fig = style.figure(sum(heights) + 0.35, w_pad=0.03, wspace=0.02, h_pad=0.02, hspace=0.02)
     axes = fig.subplots(len(worlds), len(budgets), squeeze=False, sharex=True,
                         height_ratios=heights)  # fmt: skip
     low, top = table[["low", "ratio"]].min(axis=None), table[["high", "ratio"]].max(axis=None)
@@ -50,7 +50,7 @@ def ranking(table: pd.DataFrame) -> Figure:
                           fontsize=7)  # fmt: skip
             ax.set_title(f"{WORLDS[world]}, {numbers.budget(budget)}", fontsize=8, pad=3)
             numbers.log_axis(ax, "x", low / 1.1, top * 1.15, 4)
-            if line is axes[-1]:
+            if world == worlds[-1]:
                 ax.set_xlabel("regret over the best", fontsize=8)
     handles = [
         Line2D([], [], color=style.INK, marker="o", linestyle="none",
@@ -94,5 +94,4 @@ def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
         if told[one] != told[other]:
             ax.axhline(y + 0.5, color=style.INK, linewidth=0.8)
     ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)

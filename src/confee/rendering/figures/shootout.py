@@ -60,7 +60,7 @@ def shootout(heat: pd.DataFrame) -> Figure:
     rows = [order(panel) for panel in panels]
     names = max(len(kind_name(kind)) for kind in kinds)
     heights = [len(labels) * ROW + HEAD for labels in rows]
-    fig = style.figure(sum(heights) + 0.045 * names + 0.3, h_pad=0.01, w_pad=0.01, hspace=0.0)
+    fig = style.figure(sum(heights) + 0.045 * names + 0.3, h_pad=0.01, w_pad=0.03, hspace=0.0)
     axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     scale = _scale(heat)
     for ax, budget, panel, labels in zip(axes, budgets, panels, rows, strict=True):
@@ -88,7 +88,7 @@ def kind_name(kind: str) -> str:
 
 def order(panel: pd.DataFrame) -> list[str]:
     """Labels by what they are told (nothing first), then by their mean over adversaries."""
-    log = panel.assign(log=np.log(panel["norm"]))
+    log = panel.assign(log=np.log(panel["norm"].clip(lower=NONE)))
     table = log.groupby("label").agg(told=("told", "first"), mean=("log", "mean")).reset_index()
     table["group"] = table["told"].map(list(GROUPS).index)
     return list(table.sort_values(["group", "mean", "label"])["label"])
