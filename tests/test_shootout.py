@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +22,9 @@ from confee.rendering.figures.shootout import KINDS, order, short
 from confee.rendering.tables import to_latex, to_markdown
 from confee.simulation.needs import RANKED
 from confee.simulation.plan import plan
+from confee.workflow.jobs import do_job, job_file
+from confee.workflow.pictures import draw
+from confee.workflow.results import collect, measure, runs
 from confee.workflow.run import Run
 from confee.world.adversaries import ADVERSARIES
 
@@ -260,6 +265,41 @@ def test_experiments_without_a_ranking_have_none_of_its_files():
     run = Run({"overrides": "experiment=tiny"})
     assert run.tables == ["table1"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
+
+
+SMALL = (
+    "experiment=shootout toy=true seeds.choose=2 claims=[lower-bound/measured] "
+    "figures=[shootout,ranking] maps.shootout.policies=[ucb1,sw_ucb,oracle] "
+    "maps.shootout_still.policies=[ucb1,sw_ucb,oracle] maps.shootout_plans.policies=[ucb1_front] "
+    "maps.shootout_plans_still.policies=[ucb1_front] "
+) + " ".join(f"maps.{one}.T=2e3 maps.{one}.K=2 maps.{one}.beta=0.8" for one in RANKED)
+
+
+def test_a_small_one_from_plan_to_pictures(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = Run({"overrides": SMALL})
+    run.prepare()
+    for name in run.jobs:
+        do_job(job_file(name))
+    plan = json.loads(run.plan_text)
+    collect(plan)
+    assert [str(file) for file in measure(plan)] == run.measured
+    table = pd.read_csv(run.measured[2])
+    labels = {"ucb1", "sw_ucb", "ucb1(plan=front)"}
+    assert set(table.loc[table["situation"] == "known", "label"]) == labels
+    assert set(table.loc[table["situation"] == "unknown", "label"]) == labels - {"sw_ucb"}
+    regret = runs(plan)
+    for (K, B, V), cell in regret.groupby(["K", "B", "V"]):
+        counts = cell.groupby("label").size()
+        assert counts.nunique() == 1, (K, B, V)
+        # The same path draws the same variation, whoever plays it: but where it adapts.
+        fixed = cell[(cell["adversary"] != "hard") & (cell["seed"] == 0)]
+        by = fixed.groupby(["adversary", "adversary.gap", "adversary.target"], dropna=False)
+        assert (by["variation"].nunique() <= 1).all()
+    for name, kinds in (("shootout", ("png",)), ("ranking", ("png",)), ("which_policy", ("md",))):
+        for file in draw(plan, name, [f"{name}.{kind}" for kind in kinds]):
+            assert file.stat().st_size > 500
+    assert "UCB1" in Path("which_policy.md").read_text()
 
 
 # ------------------------------------------------------------------ pictures and tables
