@@ -109,7 +109,7 @@ def test_equal_numbers_give_equal_configurations():
     assert len({tuple(u.file for u in run.plan.units) for run in plans}) == 1
 
 
-@pytest.mark.parametrize("name", config.options("experiment"))
+@pytest.mark.parametrize("name", config.conf_files("experiment"))
 def test_every_experiment_of_conf_is_valid(name):
     run = Run({"overrides": f"experiment={name}"})
     assert run.name == name
@@ -122,7 +122,7 @@ def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
     from confee.world.adversaries import ADVERSARIES
 
     known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
-    assert config.options(group) == sorted(known)
+    assert config.conf_files(group) == sorted(known)
     for name, spec in known.items():
         conf = yaml.safe_load((config.conf_folder() / group / f"{name}.yaml").read_text())
         assert conf.pop("name") == name

@@ -16,8 +16,10 @@ LOWER_BOUND_CONSTANT = 1 / (8 * 1920 ** (1 / 3))
 EXPONENTS = {
     "rate": {"K": 1 / 3, "V": 1 / 3, "B": -1 / 3, "T": 0.0},
     "uniform": {"K": 0.0, "V": 0.0, "B": 0.0, "T": 0.0},
+    "stationary": {"K": 1 / 2, "V": 0.0, "B": -1 / 2, "T": 0.0},
 }
-"""Exponents of R/T. `T` is at fixed B: the rate says R/T does not depend on T there."""
+"""Exponents of R/T. `T` is at fixed B: the rate says R/T does not depend on T there. `stationary`
+is T sqrt(K / B), the row of Table 1 for V = 0."""
 
 MINIMAL_BUDGET_EXPONENT = 0.8
 """B = omega(T^{3/4}) is read as B >= T^0.8: at T^{3/4} itself the theorem promises nothing."""

@@ -31,7 +31,7 @@ LEDGER = (
     "on-demand-free", "lower-bound/algebra", "lower-bound/measured", "lower-bound-constant",
     "kl-bound", "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
     "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",
-    "naive-allocation",
+    "naive-allocation", "full-feedback", "table-rows",
 )  # fmt: skip
 """All claims, in the order in which they are shown."""
 

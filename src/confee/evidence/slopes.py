@@ -51,26 +51,29 @@ class Model:
 
     `theory`: which exponents of theory.EXPONENTS hold for it, None if none is claimed;
     `k_log_k`: its theorem has (K ln K)^{1/3}, so K ln K is the regressor on the axis K;
-    `blocks`: it plays HyQue's blocks, so the place of the last cut ripples its regret.
+    `blocks`: it plays blocks of 2^n `slots` (HyQue's) or `queries` (MASTER's), so the place of the
+    last cut ripples its regret.
     """
 
     theory: str | None = None
     k_log_k: bool = False
-    blocks: bool = False
+    blocks: str | None = None
 
 
-_BLOCKS = Model(theory="rate", blocks=True)
+_BLOCKS = Model(theory="rate", blocks="slots")
 
 MODELS = {
     "hyque": _BLOCKS,
     "hyque_calibrated": _BLOCKS,
     "hyque_tuned": _BLOCKS,
-    "baque": Model(blocks=True),
-    "odque": Model(blocks=True),
-    "hyque_blind": Model(blocks=True),
-    "hyque_discarding": Model(blocks=True),
+    "baque": Model(blocks="slots"),
+    "odque": Model(blocks="slots"),
+    "hyque_blind": Model(blocks="slots"),
+    "hyque_discarding": Model(blocks="slots"),
     "rexp3b": Model(theory="rate", k_log_k=True),
     "rexp3": Model(theory="rate", k_log_k=True),
+    "master": Model(theory="rate", blocks="queries"),
+    "cbm_ucb": Model(theory="stationary"),
     "uniform": Model(theory="uniform"),
 }
 
@@ -93,6 +96,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     for T in the joint fit. `theory` is what is claimed of this policy (NaN if nothing is).
     `sqrt_log` is likewise what a factor sqrt(ln B) would add. `span` is a ratio of budgets on T,
     B and in the joint fit, else of the axis' variable. `left_out` says what was left out and why.
+    A policy that was played at V = 0 alone is held to the stationary row of Table 1, T sqrt(K / B);
+    beside other V, such cells are out of range.
 
     Args:
         worst: one row a cell, as from worst_cases.
@@ -104,8 +109,11 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     table = plan.merge(worst.drop(columns="policy", errors="ignore"), on=CELL, how="left")
     table["reason"] = _reasons(table)
     rows: list[dict] = []
-    for label, own in table.groupby("label", sort=True):
+    for label, group in table.groupby("label", sort=True):
+        own = group.copy()
         model = MODELS.get(str(own["policy"].iloc[0]), Model())
+        if (own["V"] > 0).any():
+            own.loc[own["V"] == 0, "reason"] = "out of range"
         for axis in AXES:
             here = own[own["axis"] == axis]
             if not here.empty:
@@ -153,7 +161,7 @@ def _variables(cells: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
     return {
         "T": np.log(cells["T"].to_numpy(dtype=float)),
         "B": np.log(cells["B"].to_numpy(dtype=float)),
-        "V": np.log(cells["V"].to_numpy(dtype=float)),
+        "V": np.log(cells["V"].where(cells["V"] > 0, 1.0).to_numpy(dtype=float)),
         "K": np.log(k * np.log(k)) if model.k_log_k else np.log(k),
     }
 
@@ -165,7 +173,9 @@ def _curve(logs: dict[str, np.ndarray], exponents: dict[str, float]) -> np.ndarr
 
 def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Model) -> Design:
     cut = None
-    if model.blocks:
+    if model.blocks == "queries":
+        cut = np.log2(cells["B"].to_numpy(dtype=float) + 1)
+    if model.blocks == "slots":
         slots = [t / theory.slot_length(int(t), int(b))
                  for t, b in cells[["T", "B"]].itertuples(index=False)]  # fmt: skip
         cut = np.log2(np.array(slots) + 1)
@@ -186,7 +196,8 @@ def _fit_rows(
     y = np.log(regret / cells["T"].to_numpy(dtype=float))
     se = cells["se"].to_numpy(dtype=float) / regret
     seeds = cells["seeds"].to_numpy(dtype=float)
-    rate = design.project(_curve(logs, theory.EXPONENTS["rate"]))
+    row_of_table = "rate" if (cells["V"] > 0).all() else "stationary"
+    rate = design.project(_curve(logs, theory.EXPONENTS[row_of_table]))
     root = design.project(0.5 * np.log(np.log(cells["B"].to_numpy(dtype=float))))
     if model.theory is None:
         claimed = np.full(len(names), math.nan)
@@ -233,7 +244,8 @@ def _axis_rows(
     left_out = _left_out(cells)
     entering = _whole_points(cells, cells["reason"] == "")
     parts = {"upper": _upper(entering, axis), "all": entering, "local": _last(entering, 2)}
-    if axis in SPANNING and entering["point"].nunique() < MINIMAL_POINTS:
+    few = entering["point"].nunique() < MINIMAL_POINTS
+    if axis in SPANNING and few and (cells["V"] > 0).all():
         usable = ~cells["reason"].isin(["not run", "out of range", "no regret"])
         growth = _whole_points(cells, usable)
         parts["growth"] = _upper(growth, axis)

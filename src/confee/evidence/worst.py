@@ -100,9 +100,12 @@ def worst_cases(
 def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:
     """Whether the policy's own theorem speaks of this setting.
 
-    Rexp3B: V in [1/K, B/K], any B (appendix). All others are held to Theorem 4.1.
+    Rexp3B: V in [1/K, B/K], any B (appendix); Rexp3 likewise. V = 0: the stationary row of Table 1,
+    any B. All others are held to Theorem 4.1.
     """
-    if policy == "rexp3b":
+    if V == 0:
+        return True
+    if policy in ("rexp3b", "rexp3"):
         return 1 / K <= V <= B / K
     return theory.theorem_range(K, T, B, V)
 

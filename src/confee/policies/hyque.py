@@ -15,6 +15,7 @@ import numpy as np
 from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
+from confee.policies.change_tests import next_look, rho
 from confee.policies.schedule import arrange, draw_instances
 from confee.policies.ucb import MEAN, PLAYS, WIDTH, choose, reset, update
 from confee.world.game import idle, query
@@ -114,8 +115,7 @@ def play(
                 if scheduled:
                     rewards += reward
 
-                # Line 8, test (ii): mean of g~ - R at least 3 rho^(queries). N rho(N) does not
-                # decrease and the sum grows by at most 1 a query: most queries need no look.
+                # Line 8, test (ii): mean of g~ - R at least 3 rho^(queries).
                 lowest = min(lowest, value)
                 queries += 1
                 excess += value - reward
@@ -127,7 +127,7 @@ def play(
                         else:
                             restart = True
                             break
-                    check = queries + max(1, int(min(scale * bound - excess, 1e15)))
+                    check = next_look(queries, excess, scale * bound)
 
             # Line 8, test (i): a span ended in round t - 1, mean baseline reward over it.
             while (
@@ -161,12 +161,6 @@ def draw(ucb, tau, rng):
     if ucb[PLAYS, arm] == 0.0:
         return arm, 1.0
     return arm, min(1.0, ucb[MEAN, arm] + math.sqrt(2.0 * math.log(tau)) * ucb[WIDTH, arm])
-
-
-@njit
-def rho(t, K):
-    """sqrt(K ln max(t, 2) / t) + K / t (Lemma on UCB1)."""
-    return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
 
 
 @njit

@@ -1,4 +1,5 @@
-"""The random schedule of one BaQue block (Algorithm 1, lines 1-9; the paper's block figure).
+"""The random schedule of one block: BaQue's (Algorithm 1, lines 1-9; the paper's block figure), and
+MASTER's, from which it descends.
 
 A block of order n has 2^n slots. Instance (m, s), s a multiple of 2^m, spans slots s to
 s + 2^m - 1; a slot belongs to the finest started instance over it. Spans are nested or apart, so a
@@ -16,16 +17,26 @@ from confee.jit import njit
 
 @njit
 def draw_instances(n, rng):
-    """Starts each instance (m, s) with probability 2^{(m - n)/2} (line 4), independently.
+    """Starts each instance (m, s) with probability 2^{(m - n)/2} (line 4), see `draw_started`."""
+    chances = np.empty(n + 1)
+    for m in range(n + 1):
+        chances[m] = 2.0 ** (0.5 * (m - n))
+    return draw_started(chances, rng)
+
+
+@njit
+def draw_started(chances, rng):
+    """Starts each instance (m, s) of a block with probability chances[m], independently.
 
     Returns (orders, starts) sorted by start, the coarser first: the outer span before the inner.
     Skips over the instances that do not start, so the cost is that of those that do.
     """
+    n = chances.shape[0] - 1
     size = 64
     keys = np.empty(size, dtype=np.int64)
     count = 0
     for m in range(n, -1, -1):
-        chance = 2.0 ** (0.5 * (m - n))
+        chance = chances[m]
         slots = 1 << (n - m)
         s = -1
         while True:

@@ -93,6 +93,11 @@ class Needs:
     studies: tuple[Study, ...] = ()
 
 
+def octave(phase: int, phases: int) -> float:
+    """Factors 2^(-1/2) < ... < 2^(1/2), spread evenly over one octave."""
+    return 2 ** ((phase + 0.5) / phases - 0.5)
+
+
 def union(needs: Iterable[Needs]) -> Needs:
     """All of them together, in order; duplicates are for the plan to find."""
     needs = list(needs)

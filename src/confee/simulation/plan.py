@@ -21,7 +21,7 @@ from confee import theory
 from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
-from confee.simulation.needs import AXES, Needs, Study
+from confee.simulation.needs import AXES, Needs, Study, octave
 from confee.simulation.play import USUAL, Accounting
 
 CHOOSE, ESTIMATE = "choose", "estimate"
@@ -215,17 +215,12 @@ class Map:
         """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
         settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
         for K, point, beta, phase in settings:
-            T = round(point * _octave(phase, self.phases) ** (1 / beta))
+            T = round(point * octave(phase, self.phases) ** (1 / beta))
             B = min(T, math.ceil(T**beta - 1e-9))
             variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
             for V in [*variations, *(B**nu for nu in self.nu)]:
                 if B >= K:
                     yield Place(label, point, phase, K, T, B, float(V))
-
-
-def _octave(phase: int, phases: int) -> float:
-    """Factors 2^(-1/2) < ... < 2^(1/2), spread evenly over one octave."""
-    return 2 ** ((phase + 0.5) / phases - 0.5)
 
 
 @dataclass(frozen=True)
@@ -253,13 +248,13 @@ class Grid:
         return self.maps[place.axis].family if place.axis in self.maps else ()
 
     def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
-        octave = _octave(phase, self.phases)
+        factor = octave(phase, self.phases)
         T, B = values["T"], values["B"]
         if B is None:  # an octave of B = T^0.8
-            T = round(T * octave ** (1 / theory.MINIMAL_BUDGET_EXPONENT))
+            T = round(T * factor ** (1 / theory.MINIMAL_BUDGET_EXPONENT))
             B = math.ceil(T**theory.MINIMAL_BUDGET_EXPONENT)
         else:
-            T, B = round(T * octave), round(B * octave)
+            T, B = round(T * factor), round(B * factor)
         return Place(axis, point, phase, values["K"], T, B, values["V"])
 
 

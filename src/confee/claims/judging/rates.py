@@ -148,7 +148,7 @@ def reason(joint: Joint, checks: Sequence[Check]) -> str:
     return f"not shown on either side of the margin {MARGIN}: {', '.join(open_ones)}"
 
 
-def control_check(evidence: Evidence, axes: str, label: str, sqrt_log: bool) -> dict:
+def control_check(evidence: Evidence, axes: Sequence[str], label: str, sqrt_log: bool) -> dict:
     """A control through the checks of its axes; `failed` is None if it was played on none."""
     slopes = evidence.slopes
     played = [axis for axis in axes if axis_of(slopes, label, axis, "upper") is not None]

@@ -18,7 +18,7 @@ import numpy as np
 from confee import theory
 from confee.canonical import stream
 from confee.jit import njit
-from confee.policies.hyque import rho
+from confee.policies.change_tests import rho
 from confee.policies.ucb import choose, new_ucb, update
 from confee.world.game import BEST, MEANS, START, new_world
 from confee.world.path import Path

@@ -1,0 +1,148 @@
+"""MASTER (Wei and Luo 2021, Algorithms 1 to 3) around UCB1: multi-scale instances, restarts.
+
+A block of order n lasts 2^n steps. Where its step tau = 0, 1, ... is a multiple of 2^m, an instance
+of UCB1 of order m starts with probability rho(2^n) / rho(2^m), to last 2^m steps; the shortest
+instance over a step plays it. With f~_t the optimistic value of the step's arm, R_t its reward and
+U_t the least f~ of the block so far, a restart at n = 0 follows when
+
+    (1) an instance of order m ends and the mean of R over its span >= U_t + 9 rho^(2^m), or
+    (2) the mean of f~ - R over the block's steps so far, N of them, >= 3 rho^(N);
+
+    rho(t) = sqrt(K ln max(t, 2) / t) + K / t,    rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t).
+
+Told T and B. A step is a query, so Q = B of them are its horizon. Wei and Luo state the reduction
+for any base algorithm with an average error rho; base and rho are here the ones HyQue has (UCB1 of
+Auer et al. 2002, which sees its own instance's clock; the paper's lemma on UCB1), so that the two
+differ by schedule, allocation and pacing alone. delta is theirs to choose; as in HyQue it is 1/Q.
+Public code of Algorithm 1 has rho without the logarithm, which changes start rates, not the rule.
+
+Idle rounds after a query play the frequencies of the instance that made it, whose `data` are in
+use; after a restart, any arm until the next query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema, theory
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.change_tests import next_look, rho
+from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.schedule import arrange, draw_started
+from confee.policies.ucb import PLAYS, choose, reset, update
+from confee.world.game import idle, query
+
+
+@njit
+def play(world, ledger, K, T, B, kind, exploration, factor, rng):
+    """factor: rho^ = factor * rho. One UCB1 an order: at most one instance of each is running."""
+    orders_at_most = 0
+    while 2 << orders_at_most <= B:
+        orders_at_most += 1
+    ucbs = np.zeros((orders_at_most + 1, 5, K))
+    datas = np.zeros((orders_at_most + 1, K + 4))
+    observed = np.zeros(orders_at_most + 1, dtype=np.int64)
+    nothing = np.zeros(K + 4)
+    any_arm = np.ones(K)
+
+    plan = new_plan(kind, T, B)
+    t = next_query(plan, ledger, rng)
+    idle(world, ledger, nothing, 1, t, any_arm, rng)
+    n = 0
+    while t <= T:  # Algorithm 3: blocks n = 0, 1, ...
+        orders, starts = draw_started(chances(n, K), rng)
+        pieces, _, closing = arrange(orders, starts)
+        spans = np.zeros(orders.shape[0])  # rewards of the block when an instance began
+        opened = closed = 0
+        rewards = 0.0  # of the block so far
+        lowest = 1.0  # U_t
+        excess = 0.0  # sum of f~ - R over the block
+        look = 1  # test 2 cannot fire before this many steps
+        restart = False
+
+        for p in range(pieces.shape[0]):
+            while opened < orders.shape[0] and starts[opened] <= pieces[p, 0]:
+                reset(ucbs[orders[opened]])
+                datas[orders[opened]][:] = 0.0
+                observed[orders[opened]] = 0
+                spans[opened] = rewards
+                opened += 1
+            m = orders[pieces[p, 2]]
+            ucb, data = ucbs[m], datas[m]
+            plays = ucb[PLAYS]
+
+            for steps in range(pieces[p, 0] + 1, pieces[p, 1] + 1):
+                arm, value = choose(ucb, observed[m], exploration, rng)
+                reward = query(world, ledger, data, t, arm, rng)
+                update(ucb, arm, reward)
+                observed[m] += 1
+                rewards += reward
+                lowest = min(lowest, value)
+                excess += value - reward
+
+                if steps >= look:  # test 2
+                    bound = 3.0 * factor * steps * rho(steps, K)
+                    restart = excess >= bound
+                    look = next_look(steps, excess, bound)
+                if steps == pieces[p, 1]:  # test 1: an instance ends with a piece, or not here
+                    while closed < closing.shape[0]:
+                        ended = closing[closed]
+                        size = 1 << orders[ended]
+                        if starts[ended] + size > steps:
+                            break
+                        rise = (rewards - spans[ended]) / size - lowest
+                        restart |= rise >= 9.0 * factor * rho(size, K)
+                        closed += 1
+
+                after = t + 1
+                t = next_query(plan, ledger, rng)
+                if restart:
+                    idle(world, ledger, nothing, after, t, any_arm, rng)
+                    break
+                idle(world, ledger, data, after, t, plays, rng)
+                if t > T:
+                    break
+            if restart or t > T:
+                break
+
+        n += 1
+        if restart:
+            ledger.restarts += 1
+            n = 0
+
+
+@njit
+def chances(n, K):
+    """rho(2^n) / rho(2^m) for m = 0..n (Algorithm 1)."""
+    made = np.empty(n + 1)
+    for m in range(n + 1):
+        made[m] = rho(1 << n, K) / rho(1 << m, K)
+    return made
+
+
+@dataclass(frozen=True)
+class Options(PlanOptions):
+    """exploration: the factor of ln tau in UCB1's index; 2 as printed. delta: the chance that the
+    tests may err with, 0 for 1/Q. scale multiplies rho^ of the tests; 1 is the theory."""
+
+    exploration: float = schema.real(2.0, above=0)
+    delta: float = schema.real(0.0, low=0, high=1)
+    scale: float = schema.real(1.0, low=0)
+
+
+def arguments(K, T, B, V, options):
+    reading = theory.Reading(delta=options.delta or None)
+    factor = options.scale * theory.rho_hat_factor(B, reading)
+    return plan_of(options), float(options.exploration), float(factor)
+
+
+POLICY = Policy(
+    id="master",
+    summary="MASTER (Wei and Luo 2021) around UCB1, under a query plan",
+    kernel=play,
+    options=Options,
+    arguments=arguments,
+)
