@@ -15,9 +15,8 @@ from confee.errors import ConfeeError
 main = workflow.is_main_process and not workflow.output_settings.dryrun
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.
-    from confee.rendering import FIGURES
+    from confee.rendering import FIGURES, TABLES
     from confee.workflow.jobs import stamp
-    from confee.workflow.pictures import TABLES
     from confee.workflow.run import Run
 
     run = Run(config)

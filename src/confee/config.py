@@ -349,10 +349,11 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
             raise ConfeeError(f"{where}: must not be named after an axis")
         lists = dict(_mapping(said, where))
         policies = _names(lists.pop("policies", []), f"{where}.policies", list(values["policies"]))
+        met = _names(lists.pop("family", []), f"{where}.family", list(values["family"]))
         checked: dict[str, list[Any]] = {}
         for name, points in lists.items():
             if name not in fields:
-                known = ", ".join(["policies", *fields])
+                known = ", ".join(["policies", "family", *fields])
                 raise ConfeeError(f"{where}.{name}={schema.show(points)}: must be one of {known}")
             points = points if isinstance(points, list) else [points]
             words = (LARGEST,) if name == "V" else ()
@@ -368,7 +369,7 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
                 raise ConfeeError(f"{where}.{name}: missing; must be a list of numbers")
         if not checked.get("V") and not checked.get("nu"):
             raise ConfeeError(f"{where}.V: missing; must be a list of numbers, or give nu")
-        made[label] = Map(policies, **checked, phases=phases[0])
+        made[label] = Map(policies, **checked, phases=phases[0], family=met)
     return made
 
 

@@ -26,8 +26,7 @@ rule slopes:
         due=run.due("slopes"),
         regret=f"{results}/regret.parquet",
     output:
-        f"{results}/worst.csv",
-        f"{results}/slopes.csv",
+        run.measured,
         run.note("slopes"),
     params:
         key=run.keys["slopes"],

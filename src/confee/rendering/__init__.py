@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confee.errors import ConfeeError
 from confee.rendering.cells import CELL, keys
+from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,16 @@ class Recipe(NamedTuple):
     axes: tuple[str, ...] = ()
     maps: tuple[str, ...] = ()
     """Maps it shows: where a run is told its claims, they are played if the figure is named."""
+
+
+class Sheet(NamedTuple):
+    """What a table says, how it is made (with its caption), its label in LaTeX, and the axes and
+    maps of which there must be one."""
+
+    shows: str
+    make: Callable[[Any], tuple[pd.DataFrame, str]]
+    label: str
+    axes: tuple[str, ...]
 
 
 def _axis(which: str) -> Recipe:
@@ -94,6 +105,36 @@ def _decomposition(data: Any) -> Figure:
     return decomposition(chosen(rows, at(data.worst, cells), data.choose))
 
 
+def _shootout(data: Any) -> Figure:
+    from confee.rendering.figures.shootout import shootout
+
+    return shootout(data.heat)
+
+
+def _ranking(data: Any) -> Figure:
+    from confee.rendering.figures.ranking import ranking
+
+    return ranking(data.ranking)
+
+
+def _table1(data: Any) -> tuple[pd.DataFrame, str]:
+    from confee.rendering.tables.table1 import CAPTION, table1
+
+    return table1(data.slopes), CAPTION
+
+
+def _which_policy(data: Any) -> tuple[pd.DataFrame, str]:
+    from confee.rendering.tables.which_policy import CAPTION, which_policy
+
+    return which_policy(data.ranking), CAPTION
+
+
+def _questions(data: Any) -> tuple[pd.DataFrame, str]:
+    from confee.rendering.tables.questions import CAPTION, questions
+
+    return questions(data.questions), CAPTION
+
+
 FIGURES: dict[str, Recipe] = {
     "block": Recipe("the paper's block, from the scheduler", ("pieces", "n", "b"), _block),
     "regret-T": _axis("T"),
@@ -129,6 +170,22 @@ FIGURES: dict[str, Recipe] = {
         ("regret", "worst", "points", "choose"),
         _decomposition,
     ),
+    "shootout": Recipe(
+        "normalised regret, policies against adversaries",
+        ("heat",),
+        _shootout,
+        ("shootout",),
+        maps=RANKED,
+    ),
+    "ranking": Recipe(
+        "who is how far from the best", ("ranking",), _ranking, ("shootout",), maps=RANKED
+    ),
+}
+
+TABLES: dict[str, Sheet] = {
+    "table1": Sheet("the paper's Table 1", _table1, "rates", ("T", "B", "V", "K")),
+    "which_policy": Sheet("which policy to use", _which_policy, "which", ("shootout",)),
+    "questions": Sheet("patterns, restarts, plans", _questions, "questions", ("shootout",)),
 }
 
 

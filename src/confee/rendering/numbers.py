@@ -40,6 +40,11 @@ def exponent(value: float, low: float, high: float) -> str:
     return f"{signed(value)} [{signed(low)}, {signed(high)}]"
 
 
+def budget(beta: float) -> str:
+    """B = T^beta."""
+    return "$B = T$" if beta == 1 else f"$B = T^{{{beta:g}}}$"
+
+
 def number(value: float, _position: object = None) -> str:
     """A tick's label: short as it is, long as a power of ten."""
     if value <= 0:

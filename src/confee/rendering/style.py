@@ -80,7 +80,7 @@ class Look(NamedTuple):
     """How a label is drawn: the same in every picture."""
 
     color: str
-    marker: str
+    marker: Any
     linestyle: Any
     linewidth: float = 1.1
 
@@ -99,6 +99,17 @@ LOOKS = {
     "rexp3b(pool=set)": Look("#E69F00", "d", DOT),
     "ucb1": Look("#882255", "P", LONG),
     "sw_ucb": Look("#00A878", "X", SOLID),
+    "rexp3": Look("#1C1AD0", ">", DOTS),
+    "exp3": Look("#C65D3E", "H", LONG),
+    "exp3_s": Look("#241B4D", (6, 1, 0), DOT),
+    "d_ucb": Look("#43D883", (3, 1, 0), DOT),
+    "bob_sw_ucb": Look("#295981", "$B$", DOTS),
+    "cbm_ucb": Look("#25D8D0", "8", LONG),
+    "master": Look("#A50C2A", (4, 1, 0), SOLID),
+    "glr_ucb": Look("#3268D5", "$G$", DOT),
+    "cusum_ucb": Look("#C423A5", "$C$", DOTS),
+    "m_ucb": Look("#AB350C", "$M$", LONG),
+    "random_restart": Look("#24D7A9", "$R$", DOTS),
     "greedy_spend": Look("#CDBB55", "<", LONG),
     "uniform": Look("#777777", "h", SOLID),
     "oracle": Look("#000000", "*", DOTS),
@@ -131,6 +142,12 @@ NAMES = {
     "m_ucb": "M-UCB",
     "cbm_ucb": "CBM-UCB",
     "master": "MASTER",
+    "random_restart": "random restart",
+    "bob_sw_ucb": "BOB-SW-UCB",
+    "hyque_blind": "HyQue, blind",
+    "hyque_discarding": "HyQue, discarding",
+    "sw_ucb_copied": "SW-UCB, copied",
+    "sw_ucb_misled": "SW-UCB, misled",
     "greedy_spend": "greedy spend",
 }
 
@@ -142,8 +159,9 @@ DASHES: list[Any] = [SOLID, LONG, DOT, DOTS]
 
 
 def display(label: str) -> str:
-    """The name a reader sees: `rexp3b(pool=set)` is Rexp3B (pool=set)."""
-    policy, bracket, options = label.partition("(")
+    """The name a reader sees: `rexp3b(pool=set)` is Rexp3B (pool=set), `ucb1(plan=front)` UCB1
+    (front)."""
+    policy, bracket, options = label.replace("plan=", "").partition("(")
     name = NAMES.get(policy, policy.replace("_", " "))
     return plain(f"{name} ({options}" if bracket else name)
 

@@ -14,6 +14,10 @@ from confee.code import code_hash
 
 AXES = ("T", "B", "V", "K")
 
+RANKED = ("shootout", "shootout_still", "shootout_plans", "shootout_plans_still")
+"""The maps on which policies are ranked: of worlds that change, of worlds that don't (V = 0), and
+of policies under other query plans in both."""
+
 Conf = Mapping[str, Any]
 """A policy or an adversary as conf says it: {"name": id, **options}."""
 

@@ -185,6 +185,10 @@ class Place:
     B: int
     V: float
 
+    @property
+    def setting(self) -> tuple[int, int, int, float]:
+        return self.K, self.T, self.B, self.V
+
 
 LARGEST = "largest"
 
@@ -194,7 +198,8 @@ class Map:
     """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
 
     `policies`: the labels of the experiment's policies that play it. `largest` for V is the
-    theorem's upper end, sqrt(B)/K.
+    theorem's upper end, sqrt(B)/K. `family`: the entries of the experiment's family that are met
+    on it, all by default.
     """
 
     policies: Sequence[str]
@@ -204,6 +209,7 @@ class Map:
     V: Sequence[float | str] = ()
     nu: Sequence[float] = ()
     phases: int = 1
+    family: Sequence[str] = ()
 
     def places(self, label: str) -> Iterator[Place]:
         """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
@@ -236,6 +242,10 @@ class Grid:
                     yield self._place(axis, point, phase, values)
         for label, one in self.maps.items():
             yield from one.places(label)
+
+    def met(self, place: Place) -> Sequence[str]:
+        """The entries of the family that a place is about; all if it names none."""
+        return self.maps[place.axis].family if place.axis in self.maps else ()
 
     def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
         factor = octave(phase, self.phases)
@@ -285,11 +295,18 @@ def plan(
     accounting: Accounting = USUAL,
     needs: Needs | None = None,
 ) -> Plan:
-    """The plan of an experiment, with the cells and studies that claims ask for."""
+    """The plan of an experiment, with the cells and studies that claims ask for.
+
+    What is played at a setting (K, T, B, V) is the same for all policies and all places there: what
+    any of them is about.
+    """
     made = Plan()
     seen: set[Cell] = set()
     met: dict[tuple, list[Opponent]] = {}
     places = list(grid.places())
+    about: dict[tuple, set[str]] = {}
+    for place in places:
+        about.setdefault(place.setting, set()).update(grid.met(place) or entries)
     for label, entrant in entrants.items():
         own = [m for m, one in grid.maps.items() if label in one.policies]
         start = seeds.estimate if entrant.estimate is None else entrant.estimate
@@ -301,11 +318,12 @@ def plan(
             if place.axis in AXES and too_large:
                 continue
             sizes: dict[str, Any] = {name: getattr(place, name) for name in "KTBV"}
-            where = (place.K, place.T, place.B, place.V)
+            where = place.setting
             try:
                 one = cell(entrant.conf, f"policies.{label}", **sizes)
                 if where not in met:
-                    met[where] = family(entries, *where)
+                    named = {e: said for e, said in entries.items() if e in about[where]}
+                    met[where] = family(named, *where)
             except ConfeeError as error:
                 name = "grid" if place.axis in AXES else "maps"
                 raise ConfeeError(f"{name}.{place.axis}={place.point:g}: {error}") from None

@@ -12,13 +12,11 @@ import numpy as np
 from confee import theory
 from confee.canonical import digest
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, render
+from confee.rendering import FIGURES, TABLES, render
 from confee.workflow import results
 
 if TYPE_CHECKING:
     import pandas as pd
-
-TABLES = ("table1",)
 
 # What a figure shows of the code itself, beside results.
 SHOWN = {
@@ -58,6 +56,21 @@ class Data:
     @cached_property
     def slopes(self) -> pd.DataFrame:
         return results.frame(self.plan, "slopes.csv")
+
+    # Rankings.
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        table = results.frame(self.plan, "ranking.csv")
+        return table.assign(V=table["V"].astype(str))
+
+    @cached_property
+    def questions(self) -> pd.DataFrame:
+        return results.frame(self.plan, "questions.csv")
+
+    @cached_property
+    def heat(self) -> pd.DataFrame:
+        return results.frame(self.plan, "heat.csv")
 
     # The floor figure.
 
@@ -131,7 +144,7 @@ class Data:
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
-FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor"}
+FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor", "heat", "ranking"}
 """What pictures need that is in results; the others show the code alone."""
 
 
@@ -154,12 +167,11 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
         "command": f"snakemake figures/{experiment}/{name}.{suffix}",
     }
     if name in TABLES:
-        from confee.rendering.tables.table1 import CAPTION, table1
         from confee.rendering.tables.write import save as save_table
 
-        table = table1(data.slopes)
-        for target in targets:
-            save_table(table, target, about, CAPTION, "rates")
+        table, caption = TABLES[name].make(data)
+        for target in made:
+            save_table(table, target, about, caption, TABLES[name].label)
         return made
     if name not in FIGURES:
         raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confee import jit
 from confee.errors import ConfeeError
 from confee.simulation import files
+from confee.simulation.needs import RANKED
 from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, read_scale, read_unit
 from confee.workflow.stages import file_hash
 
@@ -138,12 +139,33 @@ def gather(plan: Mapping[str, Any]) -> Evidence:
 
 
 def measure(plan: Mapping[str, Any]) -> list[Path]:
-    """Writes worst.csv and slopes.csv."""
+    """Writes worst.csv and slopes.csv, and where policies are ranked what `rankings` says."""
     found = gather(plan)
-    made = [folder(plan) / "worst.csv", folder(plan) / "slopes.csv"]
-    files.write_text(made[0], found.worst.to_csv(index=False))
-    files.write_text(made[1], found.slopes.to_csv(index=False))
-    return made
+    frames = {"worst": found.worst, "slopes": found.slopes}
+    if ranked(plan["points"]):
+        frames |= rankings(found)
+    for name, table in frames.items():
+        files.write_text(folder(plan) / f"{name}.csv", table.to_csv(index=False))
+    return [folder(plan) / f"{name}.csv" for name in frames]
+
+
+RANKINGS = ("ranking", "questions", "heat")
+
+
+def ranked(points: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a plan's points lie on maps of which policies are ranked."""
+    return any(point["axis"] in RANKED for point in points)
+
+
+def rankings(found: Evidence) -> dict[str, pd.DataFrame]:
+    """The tables RANKINGS, see confee.evidence.ranking."""
+    from confee.evidence import ranking
+    from confee.policies import POLICIES
+
+    told = {policy.id: policy.told for policy in POLICIES.values()}
+    runs = ranking.played(found.regret, found.points, found.choose)
+    tables = (ranking.ranking(runs, told), ranking.questions(runs), ranking.heat(runs, told))
+    return dict(zip(RANKINGS, tables, strict=True))
 
 
 def judge(plan: Mapping[str, Any]) -> list[Path]:

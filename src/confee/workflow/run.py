@@ -14,14 +14,15 @@ from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
 from confee.code import code_hash
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES
+from confee.rendering import FIGURES, TABLES
 from confee.simulation import files
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
-from confee.workflow.pictures import SHOWN, TABLES, alone
+from confee.workflow.pictures import SHOWN, alone
+from confee.workflow.results import RANKINGS, ranked
 
 STUDY_SECONDS = 20.0
 """Studies are cut into jobs of about so long."""
@@ -55,7 +56,9 @@ class Run:
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
-        self.tables = list(TABLES) if self.pictures or not e.claims else []
+        there = {point["axis"] for point in self.plan.points}
+        sheets = TABLES if self.pictures or not e.claims else {}
+        self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
         self._needs: dict[str, list[str]] = {}
         self._kernels: set[str] = set()
@@ -162,6 +165,12 @@ class Run:
 
     # ---------------------------------------------------------------------- results
 
+    @property
+    def measured(self) -> list[str]:
+        """The tables of the stage `slopes`."""
+        names = ["worst", "slopes", *(RANKINGS if ranked(self.plan.points) else ())]
+        return [f"results/{self.name}/{name}.csv" for name in names]
+
     @cached_property
     def about(self) -> dict[str, Any]:
         """What the experiment's results were made from; cores, shards and hosts are not in it."""
@@ -202,7 +211,7 @@ class Run:
         # A module taken alone imports what belongs to other stages.
         collecting = code_hash((), ("confee.workflow.results", "confee.simulation.files"))
         made = {"regret": digest(["regret", self.about, collecting])}
-        measuring = code_hash(["confee.evidence"])
+        measuring = code_hash(["confee.evidence", "confee.evidence.ranking"])
         made["slopes"] = digest(["slopes", made["regret"], measuring])
         named = {claims.CLAIMS[id].__name__ for id in self.claims}
         judging = code_hash(["confee.claims", "confee.claims.ledger", *named])

@@ -19,7 +19,8 @@ LEVEL = 0.05
 
 
 def runs_on_hard(runs: pd.DataFrame, choose: int = 0) -> pd.DataFrame:
-    """The runs on `hard` where the proof's choices are possible, with a numeric column `c`.
+    """The runs on `hard` where the proof's choices are possible, with a numeric column `c`; not
+    those where it adapts.
 
     With `choose`, only the seeds that every adversary got: the fresh ones depend on the outcome.
     """
@@ -29,6 +30,8 @@ def runs_on_hard(runs: pd.DataFrame, choose: int = 0) -> pd.DataFrame:
         return runs.iloc[:0].assign(c=np.nan)
     runs = runs.assign(c=pd.to_numeric(runs["adversary.c"], errors="coerce"))
     mask = runs["adversary"] == "hard"
+    if "adversary.adaptive" in runs:
+        mask &= pd.to_numeric(runs["adversary.adaptive"], errors="coerce") != 1
     if choose:
         mask &= runs["seed"] < choose
     runs = runs[mask]

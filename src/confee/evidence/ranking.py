@@ -1,0 +1,306 @@
+"""Which policy has the least regret: rankings and paired questions, on maps of many adversaries.
+
+All policies meet the same paths, seed by seed. So policies are compared by differences of log
+regret over the same (adversary, parameters, seed), averaged over all of these but the seed: one
+number a seed. Seeds are independent, whatever the adversaries that share one, so the t-interval
+over seeds is right. Ratios are geometric means.
+
+Regret under one round counts as one round: only controls, and policies on worlds that are solved
+at once, have so little. Kinds of adversary weigh the same however many strengths each has, and so
+do settings (K, T, B, V).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+from confee import theory
+from confee.evidence.worst import CELL, SETTING
+from confee.simulation.needs import RANKED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05
+"""Intervals and sets of winners miss with at most this probability."""
+
+MARGIN = 1.05
+"""What is within 5 % of the best is as good."""
+
+LEAST = 1.0
+"""Rounds of regret that count as none."""
+
+FORMS = ("target", "adaptive")
+"""Parameters that make another kind of adversary, not another strength of it."""
+
+EQUAL = "switching"
+PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
+"""Changes placed or shaped otherwise than at equal distances, at the same gap."""
+
+PAIRS = (
+    ("random_restart", "ucb1"), ("random_restart", "glr_ucb"), ("random_restart", "cusum_ucb"),
+    ("random_restart", "m_ucb"), ("random_restart", "master"), ("random_restart", "hyque"),
+    ("glr_ucb", "ucb1"), ("master", "ucb1"), ("hyque", "ucb1"), ("hyque", "baque"),
+    ("hyque_calibrated", "hyque"),
+)  # fmt: skip
+"""Do restarts help, detected or not? The first policy's regret over the second's."""
+
+RANKING = [
+    "situation", "V", "budget", "by", "label", "policy", "told", "level", "ratio", "low", "high",
+    "least", "best", "adversary", "settings", "seeds",
+]  # fmt: skip
+QUESTIONS = [
+    "question", "label", "versus", "V", "budget", "ratio", "low", "high", "restarts",
+    "restarts_versus", "settings", "seeds",
+]  # fmt: skip
+HEAT = ["policy", "label", "told", "budget", "kind", "still", "norm", "settings"]
+
+
+def played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """The runs on the ranked maps, of the seeds that met every adversary.
+
+    Columns beside those of `regret`: `kind` of adversary, `one` (which of its kind), `gap`,
+    `budget` (ln B / ln T), `norm`: regret over T (K V / B)^{1/3}, over T sqrt(K / B) at V = 0.
+    """
+    cells = points.loc[points["axis"].isin(RANKED), CELL].drop_duplicates()
+    runs = regret[regret["seed"] < choose].merge(cells, on=CELL)
+    parameters = [c for c in runs if c.startswith("adversary.")]
+    forms = [f"adversary.{name}" for name in FORMS if f"adversary.{name}" in parameters]
+    words = ["".join(map(_word, row)) for row in runs[forms].itertuples(index=False)]
+    kind = [f"{a}({word})" if word else a for a, word in zip(runs["adversary"], words, strict=True)]
+    one = ["|".join(map(str, row)) for row in runs[parameters].itertuples(index=False)]
+    unit = {s: _unit(*s) for s in set(runs[SETTING].itertuples(index=False, name=None))}
+    units = [unit[s] for s in runs[SETTING].itertuples(index=False, name=None)]
+    return runs.assign(
+        kind=kind,
+        one=one,
+        gap=runs["adversary.gap"].round(12) if "adversary.gap" in runs else math.nan,
+        budget=(np.log(runs["B"]) / np.log(runs["T"])).round(2),
+        norm=runs["regret"] / units,
+    )
+
+
+def _word(value: object) -> str:
+    """`rexp3b`, or `adaptive` for a flag that is up; nothing where an adversary has no form."""
+    if isinstance(value, str):
+        return value
+    return "adaptive" if value == 1 else ""
+
+
+def _unit(K: int, T: int, B: int, V: float) -> float:
+    return theory.rate(K, T, B, V) if V > 0 else T * math.sqrt(K / B)
+
+
+def _log(regret: pd.Series) -> pd.Series:
+    return np.log(regret.clip(lower=LEAST))  # type: ignore[return-value]
+
+
+# --------------------------------------------------------------------------- scores
+
+
+def average(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean log regret of each seed (rows) and label (columns): kinds and settings weigh alike."""
+    value = runs.assign(log=_log(runs["regret"]))
+    by = ["label", "seed", *SETTING]
+    value = value.groupby([*by, "kind"])["log"].mean().groupby(by).mean()
+    return _balanced(value)
+
+
+def worst(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """As `average`, against the adversary with the most mean regret of each setting and label.
+
+    Adaptive adversaries are none of those that a worst case is taken over. The second frame says
+    which it is: label, SETTING, kind, norm (mean over seeds).
+    """
+    runs = runs[~runs["kind"].str.endswith("(adaptive)")]
+    by = ["label", *SETTING]
+    means = runs.groupby([*by, "kind", "one"])["norm"].mean().reset_index()
+    picks = means.loc[means.groupby(by)["norm"].idxmax()].reset_index(drop=True)
+    mine = runs.merge(picks[[*by, "kind", "one"]], on=[*by, "kind", "one"])
+    value = mine.assign(log=_log(mine["regret"])).set_index([*by, "seed"])["log"]
+    return _balanced(value), picks.drop(columns="one")
+
+
+def _balanced(value: pd.Series) -> pd.DataFrame:
+    """Seeds x labels, of those labels that were played at every setting and seed."""
+    table = value.unstack("label").dropna(axis=1)
+    return table.groupby("seed").mean()
+
+
+def compare(scores: pd.DataFrame) -> pd.DataFrame:
+    """Every label against the one with the least mean score: ratio, low, high, least, best.
+
+    `low, high` is the 95 % t-interval of the ratio over seeds, one label at a time. `least` is a
+    lower limit of all ratios together (Bonferroni over the other labels, one-sided): whichever
+    label is truly the best, all its `least` are at most 1 with 95 %, whatever it was compared
+    with. So `best`, `least` at most MARGIN, is a set that holds the truly best label with 95 %, and
+    what is left out is worse by more than the margin.
+    """
+    import pandas as pd
+
+    values = scores.to_numpy(dtype=float)
+    apart = values - values[:, [values.mean(axis=0).argmin()]]
+    n, others = len(apart), max(apart.shape[1] - 1, 1)
+    middle = apart.mean(axis=0)
+    se = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else middle * math.nan
+    half = _t(n - 1, 1 - LEVEL / 2) * se
+    logs = {"ratio": middle, "low": middle - half, "high": middle + half,
+            "least": middle - _t(n - 1, 1 - LEVEL / others) * se}  # fmt: skip
+    table = pd.DataFrame({name: np.exp(log) for name, log in logs.items()}, index=scores.columns)
+    table["best"] = ~(table["least"] > MARGIN)  # one seed excludes nothing
+    return table.rename_axis("label").reset_index()
+
+
+def _t(degrees: int, level: float) -> float:
+    return float(stdtrit(degrees, level)) if degrees >= 1 else math.nan
+
+
+# --------------------------------------------------------------------------- the ranking
+
+
+def situation_of(told: Sequence[str]) -> str:
+    """`path`, `V`, `S` or `nothing`: the most that a policy is told beside T and B."""
+    return next((one for one in ("path", "V", "S") if one in told), "nothing")
+
+
+def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Who is best: columns RANKING, a row for each label of a situation, budget and criterion.
+
+    Situations: V is `known` (all policies that are not told the path), `unknown` (those told
+    neither V nor the number of changes S), or `zero` (all again; nothing changes). `V` is one value
+    or `all`. `by` is the `mean` log regret over adversaries, or the `worst` of them. `level` is
+    normalised regret, a geometric mean, and `adversary` the kind that is worst most often.
+
+    Args:
+        runs: of `played`.
+        told: policy id -> what it is told.
+    """
+    import pandas as pd
+
+    group = runs["policy"].map(lambda policy: situation_of(told[policy]))
+    runs = runs.assign(group=group)[group != "path"]
+    rows = []
+    for budget, at in runs.groupby("budget"):
+        for situation in ("known", "unknown", "zero"):
+            mine = at[(at["V"] == 0) == (situation == "zero")]
+            if situation == "unknown":
+                mine = mine[mine["group"] == "nothing"]
+            several = sorted(mine["V"].unique())
+            for V in ["all", *several] if len(several) > 1 else several:
+                some = mine if V == "all" else mine[mine["V"] == V]
+                said = {"situation": situation, "V": f"{V:g}" if V != "all" else V,
+                        "budget": budget, "settings": len(some[SETTING].drop_duplicates()),
+                        "seeds": some["seed"].nunique()}  # fmt: skip
+                for by, table in _both(some):
+                    rows.append(table.assign(by=by, **said))
+    if not rows:
+        return pd.DataFrame(columns=RANKING)
+    made = pd.concat(rows, ignore_index=True)
+    policy = runs.drop_duplicates("label").set_index("label")[["policy", "group"]]
+    made["policy"] = made["label"].map(policy["policy"])
+    made["told"] = made["label"].map(policy["group"])
+    order = ["situation", "V", "budget", "by", "ratio", "label"]
+    return made[RANKING].sort_values(order, ignore_index=True)
+
+
+def _both(runs: pd.DataFrame):
+    """(criterion, its table) for the mean over adversaries and for the worst of them."""
+    units = runs.drop_duplicates(SETTING)
+    shift = np.log([_unit(*s) for s in units[SETTING].itertuples(index=False, name=None)]).mean()
+    scores = average(runs)
+    table = compare(scores)
+    yield "mean", table.assign(level=np.exp(scores.mean() - shift).to_numpy(), adversary="")
+    scores, picks = worst(runs)
+    table = compare(scores)
+    most = picks.groupby("label")["kind"].agg(lambda kinds: kinds.mode().iloc[0])
+    level = np.exp(scores.mean() - shift).to_numpy()
+    yield "worst", table.assign(level=level, adversary=table["label"].map(most))
+
+
+# --------------------------------------------------------------------------- questions
+
+
+def questions(runs: pd.DataFrame) -> pd.DataFrame:
+    """Paired ratios of regret, columns QUESTIONS; budgets apart, and `V` as `moving` or `zero`.
+
+    - `pattern`: a label's regret where changes are packed, random or centred, over its regret where
+      they are equal, at the same setting, gap and seed;
+    - `restarts`: one label's regret over another's (PAIRS) on the same paths;
+    - `plan`: a label under another query plan, over the same with its plan of default.
+
+    `ratio` is a geometric mean with its 95 % t-interval over seeds, one at a time. `restarts` and
+    `restarts_versus` are counts a run.
+    """
+    import pandas as pd
+
+    rows = []
+    labels = set(runs["label"])
+    pairs = [("restarts", a, b) for a, b in PAIRS if {a, b} <= labels]
+    plans = sorted(label for label in labels if "(plan=" in label)
+    pairs += [("plan", a, a.partition("(")[0]) for a in plans if a.partition("(")[0] in labels]
+    for (budget, still), at in runs.groupby(["budget", runs["V"] == 0]):
+        where = {"V": "zero" if still else "moving", "budget": budget}
+        for question, a, b in pairs:
+            one, other = at[at["label"] == a], at[at["label"] == b]
+            on = [*SETTING, "kind", "one", "seed"]
+            found = _paired(one, other, on)
+            if found["settings"]:
+                rows.append({"question": question, "label": a, "versus": b, **where, **found})
+        if still:
+            continue
+        for label, mine in at.groupby("label"):
+            equal = mine[mine["kind"] == EQUAL]
+            for kind in PATTERNS:
+                other = mine[mine["kind"] == kind]
+                found = _paired(other, equal, [*SETTING, "gap", "seed"])
+                said = {"question": "pattern", "label": label, "versus": kind}
+                if found["settings"]:
+                    rows.append({**said, **where, **found})
+    order = ["question", "label", "versus", "V", "budget"]
+    return pd.DataFrame(rows, columns=QUESTIONS).sort_values(order, ignore_index=True)
+
+
+def _paired(one: pd.DataFrame, other: pd.DataFrame, on: list[str]) -> dict[str, float]:
+    """exp of the mean difference of log regret over rows that agree in `on`."""
+    one, other = (f.assign(log=_log(f["regret"]))[[*on, "log", "restarts"]] for f in (one, other))
+    pairs = one.merge(other, on=on, suffixes=("", "_versus"))
+    apart = pairs.assign(apart=pairs["log"] - pairs["log_versus"])
+    cells = ["seed", *SETTING]
+    for by in ([*cells, "kind"] if "kind" in on else cells, cells, ["seed"]):
+        apart = apart.groupby(by)["apart"].mean().reset_index()
+    n = len(apart)
+    middle = float(apart["apart"].mean()) if n else math.nan
+    se = float(apart["apart"].std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    half = _t(n - 1, 1 - LEVEL / 2) * se
+    return {
+        "ratio": math.exp(middle),
+        "low": math.exp(middle - half),
+        "high": math.exp(middle + half),
+        "restarts": float(pairs["restarts"].mean()),
+        "restarts_versus": float(pairs["restarts_versus"].mean()),
+        "settings": len(pairs[SETTING].drop_duplicates()),
+        "seeds": n,
+    }
+
+
+# --------------------------------------------------------------------------- the heat map
+
+
+def heat(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Normalised regret of each label against each kind of adversary, columns HEAT.
+
+    The mean over seeds at the worst strength of the kind; a geometric mean over settings.
+    """
+    by = ["policy", "label", "budget", "kind", *SETTING]
+    means = runs.groupby([*by, "one"])["norm"].mean().groupby(by).max()
+    log = np.log(means.clip(lower=1e-12)).reset_index()
+    table = log.groupby(by[:4])["norm"].agg(["mean", "size"]).reset_index()
+    table["told"] = table["policy"].map(lambda policy: situation_of(told[policy]))
+    table["norm"] = np.exp(table["mean"])
+    table["still"] = table["kind"].isin(runs.loc[runs["V"] == 0, "kind"].unique())
+    return table.rename(columns={"size": "settings"})[HEAT]

@@ -1,0 +1,71 @@
+"""Which policy to use, when the variation is known, unknown or zero, at which budget."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from confee.rendering import numbers, style
+
+SITUATIONS = {"known": "known, above 0", "unknown": "unknown, above 0", "zero": "zero"}
+CRITERIA = {"mean": "mean over adversaries", "worst": "worst adversary"}
+MARKS = {"V": " (V)", "S": " (S)", "nothing": ""}
+MOST = 4
+"""Names shown of those that are as good as the best."""
+
+CAPTION = (
+    "The policy with the least regret, in brackets over $T (K V_T/B)^{1/3}$, or over "
+    "$T (K/B)^{1/2}$ where nothing changes: geometric means over $K$, $V_T$ and, for the mean, "
+    "adversaries. 'Or': policies that may be the best or within 5% of it, all at once with 95% "
+    "confidence. 'Then': the best of the others. (V) is told the variation, (S) the number of "
+    "changes; where the variation is unknown neither takes part, and 'against told' is the regret "
+    "over that of the best policy of the row above."
+)
+
+
+def which_policy(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Text, a row for each situation and criterion, a column for each budget.
+
+    `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
+    """
+    alone = ranking.groupby("situation")["V"].transform("nunique") == 1
+    ranking = ranking[(ranking["V"] == "all") | alone]
+    rows = []
+    for situation, name in SITUATIONS.items():
+        for by, criterion in CRITERIA.items():
+            row = {"Variation $V_T$": name, "Least regret": criterion}
+            for budget in sorted(ranking["budget"].unique()):
+                at = ranking[(ranking["budget"] == budget) & (ranking["by"] == by)]
+                row[numbers.budget(budget)] = _entry(at, situation)
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _entry(at: pd.DataFrame, situation: str) -> str:
+    """`A 0.91 or B, C; then D, 12% worse`."""
+    mine = at[at["situation"] == situation].sort_values(["ratio", "label"])
+    if mine.empty:
+        return "not played"
+    best, *others = mine[mine["best"]].itertuples()
+    text = f"{_name(best)} [{best.level:.3g}]"
+    if others:
+        names = [_name(one) for one in others[:MOST]]
+        more = len(others) - len(names)
+        text += " or " + ", ".join(names) + (f" and {more} more" if more else "")
+    rest = mine[~mine["best"]]
+    if len(rest):
+        following = next(rest.itertuples())
+        text += f"; then {_name(following)}, {_worse(following.ratio)}"
+    if situation == "unknown":
+        known = at[(at["situation"] == "known") & (at["label"] == best.label)]
+        if len(known):
+            row = known.iloc[0]
+            text += f"; against told {row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+    return text
+
+
+def _name(row) -> str:
+    return style.display(row.label) + MARKS.get(row.told, "")
+
+
+def _worse(ratio: float) -> str:
+    return f"{ratio - 1:.0%} worse" if ratio < 2 else f"{ratio:.1f} times"
