@@ -42,13 +42,22 @@ EQUAL = "switching"
 PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
 """Changes placed or shaped otherwise than at equal distances, at the same gap."""
 
+UNAWARE = "random_restart(rate=0.001)"
+"""Random restarts that are told nothing of the number of changes."""
+
 PAIRS = (
     ("random_restart", "ucb1"), ("random_restart", "glr_ucb"), ("random_restart", "cusum_ucb"),
     ("random_restart", "m_ucb"), ("random_restart", "master"), ("random_restart", "hyque"),
     ("glr_ucb", "ucb1"), ("master", "ucb1"), ("hyque", "ucb1"), ("hyque", "baque"),
-    ("hyque_calibrated", "hyque"),
+    ("hyque_calibrated", "hyque"), (UNAWARE, "ucb1"), (UNAWARE, "glr_ucb"), (UNAWARE, "hyque"),
 )  # fmt: skip
 """Do restarts help, detected or not? The first policy's regret over the second's."""
+
+BLIND = (
+    ("ucb1_leader", "ucb1"), ("sw_ucb_leader", "sw_ucb"), ("cbm_ucb", "ucb1_leader"),
+    ("cbm_ucb", "ucb1"),
+)  # fmt: skip
+"""Is it when a policy looks, or what it plays while it does not?"""
 
 RANKING = [
     "situation", "V", "budget", "by", "label", "policy", "told", "level", "ratio", "low", "high",
@@ -230,7 +239,8 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
 
     - `pattern`: a label's regret where changes are packed, random or centred, over its regret where
       they are equal, at the same setting, gap and seed;
-    - `restarts`: one label's regret over another's (PAIRS) on the same paths;
+    - `restarts`: one label's regret over another's (PAIRS) on the same paths; `blind`: likewise
+      (BLIND), of policies that differ in what idle rounds play, or in when they query;
     - `plan`: a label under another query plan, over the same with its plan of default.
 
     `ratio` is a geometric mean with its 95 % t-interval over seeds, one at a time. `restarts` and
@@ -240,7 +250,8 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     labels = set(runs["label"])
-    pairs = [("restarts", a, b) for a, b in PAIRS if {a, b} <= labels]
+    asked = {"restarts": PAIRS, "blind": BLIND}
+    pairs = [(q, a, b) for q, some in asked.items() for a, b in some if {a, b} <= labels]
     plans = sorted(label for label in labels if "(plan=" in label)
     pairs += [("plan", a, a.partition("(")[0]) for a in plans if a.partition("(")[0] in labels]
     for (budget, still), at in runs.groupby(["budget", runs["V"] == 0]):

@@ -49,7 +49,7 @@ def play(world, ledger, K, T, B, kind, H, gamma, xi, shift, scale, rng):
         for j in range(experts):
             p[j] = (1.0 - gamma) * s[j] / total + gamma / experts
         j = draw(p, 1.0, rng)
-        t, earned = play_queries(world, ledger, plan, t, K, T, H, windows[j], xi, rng)
+        t, earned = play_queries(world, ledger, plan, t, K, T, H, False, windows[j], xi, rng)
         s[j] *= math.exp(gamma / (experts * p[j]) * (shift + earned / scale))
         if s[j] > 1e100:  # the same chances, out of the way of overflow
             s /= s[j]

@@ -15,23 +15,25 @@ from confee.world.game import MEANS, START, idle, new_data, query
 
 
 @njit
-def play(world, ledger, K, T, B, kind, window, xi, rng):
+def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
     """One window for all queries; before the first, any arm."""
     plan = new_plan(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
-    play_queries(world, ledger, plan, t, K, T, B, window, xi, rng)
+    play_queries(world, ledger, plan, t, K, T, B, by_index, window, xi, rng)
 
 
 @njit
-def play_queries(world, ledger, plan, t, K, T, queries, window, xi, rng):
+def play_queries(world, ledger, plan, t, K, T, queries, by_index, window, xi, rng):
     """SW-UCB from nothing for up to `queries` queries, the first in round t, with idle rounds.
 
     Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
-    Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window.
+    Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window;
+    by_index: the arm that a query would play.
     Returns (round of the query after these, sum of rewards).
     """
     plays, rewards = np.zeros(K), np.zeros(K)
+    blind = np.zeros(K) if by_index else plays
     mean, width = np.zeros(K), np.zeros(K)
     data = new_data(K)
     arms = np.zeros(window, dtype=np.int64)
@@ -42,7 +44,7 @@ def play_queries(world, ledger, plan, t, K, T, queries, window, xi, rng):
     first, total = ledger.queries, 0.0
     while t <= T and ledger.queries - first < queries:
         tau = ledger.queries - first
-        arm = choose(plays, mean, width, math.sqrt(xi * math.log(max(1, min(tau, window)))), rng)
+        arm = choose(plays, mean, width, root(xi, tau, window), rng)
         place = tau % window
         if ledger.literal:
             leaving = rewarded[place].copy()
@@ -67,8 +69,17 @@ def play_queries(world, ledger, plan, t, K, T, queries, window, xi, rng):
         total += reward
         after = t + 1
         t = next_query(plan, ledger, rng)
-        idle(world, ledger, data, after, t, plays, rng)
+        if by_index:
+            blind[:] = 0.0
+            blind[choose(plays, mean, width, root(xi, tau + 1, window), rng)] = 1.0
+        idle(world, ledger, data, after, t, blind, rng)
     return t, total
+
+
+@njit
+def root(xi, tau, window):
+    """sqrt(xi ln min(tau, window)), tau the queries so far."""
+    return math.sqrt(xi * math.log(max(1, min(tau, window))))
 
 
 @njit
@@ -120,9 +131,10 @@ class Options(PlanOptions):
     window_scale: float = schema.real(1.0, above=0)
 
 
-def arguments(K, T, B, V, options):
+def arguments(K, T, B, V, options, by_index=False):
     window = round(theory.window(K, B, V) * options.window_scale)
-    return plan_of(options), min(max(window, K), B), float(options.xi)
+    window = min(max(window, K), B)
+    return plan_of(options), by_index, window, float(options.xi)
 
 
 POLICY = Policy(

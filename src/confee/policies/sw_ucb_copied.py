@@ -17,7 +17,7 @@ from confee.world.game import BEST, MEANS
 
 
 @njit
-def play(world, ledger, K, T, B, kind, window, xi, rng):
+def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
     """`sw_ucb` on a world with K copies of each arm."""
     wide = np.zeros((world.shape[0], MEANS + 3 * K * K))
     wide[:, :MEANS] = world[:, :MEANS]
@@ -26,11 +26,11 @@ def play(world, ledger, K, T, B, kind, window, xi, rng):
         for k in range(K * K):
             wide[s, MEANS + k] = world[s, MEANS + k // K]
             wide[s, MEANS + K * K + k] = world[s, MEANS + K + k // K]
-    play_arms(wide, ledger, K * K, T, B, kind, window, xi, rng)
+    play_arms(wide, ledger, K * K, T, B, kind, by_index, window, xi, rng)
 
 
 def arguments(K, T, B, V, options):
-    return PACED, min(max(theory.window(K * K, B, V), K * K), B), 0.5
+    return PACED, False, min(max(theory.window(K * K, B, V), K * K), B), 0.5
 
 
 POLICY = Policy(

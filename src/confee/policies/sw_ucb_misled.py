@@ -5,14 +5,12 @@ Its window stays as it is while changes come more often, so its regret grows wit
 
 from __future__ import annotations
 
-from confee import theory
 from confee.policies import sw_ucb
 from confee.policies.base import Policy
-from confee.policies.plans import PACED
 
 POLICY = Policy(
     id="sw_ucb_misled",
     summary="control: sliding-window UCB that is told V = 1/K, whatever V is",
     kernel=sw_ucb.play,
-    arguments=lambda K, T, B, V, options: (PACED, min(max(theory.window(K, B, 1 / K), K), B), 0.5),
+    arguments=lambda K, T, B, V, options: sw_ucb.arguments(K, T, B, 1 / K, sw_ucb.Options()),
 )

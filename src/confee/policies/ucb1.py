@@ -15,10 +15,13 @@ from confee.world.game import idle, new_data, query
 
 
 @njit
-def play(world, ledger, K, T, B, kind, exploration, rng):
-    """In idle rounds, arms by the frequency of all queries so far; any arm before the first."""
+def play(world, ledger, K, T, B, kind, by_index, exploration, rng):
+    """In idle rounds, arms by the frequency of all queries so far; any arm before the first.
+
+    by_index: the arm that a query would play, instead.
+    """
     ucb = new_ucb(K)
-    plays = ucb[PLAYS]
+    blind = np.zeros(K) if by_index else ucb[PLAYS]
     data = new_data(K)
     plan = new_plan(kind, T, B)
     t = next_query(plan, ledger, rng)
@@ -29,7 +32,11 @@ def play(world, ledger, K, T, B, kind, exploration, rng):
         update(ucb, arm, reward)
         after = t + 1
         t = next_query(plan, ledger, rng)
-        idle(world, ledger, data, after, t, plays, rng)
+        if by_index:
+            arm, _ = choose(ucb, ledger.queries, exploration, rng)
+            blind[:] = 0.0
+            blind[arm] = 1.0
+        idle(world, ledger, data, after, t, blind, rng)
 
 
 @dataclass(frozen=True)
@@ -39,10 +46,14 @@ class Options(PlanOptions):
     exploration: float = schema.real(2.0, above=0)
 
 
+def arguments(K, T, B, V, options, by_index=False):
+    return plan_of(options), by_index, float(options.exploration)
+
+
 POLICY = Policy(
     id="ucb1",
     summary="UCB1 under a query plan",
     kernel=play,
     options=Options,
-    arguments=lambda K, T, B, V, options: (plan_of(options), float(options.exploration)),
+    arguments=arguments,
 )

@@ -10,14 +10,20 @@ from confee.rendering.figures.shootout import kind_name
 ASKED = ("hyque", "rexp3b", "sw_ucb", "ucb1")
 """Labels of which it is shown how the placing of changes hurts them; all are in questions.csv."""
 
-QUESTIONS = {"pattern": "changes placed otherwise", "restarts": "restarts", "plan": "query plan"}
+QUESTIONS = {
+    "pattern": "changes placed otherwise",
+    "restarts": "restarts",
+    "blind": "idle rounds",
+    "plan": "query plan",
+}
 WORLDS = {"moving": "changing", "zero": "stationary"}
 
 CAPTION = (
     "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, with 95% "
     "intervals one at a time. Changes placed otherwise: the policy's regret there over its own "
     "under changes at equal distances, at the same gap. Restarts: one policy over another, with "
-    "restarts a run (the larger of the budgets). Query plan: against the even pace."
+    "restarts a run (the larger of the budgets). Idle rounds: those of a leader play the arm that a "
+    "query would play, the others by frequency. Query plan: against the even pace."
 )
 
 
