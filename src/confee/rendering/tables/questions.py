@@ -22,7 +22,7 @@ CAPTION = (
     "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, with 95% "
     "intervals one at a time. Changes placed otherwise: the policy's regret there over its own "
     "under changes at equal distances, at the same gap. Restarts: one policy over another, with "
-    "restarts a run (the larger of the budgets). Idle rounds: those of a leader play the arm that a "
+    "restarts a run (the larger of the budgets). Idle rounds: a leader plays the arm that a "
     "query would play, the others by frequency. Query plan: against the even pace."
 )
 
