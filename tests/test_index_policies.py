@@ -471,3 +471,42 @@ def test_bandit_over_bandits_learns_which_window_pays():
         for T in (4000, 400_000)
     )
     assert late < 0.8 * early
+
+
+# ----------------------------------------------------------------------- leaders
+
+
+@pytest.mark.parametrize(("policy", "window"), [("ucb1_leader", None), ("sw_ucb_leader", 40)])
+def test_idle_rounds_of_a_leader_play_the_arm_that_leads(policy, window):
+    """The arm of the largest index over the queries in use, recomputed from all of them."""
+    K, T, B = 3, 4000, 400
+    path = swings(T)
+    V = math.sqrt(K) * B / (window + 0.5) ** 1.5 if window else 1.0  # this makes the window
+    queries, runs, row = noted(policy, path, B, V, 5)
+    assert row["queries"] == B
+    checked = 0
+    for start, _, chances, _ in runs:
+        seen = [(arm, reward) for t, arm, reward in queries if t < start]
+        n = len(seen)
+        seen = seen[-window:] if window else seen
+        plays = np.array([sum(arm == k for arm, _ in seen) for k in range(K)])
+        assert sorted(chances) == [0, 0, 1]
+        if plays.min() == 0:
+            assert plays[chances.argmax()] == 0
+            continue
+        means = np.array([sum(r for arm, r in seen if arm == k) for k in range(K)]) / plays
+        factor = 0.5 * math.log(min(n, window)) if window else 2 * math.log(n)
+        index = means + np.sqrt(factor / plays)
+        assert index[chances.argmax()] == pytest.approx(index.max())
+        checked += 1
+    assert checked > 300
+
+
+@pytest.mark.parametrize("policy", ["ucb1", "sw_ucb"])
+def test_a_leader_without_idle_rounds_is_the_policy_itself(policy):
+    """In law: at B = T there is nothing to play blind."""
+    path = swings(300)
+    sides = [[plays.play(name, path, 300, 1.0, shift + s)["regret"] for s in range(200)]
+             for name, shift in ((policy, 0), (f"{policy}_leader", 1000))]  # fmt: skip
+    apart = np.mean(sides[0]) - np.mean(sides[1])
+    assert abs(apart) < 4 * math.hypot(*(np.std(side) / math.sqrt(200) for side in sides))
