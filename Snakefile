@@ -23,6 +23,9 @@ try:
     if main:
         runlock.hold()
     run.prepare(dry=not main)
+    if workflow.is_main_process:
+        for label in run.experiment.unplayed:
+            print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
 

@@ -360,7 +360,7 @@ def restarted(path, B, rate, seed):
 @pytest.mark.parametrize("rate", [0.02, 0.2])
 def test_restarts_are_ucb1_anew(rate):
     path, B = swings(1800), 600
-    found = noted("random_restart", path, B, 0, 7, rate=rate)
+    found = noted("random_restart_unaware", path, B, 0, 7, rate=rate)
     queries, runs, restarts = restarted(path, B, rate, 7)
     assert_same(found, (queries, runs))
     assert found[2]["restarts"] == restarts > 0
@@ -373,7 +373,7 @@ def test_without_a_restart_it_is_ucb1():
     assert plays.play("random_restart", still, 900, 0, 8) == plays.play("ucb1", still, 900, 0, 8)
     path, later = swings(4000), np.random.default_rng(8)
     later.random()
-    row = plays.play("random_restart", path, 900, 0, 8, rate=1e-12)
+    row = plays.play("random_restart_unaware", path, 900, 0, 8, rate=1e-12)
     assert row == plays.play("ucb1", path, 900, 0, later)
     assert row["restarts"] == 0
 
@@ -382,7 +382,7 @@ def test_without_a_restart_it_is_ucb1():
 def test_restarts_are_a_coin_a_query(rate):
     path, B, runs = swings(4000), 1001, 200
     counts = [
-        plays.play("random_restart", path, B, 0, seed, rate=rate)["restarts"]
+        plays.play("random_restart_unaware", path, B, 0, seed, rate=rate)["restarts"]
         for seed in range(runs)
     ]
     deviation = math.sqrt((B - 1) * rate * (1 - rate))
@@ -397,10 +397,9 @@ def test_order_optimal_rate():
     spec = POLICIES["random_restart"]
     by_S = [spec.kernel_arguments(3, 10**5, 10**4, 1.0, S, spec.options())[1] for S in (1, 6, 21)]
     assert by_S == pytest.approx([0, math.sqrt(5 / 1e4 / math.log(1e4)), 2 * by_S[1]])
-    fixed = {
-        spec.kernel_arguments(3, 10**5, 10**4, 1.0, S, spec.options(rate=0.05)) for S in (1, 6, 21)
-    }
-    assert len(fixed) == 1
+    half = spec.kernel_arguments(3, 10**5, 10**4, 1.0, 6, spec.options(rate_scale=0.5))[1]
+    assert half == pytest.approx(by_S[1] / 2)
+    assert "S" not in POLICIES["random_restart_unaware"].told
 
 
 # ----------------------------------------------------------------------- bandit over bandits

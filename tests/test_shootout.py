@@ -269,8 +269,8 @@ def test_experiments_without_a_ranking_have_none_of_its_files():
 
 SMALL = (
     "experiment=shootout toy=true seeds.choose=2 claims=[lower-bound/measured] "
-    "figures=[shootout,ranking] maps.shootout.policies=[ucb1,sw_ucb,oracle] "
-    "maps.shootout_still.policies=[ucb1,sw_ucb,oracle] maps.shootout_plans.policies=[ucb1_front] "
+    "figures=[shootout,ranking] +maps.shootout.policies=[ucb1,sw_ucb,oracle] "
+    "+maps.shootout_still.policies=[ucb1,sw_ucb,oracle] maps.shootout_plans.policies=[ucb1_front] "
     "maps.shootout_plans_still.policies=[ucb1_front] "
 ) + " ".join(f"maps.{one}.T=2e3 maps.{one}.K=2 maps.{one}.beta=0.8" for one in RANKED)
 

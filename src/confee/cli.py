@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -40,10 +41,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(f"confee: {place}")
         if not type(error).__module__.startswith("numba."):
             raise
-        line = next((one for one in str(error).splitlines() if one.strip()), "")
-        sys.exit(f"confee: a kernel does not compile: {line}; NUMBA_DISABLE_JIT=1 shows where")
+        sys.exit(f"confee: a kernel does not compile: {_reason(str(error))}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
+
+
+def _reason(said: str) -> str:
+    """numba's pages, in one line: `<file>: line <n>: <what it does not take>`."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("Failed in", "File ", "- Resolution"))]
+    place = re.findall(r'File "([^"]+)", line (\d+)', said)
+    where = f"{place[-1][0]}: line {place[-1][1]}: " if place else ""
+    return where + (told[0] if told else lines[0] if lines else "")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         help="policy=hyque adversary=switching adversary.gap=0.25 K=2 T=1e4 B=1584 V=2 seeds=200 "
         "first_seed=0 idle=expected proxy=means output=cell.parquet",
     )
-    command("list", _list, "name the policies, adversaries, experiments, claims and figures")
+    known = command("list", _list, "name the policies, adversaries, ...; or explain one of them")
+    known.add_argument("name", nargs="?", help="a policy or an adversary: its rule and options")
     shown = command("config", _config, "print the resolved configuration of an experiment")
     shown.add_argument("overrides", nargs="*", metavar="key=value")
     ledger = command("claims", _claims, "show an experiment's verdicts, or one of them in full")
@@ -129,6 +139,9 @@ def _list(chosen: Any) -> None:
     from confee.rendering import FIGURES
     from confee.world.adversaries import ADVERSARIES
 
+    if chosen.name is not None:
+        _explain(chosen.name)
+        return
     lines = [(p.id, "policy", f"{p.summary} [told {_told(p.told)}]") for p in POLICIES.values()]
     lines += [(a.id, "adversary", a.summary) for a in ADVERSARIES.values()]
     lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
@@ -137,6 +150,27 @@ def _list(chosen: Any) -> None:
     width = max(len(name) for name, _, _ in lines)
     for name, kind, summary in lines:
         print(f"{name:{width}}  {kind:10}  {summary}")
+
+
+def _explain(name: str) -> None:
+    """The rule of a policy or an adversary, what it is told, and its options."""
+    import dataclasses
+    import importlib
+
+    from confee.policies import POLICIES
+    from confee.world.adversaries import ADVERSARIES
+
+    if name in POLICIES:
+        package, options = "confee.policies", POLICIES[name].options
+    elif name in ADVERSARIES:
+        package, options = "confee.world.adversaries", ADVERSARIES[name].options
+    else:
+        raise ConfeeError(f"list {name}: must be among {', '.join([*POLICIES, *ADVERSARIES])}")
+    print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
+    if name in POLICIES:
+        print(f"\nTold: {_told(POLICIES[name].told)}")
+    for field in dataclasses.fields(options):
+        print(f"{field.name}={field.default}: {field.metadata['kind'].allowed}")
 
 
 def _told(names: Sequence[str]) -> str:
@@ -192,7 +226,8 @@ def _claims(chosen: Any) -> None:
                 f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(verdicts)}"
             )
     shown = [verdicts[id] for id in chosen.ids] if chosen.ids else list(verdicts.values())
-    console = Console()
+    # In a pipe or a log nothing is cut.
+    console = Console(width=None if sys.stdout.isatty() else 1000)
     if chosen.ids:
         for verdict in shown:
             of = chosen.experiment.removesuffix(CLAIMS_ALONE)

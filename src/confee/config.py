@@ -225,7 +225,7 @@ class _Play:
 class Experiment:
     """A checked experiment. `resolved` is its whole configuration but for `jobs`, canonical.
 
-    `name` is that of its folder, see CLAIMS_ALONE.
+    `name` is that of its folder, see CLAIMS_ALONE. `unplayed`: policies on no axis and no map.
     """
 
     name: str
@@ -240,6 +240,7 @@ class Experiment:
     claims: Sequence[str]
     figures: Sequence[str]
     resolved: Mapping[str, Any]
+    unplayed: Sequence[str]
 
 
 def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
@@ -287,6 +288,12 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     family(entries, **{n: centre[n] for n in "KTBV"})
     if not any(grid.axes.values()) and not grid.maps:
         raise ConfeeError("grid={}: an experiment needs at least one point on an axis, or a map")
+    unplayed = [
+        label
+        for label, entrant in entrants.items()
+        if not any(label in one.policies for one in grid.maps.values())
+        and not any(grid.axes.get(axis) for axis in entrant.axes)
+    ]
     name = top.name + (CLAIMS_ALONE if alone else "")
     try:
         resolved = canonical({k: v for k, v in values.items() if k != "jobs"} | {"name": name})
@@ -305,6 +312,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         claims=_names(values["claims"], "claims"),
         figures=_names(values["figures"], "figures"),
         resolved=resolved,
+        unplayed=unplayed,
     )
 
 
@@ -340,7 +348,10 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
 
 
 def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
-    """Named maps: all combinations of K, T, beta and either V or nu."""
+    """Named maps: all combinations of K, T, beta and either V or nu.
+
+    A map that names no policies is for all but those in `without`; and so with the family.
+    """
     fields = {f.name: f for f in dataclasses.fields(_Map)}
     made = {}
     for label, said in _mapping(values["maps"], "maps").items():
@@ -348,12 +359,20 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
         if label in AXES:
             raise ConfeeError(f"{where}: must not be named after an axis")
         lists = dict(_mapping(said, where))
-        policies = _names(lists.pop("policies", []), f"{where}.policies", list(values["policies"]))
-        met = _names(lists.pop("family", []), f"{where}.family", list(values["family"]))
+        everyone = [*values["policies"], *values["family"]]
+        without = _names(lists.pop("without", []), f"{where}.without", everyone)
+        policies, met = (
+            _names(
+                lists.pop(key, [entry for entry in values[key] if entry not in without]),
+                f"{where}.{key}",
+                list(values[key]),
+            )
+            for key in ("policies", "family")
+        )
         checked: dict[str, list[Any]] = {}
         for name, points in lists.items():
             if name not in fields:
-                known = ", ".join(["policies", "family", *fields])
+                known = ", ".join(["policies", "family", "without", *fields])
                 raise ConfeeError(f"{where}.{name}={schema.show(points)}: must be one of {known}")
             points = points if isinstance(points, list) else [points]
             words = (LARGEST,) if name == "V" else ()

@@ -42,14 +42,12 @@ EQUAL = "switching"
 PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
 """Changes placed or shaped otherwise than at equal distances, at the same gap."""
 
-UNAWARE = "random_restart(rate=0.001)"
-"""Random restarts that are told nothing of the number of changes."""
-
 PAIRS = (
     ("random_restart", "ucb1"), ("random_restart", "glr_ucb"), ("random_restart", "cusum_ucb"),
     ("random_restart", "m_ucb"), ("random_restart", "master"), ("random_restart", "hyque"),
     ("glr_ucb", "ucb1"), ("master", "ucb1"), ("hyque", "ucb1"), ("hyque", "baque"),
-    ("hyque_calibrated", "hyque"), (UNAWARE, "ucb1"), (UNAWARE, "glr_ucb"), (UNAWARE, "hyque"),
+    ("hyque_calibrated", "hyque"), ("random_restart_unaware", "ucb1"),
+    ("random_restart_unaware", "glr_ucb"), ("random_restart_unaware", "hyque"),
 )  # fmt: skip
 """Do restarts help, detected or not? The first policy's regret over the second's."""
 
@@ -58,6 +56,12 @@ BLIND = (
     ("cbm_ucb", "ucb1"),
 )  # fmt: skip
 """Is it when a policy looks, or what it plays while it does not?"""
+
+WIDTHS = (
+    ("ucb1(exploration=0.5)", "ucb1"), ("sw_ucb(xi=2)", "sw_ucb"),
+    ("ucb1(exploration=0.5)", "sw_ucb"), ("ucb1", "sw_ucb(xi=2)"),
+)  # fmt: skip
+"""Is it the window, or the constant of the confidence width? UCB1's is twice SW-UCB's."""
 
 RANKING = [
     "situation", "V", "budget", "by", "label", "policy", "told", "level", "ratio", "low", "high",
@@ -240,7 +244,8 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
     - `pattern`: a label's regret where changes are packed, random or centred, over its regret where
       they are equal, at the same setting, gap and seed;
     - `restarts`: one label's regret over another's (PAIRS) on the same paths; `blind`: likewise
-      (BLIND), of policies that differ in what idle rounds play, or in when they query;
+      (BLIND), of policies that differ in what idle rounds play, or in when they query; `width`
+      (WIDTHS): in the constant of the confidence width, or in the window;
     - `plan`: a label under another query plan, over the same with its plan of default.
 
     `ratio` is a geometric mean with its 95 % t-interval over seeds, one at a time. `restarts` and
@@ -250,7 +255,7 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     labels = set(runs["label"])
-    asked = {"restarts": PAIRS, "blind": BLIND}
+    asked = {"restarts": PAIRS, "blind": BLIND, "width": WIDTHS}
     pairs = [(q, a, b) for q, some in asked.items() for a, b in some if {a, b} <= labels]
     plans = sorted(label for label in labels if "(plan=" in label)
     pairs += [("plan", a, a.partition("(")[0]) for a in plans if a.partition("(")[0] in labels]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
+from confee.evidence.strength import gaps
 from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
 
     entries = frame.drop_duplicates("entry").set_index("entry").sort_index()
     entries = entries.drop(columns=["seed", "regret"])
-    entries["gap"] = _gap(entries)
+    entries["gap"] = gaps(entries)
     entries = entries.join(_sums(frame, choose))
 
     cells = frame.drop_duplicates("cell").set_index("cell").sort_index()[["policy", *CELL]]
@@ -96,22 +97,6 @@ def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:
 def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
     """Whether flooring distorts Rexp3B here: fewer than 4 queries a batch."""
     return policy == "rexp3b" and theory.rexp3b_batch(K, T, B, V)[1] < MINIMAL_REXP3B_BATCH
-
-
-def _gap(entries: pd.DataFrame) -> pd.Series:
-    """Gap of each entry: `gap`, else `size`, `amplitude`, or c times the lower bound's epsilon."""
-    import pandas as pd
-
-    gap = pd.Series(np.nan, index=entries.index)
-    for name in ("adversary.gap", "adversary.size", "adversary.amplitude"):
-        if name in entries:
-            gap = gap.fillna(pd.to_numeric(entries[name], errors="coerce"))
-    if "adversary.c" in entries:
-        unit = [theory.hard_gap(k, b, v)
-                for k, b, v in entries[["K", "B", "V"]].itertuples(index=False)]  # fmt: skip
-        c = pd.to_numeric(entries["adversary.c"], errors="coerce")
-        gap = gap.fillna((c * unit).clip(upper=0.5))
-    return gap
 
 
 def _sums(frame: pd.DataFrame, choose: int) -> pd.DataFrame:

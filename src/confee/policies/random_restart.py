@@ -3,10 +3,10 @@
 The control that asks whether detection helps at all. Before each query but the first, UCB1 starts
 anew with probability `rate`, independently of what it saw; its clock is the queries since.
 
-Order-optimal rate (Theorem 11): sqrt(eta) over a power of ln T, with eta the chance of a change in
-a round. Their code has sqrt(eta / ln T), taken here on the clock of queries: T = B, and eta =
-(S - 1) / B, as S pieces are S - 1 changes. So it is told S; where nothing changes it is UCB1. A
-fixed rate (theirs is 0.05) makes no use of S: then it is told nothing but T and B.
+The order-optimal rate (Theorem 11): sqrt(eta) over a power of ln T, eta being the chance of a
+change in a round. Their code has sqrt(eta / ln T), taken here on the clock of queries: T = B, and
+eta = (S - 1) / B, as S pieces are S - 1 changes. So it is told S; where nothing changes it is UCB1.
+`random_restart_unaware` has a rate that makes no use of S.
 
 Their code restarts klUCB with the logarithm of all rounds so far; here it is UCB1, started anew, as
 a black box is: the logarithm is of the queries since.
@@ -61,14 +61,14 @@ def next_restart(start, rate, B, rng):
 
 @dataclass(frozen=True)
 class Options(PlanOptions):
-    """rate: chance of a restart before a query; 0 for the order-optimal one, by S."""
+    """rate_scale: times the order-optimal rate."""
 
-    rate: float = schema.real(0.0, low=0, high=1)
+    rate_scale: float = schema.real(1.0, low=0)
 
 
 def arguments(K, T, B, V, options, S):
-    rate = options.rate or min(1.0, math.sqrt((S - 1) / (B * math.log(B))))
-    return plan_of(options), float(rate)
+    optimal = math.sqrt((S - 1) / (B * math.log(B)))
+    return plan_of(options), min(1.0, options.rate_scale * optimal)
 
 
 POLICY = Policy(

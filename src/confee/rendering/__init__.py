@@ -216,13 +216,13 @@ def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame
 
     Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
     """
+    from confee.evidence.strength import gaps
+
     names = ["key", "adversary"]
     picks = worst.assign(key=keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
     rows = rows.assign(key=keys(rows)).merge(picks, on=names)
-    for name in ("adversary.gap", "adversary.size", "adversary.amplitude"):
-        if name in rows:
-            gap, pick = rows[name], rows["pick"]
-            rows = rows[gap.isna() | pick.isna() | ((gap / pick - 1).abs() < 1e-9)]
+    gap, pick = gaps(rows), rows["pick"]
+    rows = rows[gap.isna() | pick.isna() | ((gap / pick - 1).abs() < 1e-9)]
     fresh = rows["seed"] >= choose
     rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
     return rows.drop(columns=["key", "pick"])

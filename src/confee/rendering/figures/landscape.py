@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
+from confee.evidence.strength import gaps, strength_columns
 from confee.rendering import numbers, style
 
 CELL = ["label", "K", "T", "B", "V"]
-STRENGTHS = ("adversary.gap", "adversary.size", "adversary.amplitude")
 
 
 @style.styled
@@ -34,6 +34,7 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
     import seaborn  # 4 s of CPU: only for those who draw this
 
     labels = style.ordered(table["label"])
+    by_label = {label: table[table["label"] == label] for label in labels}
     adversaries = sorted(set(table["adversary"]))
     hues = _spread(style.PALETTE, adversaries)
     markers = _spread(style.MARKERS, adversaries)
@@ -47,7 +48,7 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
             ax.set_visible(False)
             continue
         label = labels[place]
-        mine = table[table["label"] == label]
+        mine = by_label[label]
         seaborn.lineplot(
             mine, x="x", y="y", hue="adversary", hue_order=adversaries, palette=hues,
             style="adversary", style_order=adversaries, markers=markers, dashes=False,
@@ -61,7 +62,8 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
             )  # fmt: skip
         ax.set_title(style.display(label), fontsize=8, pad=3)
         ax.set(xlabel="", ylabel="")
-    low, high = table["x"].min(), table["x"].max()
+    stars = [x for label, mine in by_label.items() for x, _, _ in _stars(mine, worst, label)]
+    low, high = min([table["x"].min(), *stars]), max([table["x"].max(), *stars])
     numbers.log_axis(axes[0, 0], "x", low / 1.2, high * 1.2, 4)
     means = table.groupby(["label", "adversary", "x"])["y"].mean()
     numbers.log_axis(axes[0, 0], "y", means.min() / 1.3, means.max() * 1.4, 5)
@@ -100,18 +102,10 @@ def _table(regret: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=["label", "adversary", "seed", "x", "y"])
     cells = [(r.K, r.T, r.B, r.V) for r in rows[CELL].itertuples()]
     critical = np.array([theory.critical_gap(K, B, V) for K, _T, B, V in cells])
-    hard = np.array([theory.hard_gap(K, B, V) for K, _T, B, V in cells])
     rows["y"] = rows["regret"].to_numpy(float) / [theory.rate(*cell) for cell in cells]
-    strength = pd.Series(np.nan, index=rows.index)
-    for name in STRENGTHS:
-        if name in rows:
-            strength = strength.fillna(pd.to_numeric(rows[name], errors="coerce"))
-    if "adversary.c" in rows:
-        strength = strength.fillna(pd.to_numeric(rows["adversary.c"], errors="coerce") * hard)
-    rows["ratio"] = strength / critical
+    rows["ratio"] = gaps(rows) / critical
     rows = rows[rows["ratio"] > 0]
-    extra = [name for name in rows.columns if name.startswith("adversary.")
-             and name not in (*STRENGTHS, "adversary.c")]  # fmt: skip
+    extra = [c for c in rows.columns if c.startswith("adversary.") and c not in strength_columns()]
     others = ["" for _ in range(len(rows))]
     for name in extra:
         others = [f"{have}|{value}" for have, value in zip(others, rows[name], strict=True)]

@@ -14,6 +14,7 @@ QUESTIONS = {
     "pattern": "changes placed otherwise",
     "restarts": "restarts",
     "blind": "idle rounds",
+    "width": "confidence width",
     "plan": "query plan",
 }
 WORLDS = {"moving": "changing", "zero": "stationary"}

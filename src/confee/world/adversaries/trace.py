@@ -90,7 +90,10 @@ def looked_at(values: np.ndarray, means: str, window: int) -> np.ndarray:
         )
     if means == "growth":
         if values.min() <= 0:
-            raise ConfeeError(f"adversary.means=growth: {series.KEY} has values that are not > 0")
+            raise ConfeeError(
+                f"adversary.means=growth: {series.KEY} has values that are not > 0; "
+                "must be rises or levels for those"
+            )
         return values[window:] / values[:-window] - 1
     x = (np.diff(values, axis=0) > 0).astype(float) if means == "rises" else values
     # Each window summed anew: a constant series stays constant to the last digit.

@@ -1,0 +1,40 @@
+"""How strong the adversary of a run is, whatever its family calls that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confee import theory
+from confee.world.adversaries import ADVERSARIES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def strength_columns() -> set[str]:
+    """The columns of runs that hold a strength, of one family or another."""
+    return {"adversary.c", *(f"adversary.{a.strength}" for a in ADVERSARIES.values() if a.strength)}
+
+
+def gaps(runs: pd.DataFrame) -> pd.Series:
+    """The strength of each run's adversary: what its family names as such (a gap, a size, an
+    amplitude), or c times the lower bound's epsilon; NaN for families without one.
+
+    `runs`: adversary, K, B, V, adversary.*.
+    """
+    import pandas as pd
+
+    gap = pd.Series(np.nan, index=runs.index)
+    for one in ADVERSARIES.values():
+        column = f"adversary.{one.strength}"
+        if column in runs:
+            said = pd.to_numeric(runs[column], errors="coerce")
+            gap = gap.mask(runs["adversary"] == one.id, said)
+    if "adversary.c" in runs:
+        unit = [theory.hard_gap(k, b, v)
+                for k, b, v in runs[["K", "B", "V"]].itertuples(index=False)]  # fmt: skip
+        c = pd.to_numeric(runs["adversary.c"], errors="coerce")
+        gap = gap.fillna((c * unit).clip(upper=0.5))
+    return gap

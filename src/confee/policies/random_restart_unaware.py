@@ -1,0 +1,31 @@
+"""Random restarts at a fixed rate (Gerogiannis, Huang, Veeravalli 2025): told T and B alone.
+
+`random_restart` at a rate that does not know how often the world changes. Their experiments have
+0.05 a round; on a clock of B queries, many of them idle rounds apart, that would leave instances of
+20 queries, so the default is 0.001.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confee import schema
+from confee.policies import random_restart
+from confee.policies.base import Policy
+from confee.policies.plans import PlanOptions, plan_of
+
+
+@dataclass(frozen=True)
+class Options(PlanOptions):
+    """rate: the chance of a restart before a query."""
+
+    rate: float = schema.real(0.001, low=0, high=1)
+
+
+POLICY = Policy(
+    id="random_restart_unaware",
+    summary="UCB1 under a query plan, restarted at random at a fixed rate",
+    kernel=random_restart.play,
+    options=Options,
+    arguments=lambda K, T, B, V, options: (plan_of(options), float(options.rate)),
+)
