@@ -95,3 +95,59 @@ def test_an_idle_run_past_the_horizon_is_refused_and_reads_nothing_outside(monke
     against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
     with pytest.raises(ConfeeError, match="out of order 1 times"):
         play(one, against, 0)
+
+
+@pytest.mark.parametrize("arm", [-1, 2, 7, 10**9])
+def test_an_arm_that_is_none_is_refused(monkeypatch, arm):
+    """One-based arms, for instance; nothing outside the path's arrays is read."""
+
+    def one_too_many(world, ledger, K, T, B, rng):
+        data = game.new_data(K)
+        game.query(world, ledger, data, 1, arm, rng)
+        game.idle(world, ledger, data, 2, T + 1, np.ones(K), rng)
+
+    refused(monkeypatch, one_too_many, r"must play arms 0\.\.1, .* otherwise 1 times")
+
+
+@pytest.mark.parametrize(
+    "chances", [[0, 0], [np.nan, 1], [1, np.nan], [np.inf, 1], [-1, 2], [1] * 5, [1]]
+)
+def test_chances_that_are_none_are_refused(monkeypatch, chances):
+    def blind(world, ledger, K, T, B, rng):
+        game.idle(world, ledger, game.new_data(K), 1, T + 1, np.array(chances, dtype=float), rng)
+
+    refused(monkeypatch, blind, "as many chances >= 0, not all 0; it did otherwise 1 times")
+
+
+def refused(monkeypatch, kernel, said):
+    monkeypatch.setitem(POLICIES, "broken", Policy(id="broken", summary="", kernel=kernel))
+    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
+    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    with pytest.raises(ConfeeError, match=said):
+        play(one, against, 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"told": ("T", "v")}, "policy=odd: told v; must be among B, S, T, V, path"),
+        ({"kernel": None}, "policy=odd: kernel must be a function"),
+        ({"arguments": 3}, "policy=odd: arguments must be a function"),
+    ],
+)
+def test_a_policy_says_what_there_is(how, said):
+    with pytest.raises(ConfeeError, match=said):
+        Policy(**{"id": "odd", "summary": "", "kernel": len, **how})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (lambda K, T, B, V, options: 3.0, "policy=odd: arguments must return a tuple"),
+        (lambda K, T, B, V: (), "policy=odd: arguments: .* takes 4 positional arguments but 5"),
+    ],
+)
+def test_arguments_are_a_tuple_of_the_right_things(arguments, said):
+    odd = Policy(id="odd", summary="", kernel=len, arguments=arguments)
+    with pytest.raises(ConfeeError, match=said):
+        odd.kernel_arguments(2, 100, 10, 1.0, 1, None)

@@ -135,6 +135,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
         ({"policies/mine.py": "import nowhere"}, ["list"], "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/mine.py": "x = (\n"}, ["list"], "mine.py: line 1: '(' was never closed"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),
+        ({"policies/mine.py": "POLICY = {}"}, ["list"], "mine.py: POLICY must be of type Policy"),
         ({"adversaries/hard.py": "x = 1\n"}, ["list"], "hard.py: confee has a hard"),
         ({"policies/mine.py": GOOD.format(id="yours", line="pass")}, ["list"],
          "POLICY.id=yours: must be mine"),
@@ -162,3 +163,16 @@ def test_a_folder_that_is_not_there(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("confee: CONFEE_EXTRA=")
     assert done.stderr.endswith("must be a folder\n")
+
+
+def test_what_numba_does_not_take_is_named_with_its_place(tmp_path):
+    text = GOOD.format(id="mine", line="rng.nothing(3)").replace("def play", "@njit\ndef play")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/mine.py").write_text("from confee.jit import njit\n" + text)
+    (tmp_path / "conf/policy").mkdir(parents=True)
+    (tmp_path / "conf/policy/mine.yaml").write_text("name: mine")
+    done = confee(tmp_path, *PLAYED)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "a kernel does not compile" in done.stderr
+    assert "mine.py: line 8: Unknown attribute 'nothing'" in done.stderr

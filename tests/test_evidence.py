@@ -340,6 +340,16 @@ def test_a_larger_gap_elsewhere_is_no_end():
     assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (1.0, False, False, True)
 
 
+def test_a_strength_goes_by_what_its_family_calls_it(monkeypatch):
+    """So a family of one's own counts, whatever the name of its strength."""
+    mine = dataclasses.replace(ADVERSARIES["switching"], id="mine", strength="height", ceiling=0.4)
+    monkeypatch.setitem(ADVERSARIES, "mine", mine)
+    runs = make_runs({("mine", g): 1000 * g for g in (0.1, 0.2, 0.4)})
+    runs = runs.rename(columns={"adversary.gap": "adversary.height"})
+    row = worst_cases(runs, 8).iloc[0]
+    assert (row["adversary"], row["gap"], row["ceiling"]) == ("mine", 0.4, True)
+
+
 def test_a_lead_that_comes_and_goes_is_no_gap():
     """Its strength is `amplitude` or `size`; it ends its own grid only, and nobody else's; and
     uniform play's regret is not read off it."""

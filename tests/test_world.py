@@ -66,3 +66,24 @@ def test_path_is_what_its_means_say(seed, S, K):
 def test_refuses_what_is_no_path(path, V, said):
     with pytest.raises(ConfeeError, match="path: .*" + said):
         path.checked(100, V)
+
+
+@pytest.mark.parametrize(
+    ("means", "pieces"),
+    [
+        ([[0.5, 0.6], [0.6, 0.5], [0.5, 0.6]], 3),
+        ([[0.5, 0.6], [0.6, 0.6], [0.5, 0.6]], 1),  # a tie is no reason to change
+        ([[0.6, 0.6], [0.5, 0.6], [0.6, 0.5]], 2),
+        ([[0.6, 0.6, 0.1], [0.1, 0.6, 0.6], [0.6, 0.1, 0.6], [0.6, 0.6, 0.6]], 2),
+        ([[0.5, 0.5]], 1),
+    ],
+)
+def test_pieces_are_the_fewest_in_which_one_arm_is_best(means, pieces):
+    path = Path.steps(1 + 10 * np.arange(len(means)), np.array(means), 10 * len(means))
+    assert path.pieces == pieces
+
+
+def test_pieces_count_arms_that_are_best_at_both_ends():
+    path = Path(np.array([1, 11, 21]), np.array([[0.5, 0.9], [0.9, 0.9]]),
+                np.array([[0.04, 0.0], [0.0, -0.04]]))  # fmt: skip
+    assert path.pieces == 2

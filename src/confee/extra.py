@@ -32,8 +32,8 @@ def folders(package: str) -> list[str]:
     return [str(base / FOLDERS[package])] if base and package in FOLDERS else []
 
 
-def registered(package: str, path: list[str], word: str) -> dict[str, Any]:
-    """Id -> what the modules of `package` call `word`, one's own after confee's.
+def registered(package: str, path: list[str], word: str, kind: Any) -> dict[str, Any]:
+    """Id -> what the modules of `package` call `word`, of type `kind`; one's own after confee's.
 
     `path` is the package's `__path__`, to which one's own folder is added. Raises ConfeeError if a
     module there can't be imported, has a name that is taken, or an id that is not its name.
@@ -47,6 +47,8 @@ def registered(package: str, path: list[str], word: str) -> dict[str, Any]:
     found = {}
     for name in sorted(taken | set(own)):
         one = getattr(_imported(package, name, name in own, name in taken), word, None)
+        if one is not None and not isinstance(one, kind):
+            raise ConfeeError(f"{_file(package, name)}: {word} must be of type {kind.__name__}")
         if one is not None and one.id != name and name in own:
             raise ConfeeError(f"{_file(package, name)}: {word}.id={one.id}: must be {name}")
         if one is not None:

@@ -6,7 +6,7 @@ from confee.errors import ConfeeError
 from confee.extra import registered
 from confee.policies.base import Policy
 
-POLICIES: dict[str, Policy] = registered(__name__, __path__, "POLICY")
+POLICIES: dict[str, Policy] = registered(__name__, __path__, "POLICY", Policy)
 
 
 def policy(name: str) -> Policy:

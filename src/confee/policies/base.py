@@ -6,6 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from confee.errors import ConfeeError
+
+TOLD = {"T", "B", "V", "S", "path"}
+"""What a policy may be told."""
+
 
 @dataclass(frozen=True)
 class NoOptions:
@@ -31,9 +36,24 @@ class Policy:
     calibrated: bool = False
     control: bool = False
 
+    def __post_init__(self) -> None:
+        if unknown := sorted(set(self.told) - TOLD):
+            known = ", ".join(sorted(TOLD))
+            raise ConfeeError(f"policy={self.id}: told {', '.join(unknown)}; must be among {known}")
+        for name in ("kernel", "arguments"):
+            if not callable(getattr(self, name)):
+                raise ConfeeError(f"policy={self.id}: {name} must be a function")
+
     def kernel_arguments(self, K: int, T: int, B: int, V: float, S: int, options: Any) -> tuple:
+        """What the kernel gets before rng. Raises ConfeeError if `arguments` gives no tuple."""
         more = (S,) if "S" in self.told else ()
-        return self.arguments(K, T, B, V if "V" in self.told else None, options, *more)
+        try:
+            found = self.arguments(K, T, B, V if "V" in self.told else None, options, *more)
+        except TypeError as error:
+            raise ConfeeError(f"policy={self.id}: arguments: {error}") from None
+        if not isinstance(found, tuple):
+            raise ConfeeError(f"policy={self.id}: arguments must return a tuple")
+        return found
 
     def label(self, options: Any) -> str:
         """The id, with the options that differ from their defaults: `rexp3b(pool=set)`."""

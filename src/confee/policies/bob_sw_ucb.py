@@ -76,12 +76,12 @@ class Options(PlanOptions):
     """xi: as sw_ucb's. block_scale: times H = sqrt(K B). reward: of a block, as Exp3 sees it."""
 
     xi: float = schema.real(0.5, above=0)
-    block_scale: float = schema.real(1.0, above=0)
+    block_scale: float = schema.real(1.0, above=0, high=1e6)
     reward: str = schema.choice("printed", "printed", "mean")
 
 
 def arguments(K, T, B, V, options):
-    H = min(max(math.floor(math.sqrt(K * B) * options.block_scale), 1), B)
+    H = max(1, math.floor(min(math.sqrt(K * B) * options.block_scale, B)))
     gamma = theory.exp3_rate(grid_steps(H) + 1, math.ceil(B / H))
     shift, scale = 0.0, float(H)
     if options.reward == "printed":

@@ -96,10 +96,10 @@ class Options(PlanOptions):
     drift that is let pass. h_scale: times ln(Q / C). alpha_scale: times sqrt(C ln(Q / C) / Q)."""
 
     xi: float = schema.real(1.0, above=0)
-    M: int = schema.whole(150, low=1)
+    M: int = schema.whole(150, low=1, high=10**12)
     epsilon: float = schema.real(0.1, low=0, high=1)
-    h_scale: float = schema.real(1.0, above=0)
-    alpha_scale: float = schema.real(1.0, low=0)
+    h_scale: float = schema.real(1.0, above=0, high=1e6)
+    alpha_scale: float = schema.real(1.0, low=0, high=1e6)
 
 
 def arguments(K, T, B, V, options, S):

@@ -98,7 +98,7 @@ class Options(PlanOptions):
     """xi: the factor of the logarithm. memory_scale: times the memory (sqrt(K) B / V)^{2/3}."""
 
     xi: float = schema.real(0.5, above=0)
-    memory_scale: float = schema.real(1.0, above=0)
+    memory_scale: float = schema.real(1.0, above=0, high=1e6)
 
 
 def arguments(K, T, B, V, options):

@@ -168,9 +168,9 @@ class Options(PlanOptions):
     exploration: float = schema.real(2.0, above=0)
     restart: str = schema.choice("global", "global", "local")
     forced: str = schema.choice("growing", "growing", "constant")
-    alpha_scale: float = schema.real(1.0, above=0)
-    delta_scale: float = schema.real(1.0, above=0)
-    ratio: float = schema.real(1.25, above=1)
+    alpha_scale: float = schema.real(1.0, above=0, high=1e6)
+    delta_scale: float = schema.real(1.0, above=0, high=1e6)
+    ratio: float = schema.real(1.25, above=1, high=1000)
 
 
 def arguments(K, T, B, V, options):

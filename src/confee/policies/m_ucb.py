@@ -89,8 +89,8 @@ class Options(PlanOptions):
 
     exploration: float = schema.real(2.0, above=0)
     window: int = schema.whole(800, low=2)
-    b_scale: float = schema.real(1.0, above=0)
-    gamma_scale: float = schema.real(1.0, above=0)
+    b_scale: float = schema.real(1.0, above=0, high=1e6)
+    gamma_scale: float = schema.real(1.0, above=0, high=1e6)
 
 
 def arguments(K, T, B, V, options, S):

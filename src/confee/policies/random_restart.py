@@ -63,7 +63,7 @@ def next_restart(start, rate, B, rng):
 class Options(PlanOptions):
     """rate_scale: times the order-optimal rate."""
 
-    rate_scale: float = schema.real(1.0, low=0)
+    rate_scale: float = schema.real(1.0, low=0, high=1e6)
 
 
 def arguments(K, T, B, V, options, S):

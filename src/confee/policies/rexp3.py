@@ -56,14 +56,14 @@ def play(world, ledger, K, T, B, kind, batch, gamma, rng):
 class Options(Exp3Options):
     """batch_scale: times the batch Delta."""
 
-    batch_scale: float = schema.real(1.0, above=0)
+    batch_scale: float = schema.real(1.0, above=0, high=1e6)
 
 
 def batch_length(K: int, Q: int, V: float, scale: float = 1.0) -> int:
     """Delta = ceil(scale (K ln K)^{1/3} (Q / V)^{2/3}) in [1, Q]."""
     if V == 0:
         return Q
-    return math.ceil(min(scale * (K * math.log(K)) ** (1 / 3) * (Q / V) ** (2 / 3), Q))
+    return max(1, math.ceil(min(scale * (K * math.log(K)) ** (1 / 3) * (Q / V) ** (2 / 3), Q)))
 
 
 def arguments(K, T, B, V, options):

@@ -110,7 +110,7 @@ LOOKS = {
     "cusum_ucb": Look("#C423A5", "$C$", DOTS),
     "m_ucb": Look("#AB350C", "$M$", LONG),
     "random_restart": Look("#24D7A9", "$R$", DOTS),
-    "ucb1_leader": Look("#C46A9B", "p", DOT),
+    "ucb1_leader": Look("#C46A9B", "$u$", DOT),
     "sw_ucb_leader": Look("#006B4C", "$L$", DOT),
     "random_restart_unaware": Look("#0B7A5B", "$U$", DOTS),
     "greedy_spend": Look("#CDBB55", "<", LONG),

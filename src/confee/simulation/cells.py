@@ -24,7 +24,7 @@ class Sizes:
     K: int = schema.whole(low=2, high=100_000)
     T: int = schema.whole(low=1, high=10**15)
     B: int = schema.whole(low=1)
-    V: float = schema.real(low=0)
+    V: float = schema.real(low=0, high=10**15)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from confee import schema
 from confee.canonical import canonical, digest, stream
+from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, new_world, played_path, settle
 from confee.world.path import Path
@@ -40,7 +41,11 @@ def path_key(against: Opponent, K: int, T: int, V: float, seed: int) -> list[Any
 def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Path:
     """The path of `seed`, checked: it tiles 1..T, stays in [0, 1] and spends at most V."""
     rng = stream(*path_key(against, K, T, V, seed))
-    return against.spec.draw(dict(against.resolved), K, T, V, rng).checked(T, V)
+    path = against.spec.draw(dict(against.resolved), K, T, V, rng)
+    try:
+        return path.checked(T, V)
+    except ConfeeError as error:
+        raise ConfeeError(f"adversary={against.adversary}: {error}") from None
 
 
 def play(

@@ -36,12 +36,13 @@ LEDGER = np.dtype(
         ("longest_idle", "i8"),
         ("longest_query", "i8"),
         # The state of the play: where in the path, which kind of run, since when, which round is
-        # next, how often another one was played.
+        # next, how often another one was played, and how often an arm that is none.
         ("segment", "i8"),
         ("querying", "i8"),
         ("since", "i8"),
         ("next", "i8"),
         ("faults", "i8"),
+        ("wrong", "i8"),
         ("sampled", "i8"),
         ("literal", "i8"),
         ("adaptive", "i8"),
@@ -105,11 +106,17 @@ def settle(ledger: np.record, path: Path) -> dict[str, float | int]:
 
 
 def check(ledger: np.record, path: Path, policy: str, B: int) -> None:
-    """Raises ConfeeError unless each round was played once, in order, with at most B queries."""
+    """Raises ConfeeError unless each round was played once, in order, on arms that there are, with
+    at most B queries."""
     if ledger.faults or ledger.next != path.horizon + 1:
         raise ConfeeError(
             f"policy={policy}: its kernel must play each of the rounds 1..{path.horizon} once, in "
             f"order; it stopped before round {ledger.next}, out of order {ledger.faults} times"
+        )
+    if ledger.wrong:
+        raise ConfeeError(
+            f"policy={policy}: its kernel must play arms 0..{path.mean.shape[1] - 1}, idle rounds "
+            f"with as many chances >= 0, not all 0; it did otherwise {ledger.wrong} times"
         )
     if ledger.queries > B:
         raise ConfeeError(
@@ -243,6 +250,9 @@ def query(world, ledger, data, t, arm, rng):
     if t != ledger.next:
         ledger.faults += 1
     ledger.next = t + 1
+    if not 0 <= arm < K:
+        ledger.wrong += 1
+        arm = 0
     segment = locate(world, ledger, t)
     since = t - world[segment, START]
     best = int(world[segment, BEST])
@@ -281,12 +291,16 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
     stop = min(stop, last)
     ledger.next = stop
     turn(ledger, start, 0)
-    K = weights.shape[0]
+    K = data.shape[0] - 4
+    total, least = 0.0, 0.0
+    for k in range(min(K, weights.shape[0])):
+        total += weights[k]
+        least = min(least, weights[k])
+    if weights.shape[0] != K or least < 0.0 or not 0.0 < total < np.inf:
+        ledger.wrong += 1
+        return
     known = data[K] > 0.0
     expected = proxy(world, data) if known else 0.0
-    total = 0.0
-    for k in range(K):
-        total += weights[k]
     while start < stop:
         segment = locate(world, ledger, start)
         end = min(stop, int(world[segment + 1, START]))

@@ -50,12 +50,23 @@ class Path:
 
     @property
     def pieces(self) -> int:
-        """S = 1 + how often the best arm changes: the hardness of the path (Auer et al. 2002).
+        """S: into how few pieces the rounds can be cut so that one arm is best all through each.
 
-        On a path of steps that trade the best arm, the number of its stationary pieces. Where means
-        drift there is no such number, and this is what a policy that asks for one is told.
+        The hardness of the path (Auer et al. 2002): 1 + how often a comparator with the best arm in
+        every round must change it, ties being no reason. On a path of steps that trade the best
+        arm, the number of its stationary pieces. Where means drift there is no such number, and
+        this is what a policy that asks for one is told.
         """
-        return 1 + int(np.count_nonzero(np.diff(self.best)))
+        ends = np.stack([self.mean, self.last])
+        top = (ends >= ends.max(axis=2, keepdims=True) - 1e-12).all(axis=0)
+        if (top.sum(axis=1) == 1).all():
+            return 1 + int(np.count_nonzero(np.diff(top.argmax(axis=1))))
+        pieces, still = 1, top[0]
+        for here in top[1:]:
+            still = still & here
+            if not still.any():
+                pieces, still = pieces + 1, here
+        return pieces
 
     def variation(self) -> float:
         """sum over t < T of max_k |mu_{t+1}^k - mu_t^k|, exactly (Section 2)."""
@@ -83,7 +94,10 @@ class Path:
         rows = np.arange(len(self.mean))
         for ends in (self.mean, last):
             if (ends[rows, self.best] < ends.max(axis=1) - 1e-12).any():
-                raise ConfeeError("path: the best arm changes inside a segment")
+                raise ConfeeError(
+                    "path: the best arm changes inside a segment; must start another one there "
+                    "(lines.through does)"
+                )
         spent = self.variation()
         if spent > V + TOLERANCE * max(1.0, V):
             raise ConfeeError(f"path: its variation {spent:.6g} is over the budget V={V:g}")

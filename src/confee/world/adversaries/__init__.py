@@ -6,7 +6,7 @@ from confee.errors import ConfeeError
 from confee.extra import registered
 from confee.world.adversaries.base import Adversary
 
-ADVERSARIES: dict[str, Adversary] = registered(__name__, __path__, "ADVERSARY")
+ADVERSARIES: dict[str, Adversary] = registered(__name__, __path__, "ADVERSARY", Adversary)
 
 
 def adversary(name: str) -> Adversary:

@@ -25,6 +25,9 @@ from confee.schema import show
 
 KEY = "adversary.file"
 
+LARGEST = 1e100
+"""Of a cell; sums and ratios of larger ones may not be finite."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -38,11 +41,14 @@ class Series:
 def read(file: Path) -> Series:
     """The series in `file`. Raises ConfeeError, in one line, for whatever is wrong with it."""
     try:
+        if file.exists() and not file.is_file():  # a pipe, say, may never end
+            raise ConfeeError(f"{KEY}={file}: not a file; must be a CSV file")
         content = file.read_bytes()
     except FileNotFoundError:
         raise ConfeeError(f"{KEY}={file}: no such file") from None
-    except OSError as error:
-        raise ConfeeError(f"{KEY}={file}: cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfeeError(f"{KEY}={show(file)}: cannot be read: {reason}") from None
     return _parsed(file, content)
 
 
@@ -94,7 +100,7 @@ def _number(cell: str, where: str, refuse: Callable[[str], ConfeeError]) -> floa
     if not cell.strip():
         raise refuse(f"{where}: no value; must be a number")
     number = _float(cell)
-    if number is None:
+    if number is None or abs(number) > LARGEST:
         raise refuse(f"{where}: {show(cell)}; must be a finite number")
     return number
 

@@ -47,7 +47,7 @@ class Options:
     file: str = schema.text("shipped", "the path of a CSV file, or shipped")
     means: str = schema.choice("growth", "growth", "rises", "levels")
     window: int = schema.whole(12, low=1, high=10**6)
-    amplitude: float = schema.real(1.0, above=0, high=CEILING)
+    amplitude: float = schema.real(1.0, low=1e-9, high=CEILING)
 
     def __post_init__(self) -> None:
         """A file that will not do is a mistake in conf, whatever the cell."""
@@ -94,7 +94,11 @@ def looked_at(values: np.ndarray, means: str, window: int) -> np.ndarray:
                 f"adversary.means=growth: {series.KEY} has values that are not > 0; "
                 "must be rises or levels for those"
             )
-        return values[window:] / values[:-window] - 1
+        with np.errstate(over="ignore"):
+            y = values[window:] / values[:-window] - 1
+        if not np.isfinite(np.ptp(y)):
+            raise ConfeeError(f"adversary.means=growth: {series.KEY} has values too far apart")
+        return y
     x = (np.diff(values, axis=0) > 0).astype(float) if means == "rises" else values
     # Each window summed anew: a constant series stays constant to the last digit.
     return sliding_window_view(x, window, axis=0).mean(axis=-1)
