@@ -81,7 +81,7 @@ def test_one_number_has_many_spellings(capsys):
         ("B=1", "B=1: must be a whole number in [K, T] = [2, 2000]"),
         ("B=2001", "B=2001: must be a whole number in [K, T] = [2, 2000]"),
         ("B=400.5", "B=400.5: must be a whole number"),
-        ("V=-2", "V=-2: must be a number in [0, inf)"),
+        ("V=-2", "V=-2: must be a number in [0, 1e+15]"),
         ("V=nan", "V=nan: must be"),
         ("V=.inf", "V=.inf: must be"),
         ("policy=hyqe", "policy=hyqe: unknown; known: baque"),

@@ -37,7 +37,7 @@ BAD = [
     ("grid.T=[1e18]", "grid.T=1e+18: must be"),
     ("grid.T=[1e15]", "grid.T=1e+15: T="),
     ("+grid.K=[1]", "grid.K=1: must be a whole number in [2, 100000]"),
-    ("+grid.V=[-1]", "grid.V=-1: must be a number in [0, inf)"),
+    ("+grid.V=[-1]", "grid.V=-1: must be a number in [0, 1e+15]"),
     ("+grid.B=[1e9]", "grid.B=1e+09: B=840896415: must be a whole number in [K, T]"),
     ("+grid.B=[1]", "grid.B=1: B="),
     ("+grid.Q=[1]", "grid.Q=[1]: must be one of K, T, B, V"),
