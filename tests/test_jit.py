@@ -39,7 +39,7 @@ def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, t
     assert play(source, **cache) == first
 
     policy = source / "confee/policies/ucb1.py"
-    edit(policy, "choose(ucb, tau, exploration, rng)", "choose(ucb, tau, 9.0 * exploration, rng)")
+    edit(policy, "update(ucb, arm, reward)", "update(ucb, arm, 1.0 - reward)")
     second = play(source, **cache)
     assert second != first
 
@@ -50,7 +50,7 @@ def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, t
     assert third not in (first, second)
 
     edit(source / "confee/world/game.py", "0.5 * mean else", "mean else")
-    edit(policy, "9.0 * exploration", "exploration")
+    edit(policy, "1.0 - reward", "reward")
     assert play(source, **cache) == first
 
 
