@@ -1,4 +1,4 @@
-"""Which rows of two frames are of one cell."""
+"""Which rows of a frame belong together: those of one cell, or of all variations."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def keys(frame: pd.DataFrame) -> pd.Series:
 
     keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
     return pd.Series(keys, index=frame.index, dtype=str)
+
+
+def all_variations(ranking: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a ranking for all variations together, or for the one there is."""
+    alone = ranking.groupby("situation")["V"].transform("nunique") == 1
+    return ranking[(ranking["V"] == "all") | alone]

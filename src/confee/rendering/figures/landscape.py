@@ -35,6 +35,7 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
 
     labels = style.ordered(table["label"])
     by_label = {label: table[table["label"] == label] for label in labels}
+    stars = {label: _stars(mine, worst, label) for label, mine in by_label.items()}
     adversaries = sorted(set(table["adversary"]))
     hues = _spread(style.PALETTE, adversaries)
     markers = _spread(style.MARKERS, adversaries)
@@ -55,15 +56,15 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
             errorbar=_interval, err_style="bars", err_kws={"elinewidth": 0.8, "capsize": 1.2},
             markersize=3.2, markeredgewidth=0, linewidth=0.9, legend=False, ax=ax,
         )  # fmt: skip
-        for x, y, adversary in _stars(mine, worst, label):
+        for x, y, adversary in stars[label]:
             ax.plot(
                 [x], [y], marker="*", markersize=7.5, markerfacecolor="white",
                 color=hues.get(adversary, style.INK), markeredgewidth=1.0, zorder=5,
             )  # fmt: skip
         ax.set_title(style.display(label), fontsize=8, pad=3)
         ax.set(xlabel="", ylabel="")
-    stars = [x for label, mine in by_label.items() for x, _, _ in _stars(mine, worst, label)]
-    low, high = min([table["x"].min(), *stars]), max([table["x"].max(), *stars])
+    xs = [x for some in stars.values() for x, _, _ in some]
+    low, high = min([table["x"].min(), *xs]), max([table["x"].max(), *xs])
     numbers.log_axis(axes[0, 0], "x", low / 1.2, high * 1.2, 4)
     means = table.groupby(["label", "adversary", "x"])["y"].mean()
     numbers.log_axis(axes[0, 0], "y", means.min() / 1.3, means.max() * 1.4, 5)

@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from confee.evidence.ranking import MARGIN
 from confee.rendering import numbers, style
-from confee.rendering.figures.shootout import GROUPS
+from confee.rendering.cells import all_variations
+from confee.rendering.figures.shootout import order
 
 ROW = 0.135
 """Inches a row."""
 
 WORLDS = {"known": "changing", "zero": "stationary"}
-MARGIN = 1.05
 
 
 @style.styled
@@ -29,12 +30,13 @@ def ranking(table: pd.DataFrame) -> Figure:
 
     `table`: situation, V, budget, by, label, told, ratio, low, high.
     """
-    table = _wanted(table)
+    table = all_variations(table[table["situation"].isin(WORLDS)])
     if table.empty:
         return style.empty("no policies were ranked")
     worlds = [w for w in WORLDS if w in set(table["situation"])]
     budgets = sorted(table["budget"].unique())
-    rows = [_order(table[table["situation"] == world]) for world in worlds]
+    mean = table[table["by"] == "mean"].assign(norm=lambda rows: rows["ratio"])
+    rows = [order(mean[mean["situation"] == world]) for world in worlds]
     heights = [len(labels) * ROW + 0.3 for labels in rows]
     fig = style.figure(sum(heights) + 0.35, w_pad=0.03, wspace=0.02, h_pad=0.02, hspace=0.02)
     axes = fig.subplots(len(worlds), len(budgets), squeeze=False, sharex=True,
@@ -62,22 +64,6 @@ def ranking(table: pd.DataFrame) -> Figure:
     ]  # fmt: skip
     style.legend_below(fig, handles, 4)
     return fig
-
-
-def _wanted(table: pd.DataFrame) -> pd.DataFrame:
-    """All variations together, or the one there is."""
-    table = table[table["situation"].isin(WORLDS)]
-    alone = table.groupby("situation")["V"].transform("nunique") == 1
-    return table[(table["V"] == "all") | alone]
-
-
-def _order(table: pd.DataFrame) -> list[str]:
-    """Labels by what they are told (nothing first), then by their mean ratio over budgets."""
-    mean = table[table["by"] == "mean"]
-    by = mean.assign(log=np.log(mean["ratio"])).groupby("label")
-    found = by.agg(told=("told", "first"), log=("log", "mean")).reset_index()
-    found["group"] = found["told"].map(list(GROUPS).index)
-    return list(found.sort_values(["group", "log", "label"])["label"])
 
 
 def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from confee.rendering import numbers, style
+from confee.rendering.cells import all_variations
 
 SITUATIONS = {"known": "known, above 0", "unknown": "unknown, above 0", "zero": "zero"}
 CRITERIA = {"mean": "mean over adversaries", "worst": "worst adversary"}
@@ -27,8 +28,7 @@ def which_policy(ranking: pd.DataFrame) -> pd.DataFrame:
 
     `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
     """
-    alone = ranking.groupby("situation")["V"].transform("nunique") == 1
-    ranking = ranking[(ranking["V"] == "all") | alone]
+    ranking = all_variations(ranking)
     rows = []
     for situation, name in SITUATIONS.items():
         for by, criterion in CRITERIA.items():
