@@ -8,7 +8,10 @@ import numpy as np
 
 from confee.policies import POLICIES
 from confee.world import game
+from confee.world.mdp import Episodes
 from confee.world.path import Path
+from confee.world.settings import SETTINGS
+from confee.world.structured import Structured
 
 
 def options_of(policy, **options):
@@ -25,11 +28,33 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     """The recorded quantities of one run; `rng` may be a seed."""
     spec = POLICIES[policy]
     rng = np.random.default_rng(rng) if isinstance(rng, int) else rng
-    T, K = path.horizon, path.mean.shape[1]
+    path, T = as_played(policy, path), path.horizon
+    known = path.offers[spec.setting]
     ledger = game.new_ledger(sampled)
-    arguments = spec.kernel_arguments(K, T, B, V, path.pieces, options_of(policy, **options))
-    (kernel or spec.kernel)(game.new_world(path), ledger, K, T, B, *arguments, rng)
+    arguments = spec.kernel_arguments(known, T, B, V, path.pieces, options_of(policy, **options))
+    world = SETTINGS[spec.setting].game.new_world(path)
+    (kernel or spec.kernel)(world, ledger, known, T, B, *arguments, rng)
     return game.settle(ledger, path)
+
+
+def as_played(policy, path):
+    """Arms as the policy's setting has them: with unit vectors for features, or as its actions.
+
+    Where rules are played, each segment has the means of its first round throughout.
+    """
+    spec = POLICIES[policy]
+    if spec.setting in path.offers:
+        return path
+    if spec.setting in ("linear", "logistic"):
+        return Structured(path.start, path.mean, path.slope, features=np.eye(path.mean.shape[1]),
+                          theta=path.mean, end=path.last, link=spec.setting)  # fmt: skip
+    # One context, or one state and one step. Nothing moves inside a segment.
+    reward = path.mean[:, None, :]
+    if spec.setting == "contextual":
+        others = np.roll(reward, 1, axis=2)
+        regressors = np.concatenate([reward, others])
+        return Episodes.contexts(path.start[:-1], np.ones(1), reward, regressors, path.horizon)
+    return Episodes(path.start, np.ones(1), reward, np.ones((*reward.shape, 1)))
 
 
 def python(kernel):
@@ -53,14 +78,16 @@ def noting(policy):
     """(kernel, runs): the policy's kernel, which appends (start, stop, is query) to `runs`."""
     runs: list[tuple[int, int, bool]] = []
 
+    played = SETTINGS[POLICIES[policy].setting].game
+
     def query(world, ledger, data, t, arm, rng):
         runs.append((int(t), int(t) + 1, True))
-        return game.query(world, ledger, data, t, arm, rng)
+        return played.query(world, ledger, data, t, arm, rng)
 
     def idle(world, ledger, data, start, stop, weights, rng):
         if stop > start:
             runs.append((int(start), int(stop), False))
-        game.idle(world, ledger, data, start, stop, weights, rng)
+        played.idle(world, ledger, data, start, stop, weights, rng)
 
     return plain(POLICIES[policy].kernel, query=query, idle=idle), runs
 

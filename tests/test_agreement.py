@@ -149,8 +149,8 @@ class Instances:
     def plain(self, n, rng):
         return SCHEDULE(n, self.rng)
 
-    def draw_instances(self, n, rng):
-        started, _ = SCHEDULE(n, self.rng)
+    def draw_started(self, chances, rng):
+        started, _ = SCHEDULE(len(chances) - 1, self.rng)
         keys = sorted((s, -m) for m, s in started)
         return np.array([-m for _, m in keys]), np.array([s for s, _ in keys])
 
@@ -188,7 +188,9 @@ def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
     for K in (2, 4):
         for seed, path in enumerate(_paths(K, T, V, B)):
             instances = Instances(seed)
-            kernel = plays.plain(hyque.play, deep=True, draw_instances=instances.draw_instances)
+            kernel = plays.plain(
+                POLICIES[policy].kernel, deep=True, draw_started=instances.draw_started
+            )
             ours = plays.play(policy, path, B, V, First(B), kernel=kernel, **options)
             monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
             theirs = reference.run(policy, path.means(), B, V, First(B), **options)
@@ -294,7 +296,7 @@ def test_same_draws_same_run_when_rewards_rise(B, monkeypatch):
     monkeypatch.setattr(reference, "fall_test", lambda *_: False)
     restarts = []
     for seed, scale in enumerate(np.geomspace(5e-6, 5e-5, 60)):
-        kernel.__globals__["draw_instances"] = Instances(seed).draw_instances
+        kernel.__globals__["draw_started"] = Instances(seed).draw_started
         ours = plays.play("hyque", path, B, 1, First(seed), kernel=kernel, scale=scale)
         monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
         theirs = reference.run("hyque", path.means(), B, 1, First(seed), scale=scale)

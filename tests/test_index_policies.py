@@ -395,7 +395,7 @@ def test_restarts_are_a_coin_a_query(rate):
 def test_order_optimal_rate():
     """6 pieces, 5 changes: sqrt(5 / (B ln B)); told S only for this."""
     spec = POLICIES["random_restart"]
-    by_S = [spec.kernel_arguments(3, 10**5, 10**4, 1.0, S, spec.options())[1] for S in (1, 6, 21)]
+    by_S = [spec.kernel_arguments(3, 10**5, 10**4, 1.0, S, spec.options())[2] for S in (1, 6, 21)]
     assert by_S == pytest.approx([0, math.sqrt(5 / 1e4 / math.log(1e4)), 2 * by_S[1]])
     half = spec.kernel_arguments(3, 10**5, 10**4, 1.0, 6, spec.options(rate_scale=0.5))[1]
     assert half == pytest.approx(by_S[1] / 2)

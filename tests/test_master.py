@@ -203,13 +203,13 @@ def test_regret_and_restarts_are_distributed_as_the_references(scale):
 
 def test_instances_start_as_often_as_rho_says():
     """Within 4 standard errors of 2000 blocks of order 6, each order on its own."""
-    from confee.policies.master import chances
+    from confee.policies.schedule import ratios
 
     n, K, draws = 6, 3, 2000
     rng = np.random.default_rng(5)
     counts = np.zeros(n + 1)
     for _ in range(draws):
-        counts += np.bincount(draw_started(chances(n, K), rng)[0], minlength=n + 1)
+        counts += np.bincount(draw_started(ratios(n, K), rng)[0], minlength=n + 1)
     for m in range(n + 1):
         chance, places = rho(2**n, K) / rho(2**m, K), 2 ** (n - m)
         error = math.sqrt(chance * (1 - chance) * places / draws)

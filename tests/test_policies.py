@@ -28,11 +28,15 @@ from confee.simulation.play import draw_path
 from confee.world import game
 from confee.world.adversaries import ADVERSARIES
 from confee.world.path import Path
+from confee.world.settings import SETTINGS
 
 ALL = sorted(POLICIES)
 PARTS = ("regret_query", "regret_error", "regret_drift", "regret_no_data")
 every_policy = pytest.mark.parametrize("policy", ALL)
 few = settings(max_examples=40, derandomize=True, deadline=None)
+
+
+path_of = plays.as_played
 
 
 def switching(K=3, T=2000, B=500, V=1.0, gap=0.25, seed=0):
@@ -91,9 +95,9 @@ def test_says_what_it_is(policy):
     assert spec.summary
     assert set(spec.told) <= {"T", "B", "V", "S", "gap", "path"}
     assert spec.label(spec.options()) == policy
-    assert list(inspect.signature(plays.python(spec.kernel)).parameters)[:5] == [
-        "world", "ledger", "K", "T", "B",
-    ]  # fmt: skip
+    parameters = list(inspect.signature(plays.python(spec.kernel)).parameters)
+    assert parameters[:2] + parameters[3:5] == ["world", "ledger", "T", "B"]
+    assert parameters[2] in ("K", "known")
 
 
 # ----------------------------------------------------------------------- every policy
@@ -109,9 +113,10 @@ def test_budget_and_parts(policy, data):
     V = path.variation()
     row = plays.play(policy, path, B, V, data.draw(st.integers(0, 99)))
     assert 0 <= row["queries"] <= B
-    total = sum(row[part] for part in PARTS)
-    size = sum(abs(row[part]) for part in PARTS)
-    assert total == pytest.approx(row["regret"], rel=1e-9, abs=1e-9 * size)
+    if path_of(policy, path).parts:
+        total = sum(row[part] for part in PARTS)
+        size = sum(abs(row[part]) for part in PARTS)
+        assert total == pytest.approx(row["regret"], rel=1e-9, abs=1e-9 * size)
     assert -1e-9 <= row["regret_query"] <= row["queries"] + 1e-9
     assert -1e-9 <= row["regret"] <= T
     idle = T - row["queries"]
@@ -121,7 +126,8 @@ def test_budget_and_parts(policy, data):
     assert row["longest_query"] * (idle + 1) >= row["queries"]
     assert row["conversions"] <= row["queries"]
     assert row["denied"] <= T
-    assert row["variation"] == V
+    if POLICIES[policy].setting == "arms":
+        assert row["variation"] == V
     if policy == "oracle":
         assert row["regret"] == 0
     if policy == "uniform":
@@ -154,6 +160,8 @@ def test_regrets_over_all_good_arms_add_up_to_all_rounds(policy):
     K, T, B, gap = 3, 3001, 700, 1e-9
     if "path" in POLICIES[policy].told:
         pytest.skip("it plays by the path")
+    if POLICIES[policy].setting == "contextual":
+        pytest.skip("it knows which means there can be")
     total = 0.0
     for k in range(K):
         mean = np.full((2, K), [[0.4], [0.6]])
@@ -167,8 +175,8 @@ def test_regrets_over_all_good_arms_add_up_to_all_rounds(policy):
 def test_same_seed_same_numbers_another_seed_others(policy):
     path = switching()
     first, again, other = (plays.play(policy, path, 500, 1.0, seed) for seed in (1, 1, 2))
-    assert first == again
-    if policy not in ("uniform", "oracle"):
+    assert str(first) == str(again)
+    if not POLICIES[policy].control or policy == "informed":
         assert first["regret"] != other["regret"]
 
 
@@ -201,17 +209,21 @@ def test_better_than_uniform_where_it_is_easy(policy):
         path = draw_path(against, 4, T, V, seed)
         row = plays.play(policy, path, B, V, seed)
         ratios.append(row["regret"] / plays.play("uniform", path, B, V, 0)["regret"])
-    if policy == "uniform":
-        assert ratios == [1.0] * 5
+    if policy.startswith("uniform"):
+        assert ratios == pytest.approx([1.0] * 5)
     elif policy == "hyque_blind":  # pays no heed to what it sees
         assert np.mean(ratios) == pytest.approx(1, abs=0.03)
-    else:
+    elif POLICIES[policy].setting == "arms":
         assert np.mean(ratios) < 0.75
+    else:  # a confidence level of 1/T is wider than UCB1's index
+        assert np.mean(ratios) < 0.85
 
 
 @every_policy
 def test_sampled_plays_have_the_same_mean(policy):
     """Paired over paths; the closed form has no more spread than drawn plays."""
+    if not path_of(policy, switching()).parts:
+        pytest.skip("rules are not drawn")
     T, B, V, runs = 600, 120, 2.0, 150
     apart, exact = [], []
     for seed in range(runs):
@@ -238,9 +250,11 @@ def test_idle_runs_cost_what_their_rounds_do(policy):
         [[0.6, 0.1, 0.6], [0.2, 0.9, 0.0], [0.2, 0.9, 0.3], [0.4, 0.3, 0.5]],
     )
 
+    blind = SETTINGS[POLICIES[policy].setting].game.idle
+
     def one_by_one(world, ledger, data, start, stop, weights, rng):
         for t in range(start, stop):
-            game.idle(world, ledger, data, t, t + 1, weights, rng)
+            blind(world, ledger, data, t, t + 1, weights, rng)
 
     kernel = plays.plain(POLICIES[policy].kernel, idle=one_by_one)
     V = path.variation()
@@ -249,7 +263,7 @@ def test_idle_runs_cost_what_their_rounds_do(policy):
             plays.play(policy, path, B, V, 5),
             plays.play(policy, path, B, V, 5, kernel=kernel),
         )
-        assert run == pytest.approx(rounds, rel=1e-9, abs=1e-9)
+        assert run == pytest.approx(rounds, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 @every_policy
@@ -258,12 +272,13 @@ def test_is_not_told_V_unless_it_says_so(policy):
     path = switching()
     rows = [plays.play(policy, path, 500, V, 3) for V in (1.0, 40.0)]
     options = plays.options_of(policy)
-    told = [spec.kernel_arguments(3, 2000, 500, V, path.pieces, options) for V in (1.0, 40.0)]
+    known = path_of(policy, path).offers[spec.setting]
+    told = [spec.kernel_arguments(known, 2000, 500, V, path.pieces, options) for V in (1.0, 40.0)]
     if "V" in spec.told:
-        assert told[0] != told[1]
+        assert str(told[0]) != str(told[1])
     else:
-        assert told[0] == told[1]
-        assert rows[0] == rows[1]
+        assert str(told[0]) == str(told[1])
+        assert str(rows[0]) == str(rows[1])
 
 
 @every_policy
@@ -273,7 +288,8 @@ def test_a_horizon_that_rounds_could_not_reach(policy, T):
     B = 20_000
     row = plays.play(policy, switching(T=T, B=B, V=1.0), B, 1.0, 1)
     assert row["queries"] <= B
-    assert sum(row[part] for part in PARTS) == pytest.approx(row["regret"], rel=1e-9)
+    if path_of(policy, switching()).parts:
+        assert sum(row[part] for part in PARTS) == pytest.approx(row["regret"], rel=1e-9)
     assert row["longest_idle"] + row["queries"] <= T
     assert 0 <= row["regret"] <= T
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import plays
 import reference
-from confee.policies.schedule import arrange, draw_instances
+from confee.policies.schedule import arrange, draw_instances, draw_started
 from confee.world.path import Path
 
 seeds = st.integers(0, 2**32)
@@ -83,13 +83,13 @@ def test_a_started_instance_sees_2_to_the_m_baseline_queries(n, B, seed):
         return
     blocks = []
 
-    def noted(order, rng):
-        orders, starts = draw_instances(order, rng)
+    def noted(chances, rng):
+        orders, starts = draw_started(chances, rng)
         blocks.append(list(zip(orders.tolist(), starts.tolist(), strict=True)))
         return orders, starts
 
     kernel, runs = plays.noting("baque")
-    kernel.__globals__["draw_instances"] = noted
+    kernel.__globals__["draw_started"] = noted
     path = Path.steps(np.ones(1), np.full((1, 2), 0.5), T)
     plays.play("baque", path, B, 0, seed, kernel=kernel)
     first = b * (2**n - 1) + 1

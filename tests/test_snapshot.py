@@ -16,7 +16,9 @@ from confee.policies import POLICIES
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import play
+from confee.world.adversaries import ADVERSARIES
 from confee.world.game import COUNTS, SUMS
+from confee.world.settings import SETTINGS
 
 FILE = Path(__file__).with_name("snapshot.json")
 SIZES = {"K": 3, "T": 5000, "B": 1200, "V": 2}
@@ -43,7 +45,13 @@ OTHERS = [
     ({"name": "cusum_ucb", "M": 30}, {"name": "switching", "gap": 0.5}),
     ({"name": "m_ucb", "window": 100}, {"name": "switching", "gap": 0.5}),
 ]
-CASES = [({"name": name}, {"name": "switching"}) for name in sorted(POLICIES)] + OTHERS
+USUAL = {one: {"name": "switching" if one == "arms" else f"{one}_switching"} for one in SETTINGS}
+"""Setting -> the adversary that a policy of it meets here."""
+CASES = [
+    ({"name": p.id}, USUAL[p.setting])
+    for _, p in sorted(POLICIES.items())
+    if USUAL[p.setting]["name"] in ADVERSARIES
+] + OTHERS
 
 
 def label(case):

@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,19 @@ def njit(function: Callable[..., Any], **more: Any) -> Any:
     if cached:  # numba reads this now, as it makes the function's cache
         numba.config.CACHE_DIR = str(folder(function.__module__))  # type: ignore[attr-defined]
     return numba.njit(cache=cached, error_model="numpy", **more)(function)
+
+
+def over(kernel: Any, module: str, **names: Callable[..., Any]) -> Any:
+    """`kernel`, calling other functions by some of the names it calls: compiled for `module` and
+    cached with it, so that an edit of either side compiles it anew.
+
+    So a policy is written once, in plain calls, over whatever base algorithm and game there are; a
+    function passed as an argument would cost each call and could not be cached.
+    """
+    plain = kernel.py_func
+    made = types.FunctionType(plain.__code__, {**plain.__globals__, **names}, plain.__name__)
+    made.__module__, made.__doc__ = module, plain.__doc__
+    return njit(made)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

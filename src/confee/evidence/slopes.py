@@ -10,7 +10,7 @@ import numpy as np
 
 from confee import theory
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL
+from confee.evidence.worst import CELL, CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +35,6 @@ UPPER_POINTS = 5
 
 MINIMAL_SPAN = 30.0
 """Ratio of budgets the upper half of an axis T or B must span."""
-
-CONTROLS = ("uniform",)
-"""Policies that are saturated by definition: only the theorem's range leaves a cell out."""
 
 COLUMNS = [
     "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",

@@ -25,6 +25,8 @@ class Policy:
     of `query` and `idle` (see `confee.world.game`). `told` names what it knows beside K: T, B, V,
     S, or the path itself. A policy not told V gets V = None in `arguments`; one told S, the number
     of stationary pieces (see `Path.pieces`), has it as a further argument: `arguments(..., S)`.
+    `setting`: the game it plays, one of `confee.world.settings`; in others than `arms` what is
+    known of the world (features, sizes) stands in K's place.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Policy:
     arguments: Callable[..., tuple] = lambda K, T, B, V, options: ()
     calibrated: bool = False
     control: bool = False
+    setting: str = "arms"
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.told) - TOLD):
@@ -44,11 +47,11 @@ class Policy:
             if not callable(getattr(self, name)):
                 raise ConfeeError(f"policy={self.id}: {name} must be a function")
 
-    def kernel_arguments(self, K: int, T: int, B: int, V: float, S: int, options: Any) -> tuple:
+    def kernel_arguments(self, known: Any, T: int, B: int, V: float, S: int, options: Any) -> tuple:
         """What the kernel gets before rng. Raises ConfeeError if `arguments` gives no tuple."""
         more = (S,) if "S" in self.told else ()
         try:
-            found = self.arguments(K, T, B, V if "V" in self.told else None, options, *more)
+            found = self.arguments(known, T, B, V if "V" in self.told else None, options, *more)
         except TypeError as error:
             raise ConfeeError(f"policy={self.id}: arguments: {error}") from None
         if not isinstance(found, tuple):

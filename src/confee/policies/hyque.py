@@ -1,5 +1,6 @@
 """HyQue (Algorithm 2) over BaQue (Algorithm 1): a prior-free query allocation around UCB1.
 
+`over` puts any other base algorithm in its place (extension section): `hyque_oful` and its kin.
 `baque` and `odque` are the same kernel with one half switched off, `hyque_calibrated` the same with
 a measured scale on the change tests, `hyque_blind` and `hyque_discarding` (controls of claims) the
 same without the use of some feedback.
@@ -9,47 +10,59 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from confee import schema, theory
 from confee.jit import njit
+from confee.jit import over as compiled_over
+from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
-from confee.policies.change_tests import next_look, rho
-from confee.policies.schedule import arrange, draw_instances
-from confee.policies.ucb import MEAN, PLAYS, WIDTH, choose, reset, update
-from confee.world.game import idle, query
-
-USED, BLIND, DISCARDED = 0, 1, 2
-"""What becomes of feedback: used; no use for the choice of arms; that of conversions is lost."""
+from confee.policies.change_tests import next_look
+from confee.policies.schedule import arrange, draw_started
+from confee.policies.ucb import (
+    UCB1,
+    act,
+    begin,
+    chances,
+    learn,
+    new_instances,
+    replayed,
+    rho,
+)
+from confee.world.game import anything, idle, new_memories, query
 
 
 @njit
 def play(
-    world, ledger, K, T, B, b, baseline, on_demand, appendix, factor, scale, measure, feedback, rng
+    world, ledger, known, T, B, constants, b, baseline, on_demand, appendix, factor, scale, measure,
+    discards, rng,
 ):  # fmt: skip
     """Plays rounds 1..T; returns the scale (see `measure`).
 
-    b: slot length ceil(2T/B). baseline, on_demand: whether each half of the allocation is on.
-    appendix: the buffer printed in the appendix. factor: rho^ = scale * factor * rho. measure: the
-    change tests restart nothing; instead `scale` is raised to the smallest at which none fires.
-    feedback: USED; or BLIND: queried arms are uniform; or DISCARDED: that of conversions is lost.
+    known, constants: the base algorithm's, see `confee.policies.algorithm`. b: slot length
+    ceil(2T/B). baseline, on_demand: whether each half of the allocation is on. appendix: the buffer
+    printed in the appendix. factor: rho^ = scale * factor * rho. measure: the change tests restart
+    nothing; instead `scale` is raised to the smallest at which none fires. discards: the feedback
+    of conversions is lost.
     """
     orders_at_most = 2
     while b << orders_at_most < T + b:
         orders_at_most += 1
-    ucbs = np.zeros((orders_at_most + 1, 5, K))
-    datas = np.zeros((orders_at_most + 1, K + 4))
+    # One instance an order: at most one of each is running.
+    instances = new_instances(orders_at_most + 1, known, constants)
+    datas = new_memories(orders_at_most + 2, world)
     observed = np.zeros(orders_at_most + 1, dtype=np.int64)
-    in_use = np.ones(K)  # the last play frequencies in use; uniform before there are any
-    lost = np.zeros(K + 4)  # the data of conversions whose feedback is discarded
+    in_use = anything(world)  # the last play frequencies in use
+    lost = datas[orders_at_most + 1]  # the data of conversions whose feedback is discarded
     root_B = T / math.sqrt(B)
 
     t = 1
     n = 0
     while t <= T:  # Algorithm 2, line 2: blocks n = 0, 1, ...
         block = t
-        orders, starts = draw_instances(n, rng)
+        orders, starts = draw_started(chances(n, known), rng)
         pieces, quotas, closing = arrange(orders, starts)
         spans = np.zeros(orders.shape[0])  # baseline rewards of the block when a span began
         opened = closed = 0
@@ -62,22 +75,20 @@ def play(
         width = min(root_B, 2.0**n)
 
         for p in range(pieces.shape[0]):
-            instance = pieces[p, 2]
-            m = orders[instance]
+            active = pieces[p, 2]
+            m = orders[active]
             while opened < orders.shape[0] and starts[opened] <= pieces[p, 0]:
-                reset(ucbs[orders[opened]])
+                begin(instances[orders[opened]], known, constants)
                 datas[orders[opened]][:] = 0.0
                 observed[orders[opened]] = 0
                 spans[opened] = rewards
                 opened += 1
-            ucb = ucbs[m]
-            plays = ucb[PLAYS]
-            data = datas[m]
+            instance, data = instances[m], datas[m]
             stop = min(block + pieces[p, 1] * b, T + 1)
 
             # Query batch (line 5): the instance's first quota active rounds, while B lasts.
-            wished = min(quotas[instance], stop - t) if baseline else 0
-            quotas[instance] -= wished
+            wished = min(quotas[active], stop - t) if baseline else 0
+            quotas[active] -= wished
             batch = t + min(wished, B - ledger.queries)
             refused = t + wished - batch
             while t < stop:
@@ -90,26 +101,23 @@ def play(
                     if on_demand:
                         until = demand(t, stop, ledger.queries, T, B, width, appendix)
                     if until > t and observed[m] > 0:
-                        in_use[:] = plays
+                        in_use[:] = replayed(instance, data)
                     idle(world, ledger, data, t, until, in_use, rng)
                     t = until
                     if t == stop:
                         break
                     ledger.conversions += 1
 
-                    if feedback == DISCARDED:
-                        arm, _ = choose(ucb, observed[m], 2.0, rng)
-                        query(world, ledger, lost, t, arm, rng)
+                    if discards:
+                        decision, _ = act(instance, observed[m], known, constants, rng)
+                        query(world, ledger, lost, t, decision, rng)
                         t += 1
                         continue
 
                 # Lines 6-7: play the index, look, update.
-                if feedback == BLIND:
-                    arm, value = draw(ucb, observed[m], rng)
-                else:
-                    arm, value = choose(ucb, observed[m], 2.0, rng)
-                reward = query(world, ledger, data, t, arm, rng)
-                update(ucb, arm, reward)
+                decision, value = act(instance, observed[m], known, constants, rng)
+                reward = query(world, ledger, data, t, decision, rng)
+                learn(instance, known, constants, data, decision, reward)
                 observed[m] += 1
                 t += 1
                 if scheduled:
@@ -120,7 +128,7 @@ def play(
                 queries += 1
                 excess += value - reward
                 if queries >= check:
-                    bound = 3.0 * factor * queries * rho(queries, K)
+                    bound = 3.0 * factor * queries * rho(queries, known)
                     if excess >= scale * bound:
                         if measure:
                             scale = excess / bound
@@ -137,7 +145,7 @@ def play(
                 ended = closing[closed]
                 size = 1 << orders[ended]
                 rise = (rewards - spans[ended]) / size - lowest
-                bound = 9.0 * factor * rho(size, K)
+                bound = 9.0 * factor * rho(size, known)
                 if rise >= scale * bound:
                     if measure:
                         scale = rise / bound
@@ -152,15 +160,6 @@ def play(
             ledger.restarts += 1
             n = 0
     return scale
-
-
-@njit
-def draw(ucb, tau, rng):
-    """(arm, optimistic value) as `choose` gives them, but of an arm drawn uniformly."""
-    arm = int(rng.integers(0, ucb.shape[1]))
-    if ucb[PLAYS, arm] == 0.0:
-        return arm, 1.0
-    return arm, min(1.0, ucb[MEAN, arm] + math.sqrt(2.0 * math.log(tau)) * ucb[WIDTH, arm])
 
 
 @njit
@@ -201,12 +200,27 @@ class Options(BaqueOptions):
 
 
 def arguments(
-    K, T, B, V, options, baseline=True, on_demand=True, measure=False, feedback=USED
+    known, T, B, V, options, alg=UCB1, baseline=True, on_demand=True, measure=False, discards=False
 ):  # fmt: skip
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
     factor = theory.rho_hat_factor(T)
-    return b, baseline, on_demand, appendix, factor, float(options.scale), measure, feedback
+    return (
+        alg.constants(known, T, options), b, baseline, on_demand, appendix, factor,
+        float(options.scale), measure, discards,
+    )  # fmt: skip
+
+
+def over(alg: Algorithm, module: str) -> Policy:
+    """HyQue over `alg`, the policy of `module` (Algorithms 4 and 5, extension section)."""
+    return Policy(
+        id=module.rpartition(".")[2],
+        summary=f"HyQue over {alg.name}",
+        kernel=compiled_over(play, module, **alg.calls),
+        options=alg.with_options(Options),
+        arguments=partial(arguments, alg=alg),
+        setting=alg.setting.id,
+    )
 
 
 POLICY = Policy(

@@ -5,15 +5,27 @@ Rewards still enter the change tests; idle rounds play by frequency, as always.
 
 from __future__ import annotations
 
-from functools import partial
+import math
 
+from confee.jit import njit, over
 from confee.policies import hyque
 from confee.policies.base import Policy
+from confee.policies.ucb import MEAN, PLAYS, WIDTH
+
+
+@njit
+def draw(ucb, tau, known, exploration, rng):
+    """(arm, optimistic value) as `act` gives them, but of an arm drawn uniformly."""
+    arm = int(rng.integers(0, ucb.shape[1]))
+    if ucb[PLAYS, arm] == 0.0:
+        return arm, 1.0
+    return arm, min(1.0, ucb[MEAN, arm] + math.sqrt(exploration * math.log(tau)) * ucb[WIDTH, arm])
+
 
 POLICY = Policy(
     id="hyque_blind",
     summary="control: HyQue's schedule, queried arms uniform",
-    kernel=hyque.play,
+    kernel=over(hyque.play, __name__, act=draw),
     options=hyque.Options,
-    arguments=partial(hyque.arguments, feedback=hyque.BLIND),
+    arguments=hyque.arguments,
 )

@@ -15,5 +15,5 @@ POLICY = Policy(
     summary="control: HyQue that discards what on-demand queries show",
     kernel=hyque.play,
     options=hyque.Options,
-    arguments=partial(hyque.arguments, feedback=hyque.DISCARDED),
+    arguments=partial(hyque.arguments, discards=True),
 )

@@ -31,7 +31,7 @@ from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.change_tests import next_look, rho
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
-from confee.policies.schedule import arrange, draw_started
+from confee.policies.schedule import arrange, draw_started, ratios
 from confee.policies.ucb import PLAYS, choose, reset, update
 from confee.world.game import idle, query
 
@@ -53,7 +53,7 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
     idle(world, ledger, nothing, 1, t, any_arm, rng)
     n = 0
     while t <= T:  # Algorithm 3: blocks n = 0, 1, ...
-        orders, starts = draw_started(chances(n, K), rng)
+        orders, starts = draw_started(ratios(n, K), rng)
         pieces, _, closing = arrange(orders, starts)
         spans = np.zeros(orders.shape[0])  # rewards of the block when an instance began
         opened = closed = 0
@@ -112,15 +112,6 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
         if restart:
             ledger.restarts += 1
             n = 0
-
-
-@njit
-def chances(n, K):
-    """rho(2^n) / rho(2^m) for m = 0..n (Algorithm 1)."""
-    made = np.empty(n + 1)
-    for m in range(n + 1):
-        made[m] = rho(1 << n, K) / rho(1 << m, K)
-    return made
 
 
 @dataclass(frozen=True)

@@ -17,46 +17,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from confee import schema
-from confee.jit import njit
+from confee.policies import planned
 from confee.policies.base import Policy
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of, skip
-from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
-from confee.world.game import idle, new_data, query
-
-
-@njit
-def play(world, ledger, K, T, B, kind, rate, rng):
-    """Idle rounds: arms by their frequency since the restart; any arm before the first query."""
-    ucb = new_ucb(K)
-    plays = ucb[PLAYS]
-    data = new_data(K)
-    plan = new_plan(kind, T, B)
-    restart = next_restart(0, rate, B, rng)
-    start = 0
-    t = next_query(plan, ledger, rng)
-    idle(world, ledger, data, 1, t, np.ones(K), rng)
-    while t <= T:
-        if ledger.queries == restart:
-            reset(ucb)
-            data[:] = 0.0
-            start = restart
-            ledger.restarts += 1
-            restart = next_restart(start, rate, B, rng)
-        arm, _ = choose(ucb, ledger.queries - start, 2.0, rng)
-        reward = query(world, ledger, data, t, arm, rng)
-        update(ucb, arm, reward)
-        after = t + 1
-        t = next_query(plan, ledger, rng)
-        idle(world, ledger, data, after, t, plays, rng)
-
-
-@njit
-def next_restart(start, rate, B, rng):
-    """How many queries will have been made at the next restart: geometric; B + 1 if never."""
-    return start + 1 + skip(rate, B, rng) if rate > 0.0 else B + 1
+from confee.policies.plans import PlanOptions, plan_of
+from confee.policies.ucb import UCB1
 
 
 @dataclass(frozen=True)
@@ -68,13 +33,14 @@ class Options(PlanOptions):
 
 def arguments(K, T, B, V, options, S):
     optimal = math.sqrt((S - 1) / (B * math.log(B)))
-    return plan_of(options), min(1.0, options.rate_scale * optimal)
+    rate = min(1.0, options.rate_scale * optimal)
+    return UCB1.constants(K, T, options), plan_of(options), rate
 
 
 POLICY = Policy(
     id="random_restart",
     summary="UCB1 under a query plan, restarted at random",
-    kernel=play,
+    kernel=planned.play,
     told=("T", "B", "S"),
     options=Options,
     arguments=arguments,

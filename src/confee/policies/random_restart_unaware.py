@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from confee import schema
-from confee.policies import random_restart
+from confee.policies import planned
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, plan_of
+from confee.policies.ucb import UCB1
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,11 @@ class Options(PlanOptions):
 POLICY = Policy(
     id="random_restart_unaware",
     summary="UCB1 under a query plan, restarted at random at a fixed rate",
-    kernel=random_restart.play,
+    kernel=planned.play,
     options=Options,
-    arguments=lambda K, T, B, V, options: (plan_of(options), float(options.rate)),
+    arguments=lambda K, T, B, V, options: (
+        UCB1.constants(K, T, options),
+        plan_of(options),
+        float(options.rate),
+    ),
 )

@@ -13,15 +13,31 @@ import math
 import numpy as np
 
 from confee.jit import njit
+from confee.policies.change_tests import rho
+
+
+@njit
+def square_roots(n):
+    """2^{(m - n)/2} for m = 0..n: the chances with which BaQue starts instances (line 4)."""
+    chances = np.empty(n + 1)
+    for m in range(n + 1):
+        chances[m] = 2.0 ** (0.5 * (m - n))
+    return chances
+
+
+@njit
+def ratios(n, known):
+    """rho(2^n) / rho(2^m) for m = 0..n: the chances with which MASTER does (its Algorithm 1)."""
+    chances = np.empty(n + 1)
+    for m in range(n + 1):
+        chances[m] = rho(1 << n, known) / rho(1 << m, known)
+    return chances
 
 
 @njit
 def draw_instances(n, rng):
-    """Starts each instance (m, s) with probability 2^{(m - n)/2} (line 4), see `draw_started`."""
-    chances = np.empty(n + 1)
-    for m in range(n + 1):
-        chances[m] = 2.0 ** (0.5 * (m - n))
-    return draw_started(chances, rng)
+    """BaQue's instances of a block of order n, see `draw_started`."""
+    return draw_started(square_roots(n), rng)
 
 
 @njit

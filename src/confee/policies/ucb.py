@@ -1,4 +1,8 @@
-"""UCB1's index (Auer, Cesa-Bianchi, Fischer 2002): one instance is an array [5, K]."""
+"""UCB1's index (Auer, Cesa-Bianchi, Fischer 2002): one instance is an array [5, K].
+
+At the end, UCB1 as the base algorithm ALG of HyQue. Its schedule has the chances that the paper
+prints for it, 2^{(m - n)/2}, not the ratios of its rho.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,11 @@ import math
 
 import numpy as np
 
-from confee.jit import njit
+from confee.jit import inlined, njit
+from confee.policies.algorithm import Algorithm
+from confee.policies.change_tests import rho
+from confee.policies.schedule import square_roots
+from confee.world.settings import ARMS
 
 # Rows: plays, sum of rewards, their mean, 1 / sqrt(plays), and the arms in order of first play.
 PLAYS, REWARDS, MEAN, WIDTH, ORDER = range(5)
@@ -81,3 +89,54 @@ def update(ucb, arm, reward):
     ucb[REWARDS, arm] += reward
     ucb[MEAN, arm] = ucb[REWARDS, arm] / plays
     ucb[WIDTH, arm] = 1.0 / math.sqrt(plays)
+
+
+# --------------------------------------------------------------------------- as ALG
+
+
+@njit
+def new_instances(count, known, constants):
+    """Room for `count` instances."""
+    return np.zeros((count, 5, known))
+
+
+@inlined
+def begin(instance, known, constants):
+    reset(instance)
+
+
+@inlined
+def act(instance, tau, known, constants, rng):
+    return choose(instance, tau, constants, rng)
+
+
+@inlined
+def learn(instance, known, constants, data, arm, reward):
+    update(instance, arm, reward)
+
+
+@inlined
+def replayed(instance, data):
+    """Arms by the frequency of its plays."""
+    return instance[PLAYS]
+
+
+@njit
+def chances(n, known):
+    return square_roots(n)
+
+
+UCB1 = Algorithm(
+    id="ucb1",
+    name="UCB1",
+    setting=ARMS,
+    new_instances=new_instances,
+    begin=begin,
+    act=act,
+    learn=learn,
+    replayed=replayed,
+    rho=rho,
+    chances=chances,
+    constants=lambda known, T, options: 2.0,
+    error=math.sqrt,
+)

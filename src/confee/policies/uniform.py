@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from confee.jit import njit
+from confee.jit import njit, over
 from confee.policies.base import Policy
-from confee.world.game import idle, new_data
+from confee.world.game import anything, idle, new_memories
+from confee.world.settings import Setting
 
 
 @njit
-def play(world, ledger, K, T, B, rng):
+def play(world, ledger, known, T, B, rng):
     """One idle run over the whole horizon."""
-    idle(world, ledger, new_data(K), 1, T + 1, np.ones(K), rng)
+    idle(world, ledger, new_memories(1, world)[0], 1, T + 1, anything(world), rng)
+
+
+def where(setting: Setting, module: str) -> Policy:
+    """Uniform play in another setting, the policy of `module`."""
+    return Policy(
+        id=module.rpartition(".")[2],
+        summary=f"control: every {setting.decision} alike, no queries",
+        kernel=over(play, module, **setting.calls),
+        told=(),
+        control=True,
+        setting=setting.id,
+    )
 
 
 POLICY = Policy(

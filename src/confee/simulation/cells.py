@@ -126,8 +126,10 @@ def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
     return Opponent(spec.id, tuple(sorted(resolved.items())))
 
 
-def family(entries: Mapping[str, Mapping[str, Any]], K, T, B, V) -> list[Opponent]:
-    """The opponents of an experiment at one (K, T, B, V).
+def family(
+    entries: Mapping[str, Mapping[str, Any]], K, T, B, V, setting: str | None = None
+) -> list[Opponent]:
+    """The opponents of an experiment at one (K, T, B, V), those of `setting` if that is given.
 
     A parameter may be a list: each value is an opponent. `strength` is a list of gaps in units of
     the critical gap (K V / B)^{1/3}, or `ceiling`; what lies above the ceiling is left out, and so
@@ -136,6 +138,8 @@ def family(entries: Mapping[str, Mapping[str, Any]], K, T, B, V) -> list[Opponen
     found: dict[str, Opponent] = {}
     for label, entry in entries.items():
         where = f"family.{label}"
+        if setting and _setting(entry) not in (setting, None):
+            continue
         for conf in _expanded(dict(entry), where, K, B, V):
             spec, options = _options(conf, where)
             try:
@@ -145,9 +149,17 @@ def family(entries: Mapping[str, Mapping[str, Any]], K, T, B, V) -> list[Opponen
                     continue  # out of this cell's range, not a mistake in conf
                 raise ConfeeError(f"{where}: at K={K}, T={T}, B={B}, V={V:g}: {error}") from None
             found.setdefault(str(one.key), one)
+    if not found and setting and setting not in {_setting(entry) for entry in entries.values()}:
+        raise ConfeeError(f"family: none of its adversaries is of the setting {setting}")
     if not found:
         raise ConfeeError(f"family: no adversary is left at K={K}, T={T}, B={B}, V={V:g}")
     return list(found.values())
+
+
+def _setting(entry: Mapping[str, Any]) -> str | None:
+    """The setting of an entry's adversary; None if there is no such adversary."""
+    spec = ADVERSARIES.get(str(entry.get("name")))
+    return spec.setting if spec else None
 
 
 @dataclass(frozen=True)

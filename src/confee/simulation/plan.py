@@ -298,7 +298,7 @@ def plan(
     """The plan of an experiment, with the cells and studies that claims ask for.
 
     What is played at a setting (K, T, B, V) is the same for all policies and all places there: what
-    any of them is about.
+    any of them is about, as far as it is a game that the policy plays.
     """
     made = Plan()
     seen: set[Cell] = set()
@@ -321,15 +321,16 @@ def plan(
             where = place.setting
             try:
                 one = cell(entrant.conf, f"policies.{label}", **sizes)
-                if where not in met:
+                game = where, one.spec.setting
+                if game not in met:
                     named = {e: said for e, said in entries.items() if e in about[where]}
-                    met[where] = family(named, *where)
+                    met[game] = family(named, *where, setting=one.spec.setting)
             except ConfeeError as error:
                 name = "grid" if place.axis in AXES else "maps"
                 raise ConfeeError(f"{name}.{place.axis}={place.point:g}: {error}") from None
             if one not in seen:
                 seen.add(one)
-                made.units.extend(units(one, met[where], how, shard, accounting))
+                made.units.extend(units(one, met[game], how, shard, accounting))
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
             made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
     for asked in needs.asks if needs else ():

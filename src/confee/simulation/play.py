@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from confee import schema
 from confee.canonical import canonical, digest, stream
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent
-from confee.world.game import check, new_ledger, new_world, played_path, settle
-from confee.world.path import Path
+from confee.world.game import check, new_ledger, played_path, settle
+from confee.world.path import Environment, known
+from confee.world.settings import SETTINGS
 
 Row = dict[str, Any]
 
@@ -38,7 +41,7 @@ def path_key(against: Opponent, K: int, T: int, V: float, seed: int) -> list[Any
     return ["path", *against.key, K, T, canonical(V), seed]
 
 
-def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Path:
+def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Environment:
     """The path of `seed`, checked: it tiles 1..T, stays in [0, 1] and spends at most V."""
     rng = stream(*path_key(against, K, T, V, seed))
     path = against.spec.draw(dict(against.resolved), K, T, V, rng)
@@ -46,6 +49,17 @@ def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Path:
         return path.checked(T, V)
     except ConfeeError as error:
         raise ConfeeError(f"adversary={against.adversary}: {error}") from None
+
+
+def game_of(cell: Cell, against: Opponent, path: Environment) -> tuple[np.ndarray, Any]:
+    """(world, known): `path` as the cell's kernel reads it, and what its policy knows of it.
+    Raises ConfeeError if it is of another setting."""
+    setting = cell.spec.setting
+    try:
+        told = known(path, setting)
+    except ConfeeError as error:
+        raise ConfeeError(f"policy={cell.policy}, adversary={against.adversary}: {error}") from None
+    return SETTINGS[setting].game.new_world(path), told
 
 
 def play(
@@ -67,9 +81,15 @@ def play(
     rng = stream("policy", *key)
     coins = int(digest(["proxy", *key]), 16)
     sampled, literal = accounting.idle == "sampled", accounting.proxy == "literal"
-    ledger, world = new_ledger(sampled, literal, coins, path.adaptive), new_world(path)
-    arguments = cell.spec.kernel_arguments(K, T, B, V, path.pieces, options)
-    cell.spec.kernel(world, ledger, K, T, B, *arguments, rng)
+    if accounting != USUAL and not path.parts:
+        raise ConfeeError(
+            f"adversary={against.adversary}: idle and proxy must be {USUAL.idle} and {USUAL.proxy} "
+            "where rules are played"
+        )
+    ledger = new_ledger(sampled, literal, coins, path.adaptive)
+    world, told = game_of(cell, against, path)
+    arguments = cell.spec.kernel_arguments(told, T, B, V, path.pieces, options)
+    cell.spec.kernel(world, ledger, told, T, B, *arguments, rng)
     check(ledger, path, cell.policy, B)
     if path.adaptive:
         path = played_path(world, cell.policy).checked(T, V)

@@ -9,8 +9,8 @@ import numpy as np
 
 from confee.canonical import stream
 from confee.simulation.cells import Cell, Opponent
-from confee.simulation.play import draw_path, path_key
-from confee.world.game import new_ledger, new_world
+from confee.simulation.play import draw_path, game_of, path_key
+from confee.world.game import new_ledger
 
 
 def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) -> np.ndarray:
@@ -32,6 +32,7 @@ def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) 
     noting = types.FunctionType(kernel.__code__, {**kernel.__globals__, "query": query})
     path = draw_path(against, K, T, V, seed)
     rng = stream("trace", cell.key, path_key(against, K, T, V, seed))
-    arguments = cell.spec.kernel_arguments(K, T, B, V, path.pieces, options)
-    noting(new_world(path), new_ledger(), K, T, B, *arguments, rng)
+    world, known = game_of(cell, against, path)
+    arguments = cell.spec.kernel_arguments(known, T, B, V, path.pieces, options)
+    noting(world, new_ledger(), known, T, B, *arguments, rng)
     return np.array(rounds, dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 
 from confee.errors import ConfeeError
 from confee.jit import inlined, njit
-from confee.world.path import Path
+from confee.world.path import Environment, Path
 
 # A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays
 # of each arm in it, kept for an adaptive adversary only. The row after the last segment starts at
@@ -96,16 +96,18 @@ def new_ledger(
     return ledger
 
 
-def settle(ledger: np.record, path: Path) -> dict[str, float | int]:
+def settle(ledger: np.record, path: Environment) -> dict[str, float | int]:
     """The recorded quantities of a finished run on `path`."""
     turn(ledger, path.horizon + 1, -1)
     row: dict[str, float | int] = {"regret": float(ledger.regret_query + ledger.regret_idle)}
     row |= {name: float(ledger[name]) for name in SUMS[1:-1]}
+    if not path.parts:
+        row |= dict.fromkeys(("regret_error", "regret_drift", "regret_no_data"), math.nan)
     row |= {name: int(ledger[name]) for name in COUNTS}
     return row | {"variation": path.variation()}
 
 
-def check(ledger: np.record, path: Path, policy: str, B: int) -> None:
+def check(ledger: np.record, path: Environment, policy: str, B: int) -> None:
     """Raises ConfeeError unless each round was played once, in order, on arms that there are, with
     at most B queries."""
     if ledger.faults or ledger.next != path.horizon + 1:
@@ -115,8 +117,8 @@ def check(ledger: np.record, path: Path, policy: str, B: int) -> None:
         )
     if ledger.wrong:
         raise ConfeeError(
-            f"policy={policy}: its kernel must play arms 0..{path.mean.shape[1] - 1}, idle rounds "
-            f"with as many chances >= 0, not all 0; it did otherwise {ledger.wrong} times"
+            f"policy={policy}: its kernel must play {path.playable}; it did otherwise "
+            f"{ledger.wrong} times"
         )
     if ledger.queries > B:
         raise ConfeeError(
@@ -135,6 +137,18 @@ def new_data(K):
     segment: its rounds in S, the sum of their offsets, the segment. So adding a round is O(1).
     """
     return np.zeros(K + 4)
+
+
+@njit
+def new_memories(count, world):
+    """Room for `count` sets of query rounds: row i is one as `new_data` makes it."""
+    return np.zeros((count, (world.shape[1] - MEANS) // 3 + 4))
+
+
+@njit
+def anything(world):
+    """The weights of idle rounds before anything was seen: all arms alike."""
+    return np.ones((world.shape[1] - MEANS) // 3)
 
 
 @njit

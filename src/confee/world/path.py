@@ -1,8 +1,14 @@
-"""A path of mean rewards: piecewise linear in time, one best arm in each segment."""
+"""A path of mean rewards: piecewise linear in time, one best arm in each segment.
+
+And what every kind of path can say, those of other settings too (`confee.world.structured`,
+`confee.world.mdp`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -10,6 +16,49 @@ from confee.errors import ConfeeError
 
 TOLERANCE = 1e-9
 """Slack on the variation budget, relative: V / gap switches are rounded in floating point."""
+
+
+class Environment(Protocol):
+    """A path of any setting.
+
+    `offers`: setting -> what a policy of that setting knows of it. `parts`: whether the regret of
+    idle rounds is cut into error and drift. `playable`: what a kernel may play, in words.
+    """
+
+    @property
+    def horizon(self) -> int: ...
+    @property
+    def pieces(self) -> int: ...
+    @property
+    def adaptive(self) -> bool: ...
+    @property
+    def parts(self) -> bool: ...
+    @property
+    def playable(self) -> str: ...
+    @property
+    def offers(self) -> Mapping[str, Any]: ...
+    def variation(self) -> float: ...
+    def checked(self, T: int, V: float) -> Self: ...
+
+
+def known(path: Environment, setting: str) -> Any:
+    """What a policy of `setting` knows of `path`. Raises ConfeeError if it can't play it."""
+    if setting not in path.offers:
+        raise ConfeeError(
+            f"the setting of the policy is {setting}; must be one of {', '.join(path.offers)}"
+        )
+    return path.offers[setting]
+
+
+def tiles(start: np.ndarray, T: int) -> bool:
+    """Whether segments that begin at `start`, the last entry their end, are the rounds 1..T."""
+    return bool(start[0] == 1 and start[-1] == T + 1 and (np.diff(start) >= 1).all())
+
+
+def spent(variation: float, V: float) -> None:
+    """Raises ConfeeError if `variation` is over the budget V."""
+    if variation > V + TOLERANCE * max(1.0, V):
+        raise ConfeeError(f"path: its variation {variation:.6g} is over the budget V={V:g}")
 
 
 @dataclass(frozen=True)
@@ -37,6 +86,19 @@ class Path:
     @property
     def horizon(self) -> int:
         return int(self.start[-1]) - 1
+
+    @property
+    def parts(self) -> bool:
+        return True
+
+    @property
+    def offers(self) -> Mapping[str, Any]:
+        return {"arms": self.mean.shape[1]}
+
+    @property
+    def playable(self) -> str:
+        arms = self.mean.shape[1] - 1
+        return f"arms 0..{arms}, idle rounds with as many chances >= 0, not all 0"
 
     @property
     def last(self) -> np.ndarray:
@@ -80,10 +142,10 @@ class Path:
         since = np.arange(1, self.horizon + 1) - self.start[segment]
         return self.mean[segment] + self.slope[segment] * since[:, None]
 
-    def checked(self, T: int, V: float) -> Path:
+    def checked(self, T: int, V: float) -> Self:
         """This path, if it is one for horizon T, has means in [0, 1], one best arm in each segment
         and spends at most V. Raises ConfeeError otherwise."""
-        if self.start[0] != 1 or self.horizon != T or (np.diff(self.start) < 1).any():
+        if not tiles(self.start, T):
             raise ConfeeError(f"path: its segments do not tile the rounds 1..{T}")
         last = self.last
         if (
@@ -98,7 +160,5 @@ class Path:
                     "path: the best arm changes inside a segment; must start another one there "
                     "(lines.through does)"
                 )
-        spent = self.variation()
-        if spent > V + TOLERANCE * max(1.0, V):
-            raise ConfeeError(f"path: its variation {spent:.6g} is over the budget V={V:g}")
+        spent(self.variation(), V)
         return self

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confee.errors import ConfeeError
-from confee.world.path import Path
+from confee.world.path import Environment, Path
 
 
 @dataclass(frozen=True)
@@ -21,18 +21,20 @@ class Adversary:
     sets, in units of the critical gap, and `ceiling` its largest value. `place` names a resolved
     parameter that says only where data lie: no number and no key depends on it. `steady`: the
     strength is the best arm's lead in every round, so that families compare by it; else it is the
-    largest lead, or the size of a change, and compares within the family alone.
+    largest lead, or the size of a change, and compares within the family alone. `setting`: of its
+    paths, one of `confee.world.settings`.
     """
 
     id: str
     summary: str
     options: type
     resolve: Callable[..., Mapping[str, Any]]
-    draw: Callable[..., Path]
+    draw: Callable[..., Environment]
     strength: str | None = "gap"
     ceiling: float = 0.5
     place: str | None = None
     steady: bool = True
+    setting: str = "arms"
 
 
 def below_ceiling(name: str, value: float, ceiling: float) -> float:
