@@ -195,7 +195,8 @@ def _compile(name: str) -> None:
     sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
     if name in POLICIES:
         one = cell({"name": name}, **sizes)
-        against = opponent({"name": "switching", "gap": 0.25}, **sizes)
+        prefix = "" if one.spec.setting == "arms" else f"{one.spec.setting}_"
+        against = opponent({"name": f"{prefix}switching", "gap": 0.25}, **sizes)
         play_all(one, [against], [0], calibrated(one))
     else:
         study = importlib.import_module(Study(name, {}).module)

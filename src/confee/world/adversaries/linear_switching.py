@@ -49,5 +49,5 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     "linear_switching", "linear bandits: theta jumps in equal batches", Options, resolve, draw,
-    setting="linear",
+    widest=CEILING, setting="linear",
 )  # fmt: skip

@@ -1,0 +1,121 @@
+"""The assumption on ALG, measured for each base algorithm: ids alg-assumption/<algorithm>."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confee.claims.judging import assumption
+from confee.claims.judging.assumption import RUNS
+from confee.claims.judging.verdict import Verdict
+from confee.policies.algorithm import Algorithm
+from confee.policies.oful import OFUL
+from confee.simulation.needs import Needs, Study
+from confee.simulation.studies.assumption import nearly_still
+from confee.world.path import known
+
+if TYPE_CHECKING:
+    from confee.evidence import Evidence
+
+PRINTED = 1.0
+"""The constant before rho(t) in the second inequality."""
+
+OTHERS = (2.0, 4.0, 8.0, 16.0)
+"""Constants tried beside: Wei and Luo's Assumption 1' asks for some constant, and rescales rho."""
+
+World = tuple[str, float, float]
+
+WORLDS: tuple[World, ...] = (
+    ("equal", 0.25, 0.0), ("equal", 0.5, 0.0), ("equal", 0.75, 0.0), ("better", 0.5, 0.1),
+    ("better", 0.5, 0.3), ("fall", 0.5, 0.0), ("drop", 0.5, 0.0), ("overtaken", 0.5, 0.1),
+    ("exchange", 0.5, 0.0),
+)  # fmt: skip
+"""(world, level, gap): see the study."""
+
+TOY_WORLDS: tuple[World, ...] = (("equal", 0.5, 0.0), ("better", 0.5, 0.3), ("drop", 0.5, 0.0))
+
+WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
+"""Where an algorithm without bonus is put: it misses what is better."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A base algorithm in the study: at which sizes, for how many rounds, and how it is bare.
+
+    bare: the options that take its bonus away. cost: seconds a round, about.
+    """
+
+    alg: Algorithm
+    sizes: Sequence[Mapping[str, int]]
+    bare: Mapping[str, float]
+    T: int = 10**5
+    cost: float = 6e-7
+
+    @property
+    def id(self) -> str:
+        return f"alg-assumption/{self.alg.id}"
+
+    @property
+    def study(self) -> str:
+        return f"assumption_{self.alg.id}"
+
+
+TRIED = {
+    one.id: one
+    for one in (
+        Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}), {"radius": 0.0}),
+    )
+}
+
+IDS = tuple(TRIED)
+ABOUT = {id: (f"hyque_{one.alg.id}", one.alg.id) for id, one in TRIED.items()}
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """Every world at every size; and without bonus, which must fail."""
+    one = TRIED[id]
+    T = 2000 if toy else one.T
+    worlds = [(w, None) for w in (TOY_WORLDS if toy else WORLDS)]
+    worlds += [(w, dict(one.bare)) for w in WITHOUT]
+    studies = []
+    for sizes in one.sizes[:1] if toy else one.sizes:
+        for (name, level, gap), bare in worlds:
+            parameters = {"T": T, "world": name, "level": level, "gap": gap, "runs": RUNS}
+            parameters |= {"sizes": dict(sizes), "bare": bare}
+            studies.append(Study(one.study, parameters, seconds=RUNS * T * one.cost))
+    return Needs(studies=tuple(studies))
+
+
+def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
+    """Both inequalities, the second with `constant`, in every world; see judging.assumption."""
+    return [v for one in TRIED.values() for v in _judged(one, evidence, constant)]
+
+
+def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Verdict]:
+    rows = evidence.study(one.study)
+    if rows.empty or not (rows["bare"] == 0).any():
+        return []
+    verdict = assumption.judged(
+        one.id,
+        one.alg.name,
+        "assumption on ALG (Extensions), after Wei and Luo 2021, Assumption 1",
+        one.study,
+        rows[rows["bare"] == 0],
+        rows[rows["bare"] == 1],
+        tuple(one.sizes[0]),
+        constant=constant,
+        others=OTHERS,
+        curves=[_curve(one.alg, sizes) for sizes in one.sizes],
+        prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and its "
+        "change tests, and V as paths of the setting measure it",
+        toy=evidence.toy,
+    )
+    return [verdict]
+
+
+def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:
+    """rho(1), rho(2), ... at some sizes."""
+    path, _ = nearly_still(alg, 2, "equal", 0.5, 0.0, sizes)
+    told = known(path, alg.setting.id)
+    return assumption.curve(lambda t: alg.rho(t, told))
