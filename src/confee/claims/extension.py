@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confee import theory
@@ -27,7 +27,7 @@ from confee.claims.judging.verdict import (
 )
 from confee.policies.algorithm import Algorithm
 from confee.policies.oful import OFUL
-from confee.simulation.cells import opponent
+from confee.simulation.cells import label_of, opponent
 from confee.simulation.needs import Ask, Conf, Needs, Study
 from confee.simulation.play import draw_path
 from confee.world.path import known
@@ -46,11 +46,13 @@ TOY_BUDGETS = (500, 1000, 2000, 4000)
 
 VARIATIONS = (0.5, 1, 2, 4, 8, 16)
 TOY_VARIATIONS = (0.5, 1, 2, 4)
-"""At one budget each, within the theorem's range V <= sqrt(B) / K."""
+BUDGET, TOY_BUDGET = 4e4, 2e3
+"""Along V, and at which budget: within the theorem's range V <= sqrt(B) / K."""
 
 BETA = theory.MINIMAL_BUDGET_EXPONENT
 
-SEEDS = {"hyque": 8, "paced": 4, "restarted": 8, "misled": 4, "uniform": 8}
+SEEDS = {"hyque": 8, "narrow": 8, "paced": 4, "restarted": 8, "misled": 12, "uniform": 24}
+"""Paths draw features, classes or moves anew for each seed, and uniform play costs nothing."""
 
 PARTS = ("budget", "density", "exponents")
 
@@ -59,27 +61,36 @@ PARTS = ("budget", "density", "exponents")
 class Case:
     """A setting: its base algorithm, whom uniform play is played by, against whom, at which sizes.
 
-    K: arms or actions; what else the sizes are, the adversaries' options say. cost: seconds a query
-    of HyQue, about.
+    K: arms or actions; what else the sizes are, the adversaries' options say. narrow: options of
+    ALG with a bonus smaller than its theory's, to see how much of the regret that is. cost: seconds
+    a query of HyQue, about.
     """
 
     alg: Algorithm
     K: int
     against: Mapping[str, Conf]
+    narrow: Mapping[str, float]
     uniform: str = "uniform"
-    budget: float = 4e4
-    cost: float = field(default=6e-7, kw_only=True)
+    cost: float = 6e-7
 
     @property
     def id(self) -> str:
         return f"extension/{self.alg.setting.id}"
 
     @property
-    def policies(self) -> dict[str, str]:
+    def policies(self) -> dict[str, Conf]:
         """Role -> policy."""
         name = self.alg.id
-        return {"hyque": f"hyque_{name}", "paced": name, "restarted": f"{name}_restarted",
-                "uniform": self.uniform}  # fmt: skip
+        hyque = {"name": f"hyque_{name}"}
+        return {"hyque": hyque, "narrow": hyque | dict(self.narrow), "paced": {"name": name},
+                "restarted": {"name": f"{name}_restarted"}, "uniform": {"name": self.uniform}}  # fmt: skip
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Role -> what its runs are called."""
+        return {role: label_of(policy) for role, policy in self.policies.items()} | {
+            "misled": self.misled
+        }
 
     @property
     def misled(self) -> str:
@@ -90,9 +101,9 @@ class Case:
         """Along B, and along V."""
         if toy:
             return (Line("B", TOY_BUDGETS, K=self.K, V=2, phases=2, beta=BETA),
-                    Line("V", TOY_VARIATIONS, K=self.K, B=2000, phases=2, beta=BETA))  # fmt: skip
+                    Line("V", TOY_VARIATIONS, K=self.K, B=TOY_BUDGET, phases=2, beta=BETA))  # fmt: skip
         return (Line("B", BUDGETS, K=self.K, V=2, beta=BETA),
-                Line("V", VARIATIONS, K=self.K, B=self.budget, beta=BETA))  # fmt: skip
+                Line("V", VARIATIONS, K=self.K, B=BUDGET, beta=BETA))  # fmt: skip
 
     def family(self, strengths: Sequence[Any]) -> dict[str, Conf]:
         """Its adversaries at some strengths."""
@@ -102,12 +113,13 @@ class Case:
 CASES = {
     one.id: one
     for one in (
-        Case(OFUL, 6, {"switching": {"name": "linear_switching", "d": 3}}),
+        Case(OFUL, 6, {"switching": {"name": "linear_switching", "d": 3}},
+             narrow={"radius": 0.25}),
     )
-}
+}  # fmt: skip
 
 IDS = tuple(CASES)
-ABOUT = {id: (one.policies["hyque"],) for id, one in CASES.items()}
+ABOUT = {id: (one.labels["hyque"],) for id, one in CASES.items()}
 
 
 # --------------------------------------------------------------------------- what is needed
@@ -121,9 +133,11 @@ def needs(id: str, toy: bool) -> Needs:
 
 
 def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
-    seeds = {case.policies[role]: 2 if toy else SEEDS[role] for role in case.policies}
     for line in case.lines(toy):
-        yield from line.asks(case.id, seeds, lambda **sizes: case.family(STRENGTHS))
+        for _, _, sizes in line.places():
+            for role, policy in case.policies.items():
+                against, seeds = case.family(STRENGTHS), 2 if toy else SEEDS[role]
+                yield Ask(case.id, policy, **sizes, against=against, seeds=seeds)
 
 
 def _misled(case: Case, toy: bool) -> Iterator[Ask]:
@@ -134,15 +148,15 @@ def _misled(case: Case, toy: bool) -> Iterator[Ask]:
     line = case.lines(toy)[1]
     for _, _, sizes in line.places():
         scale = (line.points[0] / sizes["V"]) ** (2 / 3)
-        policy = {"name": case.policies["restarted"], "rate_scale": round(scale, 12)}
+        policy = case.policies["restarted"] | {"rate_scale": round(scale, 12)}
         against, seeds = case.family(STRENGTHS), 2 if toy else SEEDS["misled"]
         yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
 
 
 def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
-    policy, first = {"name": case.policies["hyque"]}, next(iter(case.against))
+    first = next(iter(case.against))
     against = {first: case.family([1])[first]}
-    yield from budget.just_started(case.id, policy, case.K, 2.0, against, toy)
+    yield from budget.just_started(case.id, case.policies["hyque"], case.K, 2.0, against, toy)
 
 
 def _schedules(case: Case, toy: bool) -> Iterator[Study]:
@@ -181,7 +195,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
     those of `hyque-rate`, at the sizes of this setting.
     """
     played = evidence.asked_for(case.id)
-    mine = case.policies["hyque"]
+    mine = case.labels["hyque"]
     if played.empty or not (played["label"] == mine).any():
         return []
     counted = played[played["label"] == mine].reset_index(drop=True)
@@ -193,7 +207,6 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
     joint = combine(checks)
     outcomes = dict(zip(PARTS, (spent, dense.verdict, joint.verdict), strict=True))
     outcome = next((o for o in (FAILS, UNDECIDED) if o in outcomes.values()), HOLDS)
-    decisive = next(part for part in reversed(PARTS) if outcomes[part] == outcome)
     why = dict(zip(PARTS, (budget.reason(counts, spent), f"phases outside [B/2T, B/T): {dense.text}",
                            reason(joint, checks)), strict=True))  # fmt: skip
     tried = _controls(case, evidence, counted, drawn, found)
@@ -209,7 +222,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         measured=f"{budget.said(counts)}; {dense.text}; "
         + "; ".join(check.text for check in checks) + _said(case, levels),
         horizon=at_horizon(max(counted["T"].max(), joint.decisive.horizon), evidence.toy),
-        control=_control(tried, outcome, decisive, joint),
+        control=_control(tried, outcomes, outcome, joint),
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
@@ -221,7 +234,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         interval=(joint.decisive.excess_low, joint.decisive.excess_high),
         interval_of=f"excess of the exponent in {joint.decisive.name}, margin {MARGIN}",
         decide=_decide(outcomes, where, joint),
-        why=why[decisive],
+        why="; ".join(why[part] for part in PARTS if outcomes[part] == outcome),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
             {"step": "budget", "outcome": spent, "number": counts["share"],
@@ -268,11 +281,19 @@ def _controls(case, evidence, counted, drawn, found) -> dict[str, dict]:
     }
 
 
-def _control(tried: Mapping[str, dict], outcome: str, decisive: str, joint: Joint) -> dict:
-    """That of the part that fails; else the first that did not fail, if any."""
-    own = joint.decisive.name if decisive == "exponents" else decisive
-    counted = [tried[own]] if outcome == FAILS else list(tried.values())
-    control = next((one for one in counted if one["failed"] is not True), counted[0])
+def _control(
+    tried: Mapping[str, dict], outcomes: Mapping[str, str], outcome: str, joint: Joint
+) -> dict:
+    """Of a claim that fails, that of a part that fails, and whose control does; else the first
+    that did not fail, if any."""
+    failing = [joint.decisive.name if part == "exponents" else part
+               for part in PARTS if outcomes[part] == FAILS]  # fmt: skip
+    if outcome == FAILS:
+        counted = [tried[part] for part in failing]
+        control = next((one for one in counted if one["failed"] is True), counted[0])
+    else:
+        counted = list(tried.values())
+        control = next((one for one in counted if one["failed"] is not True), counted[0])
     others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
               for one in tried.values() if one is not control]  # fmt: skip
     return {**control, "note": "; ".join(filter(None, [control["note"], *others]))}
@@ -300,10 +321,8 @@ def _density_steps(drawn: pd.DataFrame) -> list[dict]:
 def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
     """The exponents of what HyQue is compared with, as parts of no consequence."""
     steps = []
-    policies = case.policies
-    rows = {policies[role]: ("B", "V") for role in ("paced", "restarted", "uniform")}
-    for label, axes in (rows | {case.misled: ("V",)}).items():
-        for axis in axes:
+    for role, label in case.labels.items():
+        for axis in {"hyque": (), "misled": ("V",)}.get(role, ("B", "V")):
             if ((found["policy"] == label) & (found["axis"] == axis)).any():
                 check = check_axis(found, label, axis, sqrt_log=True)
                 steps.append(check.step() | {"step": f"for comparison: {label}, {axis}"})
@@ -320,7 +339,7 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
             for point, _, sizes in line.places():
                 key = (label, *sizes.values())
                 if key in table.index:
-                    by.setdefault(f"{point:g}", []).append(table[key] / theory.rate(**sizes))
+                    by.setdefault(f"{point:g}", []).append(float(table[key]) / theory.rate(**sizes))
             if by:
                 means = {point: sum(some) / len(some) for point, some in by.items()}
                 levels.setdefault(line.axis, {})[label] = means
@@ -332,7 +351,7 @@ def _said(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -
     along = levels.get("B", {})
     if not along:
         return ""
-    last = list(along[case.policies["hyque"]])[-1]
+    last = list(along[case.labels["hyque"]])[-1]
     told = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
     return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {told}"
 
