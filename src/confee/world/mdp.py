@@ -105,8 +105,11 @@ class Episodes:
     def variation(self) -> float:
         """sum over t of Delta(t), at least what the value of any rule changes by.
 
-        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. Episodes: max |r_{t+1} - r_t| + H
-        max ||p_{t+1} - p_t||_1, which is Wei and Luo's measure over H, as values are.
+        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. That is the total variation of
+        the joint law of context and rewards (Chen, Lee, Luo, Wei 2019), the least of all laws with
+        these means; Wei and Luo take sqrt(A) max_{x,a} |r_{t+1} - r_t| for FALCON, which is more.
+        Episodes: max |r_{t+1} - r_t| + H max ||p_{t+1} - p_t||_1, which is Wei and Luo's measure
+        over H, as values are.
         """
         reward = np.abs(np.diff(self.reward, axis=0)).max(axis=2)
         if self.regressors is not None:
@@ -124,5 +127,9 @@ class Episodes:
                 raise ConfeeError(f"path: {name} must hold chances that sum to 1")
         if self.reward.min() < -1e-12 or self.reward.max() > 1 + 1e-12:
             raise ConfeeError("path: a mean reward lies outside [0, 1]")
+        if self.regressors is not None:
+            known = {f.tobytes() for f in self.regressors}
+            if any(truth.tobytes() not in known for truth in self.reward):
+                raise ConfeeError("path: the means of each segment must be one of the regressors")
         spent(self.variation(), V)
         return self
