@@ -333,8 +333,8 @@ def test_a_study_says_where_it_was_made_and_draws_the_same_again(one):
     assert [row["run"] for row in rows] == [0, 1]
     assert all(study.parameters["sizes"].items() <= row.items() for row in rows)
     assert all(row["rounds"] == 200 for row in rows)
-    with pytest.raises(ConfeeError, match=r"bare\.nonsense"):
-        made(Study(study.name, {**parameters, "bare": {"nonsense": 1}}))
+    with pytest.raises(ConfeeError, match=r"options\.nonsense"):
+        made(Study(study.name, {**parameters, "options": {"nonsense": 1}}))
 
 
 # ------------------------------------------------------------------ the assumption: twins
@@ -365,8 +365,8 @@ def test_with_a_large_constant_it_holds_on_real_draws(one):
 @pytest.mark.parametrize("one", TRIED, ids=tried_ids)
 def test_without_bonus_it_fails(one):
     rows = watched(one.id)
-    bare = rows[rows["bare"] == 1]
-    found = verdict(one, pd.concat([bare.assign(bare=0), bare]), constant=40.0)
+    bare = rows[rows["variant"] == "bare"]
+    found = verdict(one, pd.concat([bare.assign(variant="theory"), bare]), constant=40.0)
     assert found.verdict == "fails"
     assert found.numbers["first"]["outcome"] == "fails"
     assert "first inequality fails" in found.decide
@@ -383,11 +383,11 @@ def test_more_excess_than_the_constant_fails(one):
 @pytest.mark.parametrize("one", TRIED, ids=tried_ids)
 def test_it_is_vacuous_without_its_control_and_open_on_few_runs(one):
     rows = watched(one.id)
-    found = verdict(one, rows[rows["bare"] == 0], constant=40.0)
+    found = verdict(one, rows[rows["variant"] != "bare"], constant=40.0)
     assert (found.verdict, found.control["failed"]) == ("vacuous", None)
     found = verdict(one, rows.assign(short=-1.0), constant=40.0)
     assert (found.verdict, found.control["failed"]) == ("vacuous", False)
-    few = rows[(rows["run"] < 10) | (rows["bare"] == 1)]
+    few = rows[(rows["run"] < 10) | (rows["variant"] == "bare")]
     assert verdict(one, few, constant=40.0).verdict == "undecided"
 
 

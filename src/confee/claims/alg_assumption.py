@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.verdict import HOLDS, Verdict
 from confee.policies.algorithm import Algorithm
+from confee.policies.falcon import FALCON
+from confee.policies.glm_ucb import GLM_UCB
 from confee.policies.oful import OFUL
 from confee.simulation.needs import Needs, Study
 from confee.simulation.studies.assumption import nearly_still
 from confee.world.path import known
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confee.evidence import Evidence
 
 PRINTED = 1.0
 """The constant before rho(t) in the second inequality."""
 
-OTHERS = (2.0, 4.0, 8.0, 16.0)
-"""Constants tried beside: Wei and Luo's Assumption 1' asks for some constant, and rescales rho."""
+OTHERS = (2.0, 4.0, 8.0, 16.0, 32.0)
+"""Constants tried beside, up to the first that does: Wei and Luo's Assumption 1' asks for some
+constant, and rescales rho."""
 
 World = tuple[str, float, float]
 
@@ -41,14 +46,16 @@ WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
 
 @dataclass(frozen=True)
 class Tried:
-    """A base algorithm in the study: at which sizes, for how many rounds, and how it is bare.
+    """A base algorithm in the study: at which sizes, for how many rounds.
 
-    bare: the options that take its bonus away. cost: seconds a round, about.
+    bare: the options that take its bonus away. narrow: those that make it smaller than its theory's
+    (for FALCON, that make it explore less). cost: seconds a round, about.
     """
 
     alg: Algorithm
     sizes: Sequence[Mapping[str, int]]
     bare: Mapping[str, float]
+    narrow: Mapping[str, float]
     T: int = 10**5
     cost: float = 6e-7
 
@@ -64,26 +71,33 @@ class Tried:
 TRIED = {
     one.id: one
     for one in (
-        Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}), {"radius": 0.0}),
+        Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
+              bare={"radius": 0.0}, narrow={"radius": 0.5}),
+        Tried(GLM_UCB, ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
+              bare={"radius": 0.0}, narrow={"radius": 0.25}, cost=1e-6),
+        Tried(FALCON, ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
+              bare={"bonus": 0.0}, narrow={"gamma": 10.0, "bonus": 0.5}),
     )
-}
+}  # fmt: skip
 
 IDS = tuple(TRIED)
 ABOUT = {id: (f"hyque_{one.alg.id}", one.alg.id) for id, one in TRIED.items()}
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """Every world at every size; and without bonus, which must fail."""
+    """Every world at every size, with the bonus of theory and a narrow one; and without bonus,
+    which must fail."""
     one = TRIED[id]
     T = 2000 if toy else one.T
-    worlds = [(w, None) for w in (TOY_WORLDS if toy else WORLDS)]
-    worlds += [(w, dict(one.bare)) for w in WITHOUT]
+    worlds = TOY_WORLDS if toy else WORLDS
+    variants = [("theory", {}, worlds), ("narrow", one.narrow, worlds), ("bare", one.bare, WITHOUT)]
     studies = []
     for sizes in one.sizes[:1] if toy else one.sizes:
-        for (name, level, gap), bare in worlds:
-            parameters = {"T": T, "world": name, "level": level, "gap": gap, "runs": RUNS}
-            parameters |= {"sizes": dict(sizes), "bare": bare}
-            studies.append(Study(one.study, parameters, seconds=RUNS * T * one.cost))
+        for variant, options, some in variants:
+            for name, level, gap in some:
+                parameters = {"T": T, "world": name, "level": level, "gap": gap, "runs": RUNS}
+                parameters |= {"sizes": dict(sizes), "options": dict(options), "variant": variant}
+                studies.append(Study(one.study, parameters, seconds=RUNS * T * one.cost))
     return Needs(studies=tuple(studies))
 
 
@@ -94,24 +108,44 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
 
 def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Verdict]:
     rows = evidence.study(one.study)
-    if rows.empty or not (rows["bare"] == 0).any():
+    if rows.empty or not (rows["variant"] == "theory").any():
         return []
+    sizes = tuple(one.sizes[0])
+    theory, narrow, bare = (rows[rows["variant"] == v] for v in ("theory", "narrow", "bare"))
     verdict = assumption.judged(
         one.id,
         one.alg.name,
         "assumption on ALG (Extensions), after Wei and Luo 2021, Assumption 1",
         one.study,
-        rows[rows["bare"] == 0],
-        rows[rows["bare"] == 1],
-        tuple(one.sizes[0]),
+        theory,
+        bare,
+        sizes,
         constant=constant,
-        others=OTHERS,
+        others=(_enough(theory, sizes),),
         curves=[_curve(one.alg, sizes) for sizes in one.sizes],
         prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and its "
         "change tests, and V as paths of the setting measure it",
         toy=evidence.toy,
+        beside=_narrow(one, narrow, sizes, constant) if len(narrow) else (),
     )
     return [verdict]
+
+
+def _enough(rows: pd.DataFrame, sizes: Sequence[str]) -> float:
+    """The first of OTHERS with which the second inequality holds, the last if none does."""
+    found = (c for c in OTHERS if assumption.excess(rows, sizes, c)["outcome"] == HOLDS)
+    return next(found, OTHERS[-1])
+
+
+def _narrow(
+    one: Tried, rows: pd.DataFrame, sizes: Sequence[str], constant: float
+) -> Iterator[dict]:
+    """Both inequalities with a smaller bonus, as parts of no consequence."""
+    said = "for comparison: " + ", ".join(f"{name}={value:g}" for name, value in one.narrow.items())
+    yield assumption.step(f"{said}, first inequality", assumption.optimism(rows, sizes))
+    for c in (constant, _enough(rows, sizes)):
+        check = assumption.excess(rows, sizes, c)
+        yield assumption.step(f"{said}, second inequality, constant {c:.3g}", check)
 
 
 def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from confee import theory
 from confee.claims import density
+from confee.claims.alg_assumption import TRIED, Tried
 from confee.claims.judging import budget, runs
-from confee.claims.judging.lines import Line, exponents
+from confee.claims.judging.lines import Line, all_of, exponents
 from confee.claims.judging.rates import control_check, reason
 from confee.claims.judging.verdict import (
+    ALPHA,
     FAILS,
     HOLDS,
     MARGIN,
@@ -23,10 +25,8 @@ from confee.claims.judging.verdict import (
     apply_control,
     at_horizon,
     check_axis,
-    combine,
 )
 from confee.policies.algorithm import Algorithm
-from confee.policies.oful import OFUL
 from confee.simulation.cells import label_of, opponent
 from confee.simulation.needs import Ask, Conf, Needs, Study
 from confee.simulation.play import draw_path
@@ -44,34 +44,47 @@ BUDGETS = (3e3, 7e3, 1.65e4, 3.9e4, 9.1e4)
 TOY_BUDGETS = (500, 1000, 2000, 4000)
 """Over a ratio of 30, along B = T^0.8, with V = 2."""
 
-VARIATIONS = (0.5, 1, 2, 4, 8, 16)
+VARIATIONS = (0.5, 1, 2, 4, 8)
 TOY_VARIATIONS = (0.5, 1, 2, 4)
 BUDGET, TOY_BUDGET = 4e4, 2e3
 """Along V, and at which budget: within the theorem's range V <= sqrt(B) / K."""
 
 BETA = theory.MINIMAL_BUDGET_EXPONENT
 
-SEEDS = {"hyque": 8, "narrow": 8, "paced": 4, "restarted": 8, "misled": 12, "uniform": 24}
-"""Paths draw features, classes or moves anew for each seed, and uniform play costs nothing."""
+VARIANTS = ("", "narrow ")
+"""ALG as its theory has it, and with a smaller bonus, with which it meets the assumption too as far
+as `alg-assumption` can see: the theory's is so wide that budgets of 1e5 are hardly enough."""
+
+SEEDS = {
+    "hyque": 8, "narrow hyque": 8, "restarted": 6, "narrow restarted": 6, "paced": 4, "misled": 8,
+    "uniform": 24,
+}  # fmt: skip
+"""Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
+
+ROWS = {"hyque": "BV", "narrow hyque": "BV", "restarted": "BV", "narrow restarted": "BV",
+        "paced": "BV", "uniform": "BV", "misled": "V"}  # fmt: skip
+"""Role -> the axes it is played on."""
 
 PARTS = ("budget", "density", "exponents")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A setting: its base algorithm, whom uniform play is played by, against whom, at which sizes.
+    """A setting: its base algorithm, against whom, at which sizes.
 
-    K: arms or actions; what else the sizes are, the adversaries' options say. narrow: options of
-    ALG with a bonus smaller than its theory's, to see how much of the regret that is. cost: seconds
-    a query of HyQue, about.
+    K: arms or actions; what else the sizes are, the adversaries' options say. uniform: the policy
+    of uniform play. cost: seconds a query of HyQue, about.
     """
 
-    alg: Algorithm
+    tried: Tried
     K: int
     against: Mapping[str, Conf]
-    narrow: Mapping[str, float]
     uniform: str = "uniform"
     cost: float = 6e-7
+
+    @property
+    def alg(self) -> Algorithm:
+        return self.tried.alg
 
     @property
     def id(self) -> str:
@@ -79,23 +92,18 @@ class Case:
 
     @property
     def policies(self) -> dict[str, Conf]:
-        """Role -> policy."""
-        name = self.alg.id
-        hyque = {"name": f"hyque_{name}"}
-        return {"hyque": hyque, "narrow": hyque | dict(self.narrow), "paced": {"name": name},
-                "restarted": {"name": f"{name}_restarted"}, "uniform": {"name": self.uniform}}  # fmt: skip
+        """Role -> policy, but for what is told a wrong V."""
+        name, narrow = self.alg.id, dict(self.tried.narrow)
+        hyque, restarted = {"name": f"hyque_{name}"}, {"name": f"{name}_restarted"}
+        return {"hyque": hyque, "narrow hyque": hyque | narrow, "restarted": restarted,
+                "narrow restarted": restarted | narrow, "paced": {"name": name},
+                "uniform": {"name": self.uniform}}  # fmt: skip
 
     @property
     def labels(self) -> dict[str, str]:
         """Role -> what its runs are called."""
-        return {role: label_of(policy) for role, policy in self.policies.items()} | {
-            "misled": self.misled
-        }
-
-    @property
-    def misled(self) -> str:
-        """What the runs of the restarted algorithm that is told a wrong V are called."""
-        return f"{self.alg.id}_misled"
+        found = {role: label_of(policy) for role, policy in self.policies.items()}
+        return found | {"misled": f"{self.alg.id}_misled"}
 
     def lines(self, toy: bool) -> tuple[Line, Line]:
         """Along B, and along V."""
@@ -113,8 +121,14 @@ class Case:
 CASES = {
     one.id: one
     for one in (
-        Case(OFUL, 6, {"switching": {"name": "linear_switching", "d": 3}},
-             narrow={"radius": 0.25}),
+        Case(TRIED["alg-assumption/oful"], 6,
+             {"switching": {"name": "linear_switching", "d": 3},
+              "rotation": {"name": "linear_rotation", "d": 3}}),
+        Case(TRIED["alg-assumption/glm_ucb"], 6,
+             {"switching": {"name": "logistic_switching", "d": 2}}, cost=1.5e-6),
+        Case(TRIED["alg-assumption/falcon"], 3,
+             {"switching": {"name": "contextual_switching", "contexts": 4, "maps": 8}},
+             "uniform_contextual"),
     )
 }  # fmt: skip
 
@@ -148,7 +162,7 @@ def _misled(case: Case, toy: bool) -> Iterator[Ask]:
     line = case.lines(toy)[1]
     for _, _, sizes in line.places():
         scale = (line.points[0] / sizes["V"]) ** (2 / 3)
-        policy = case.policies["restarted"] | {"rate_scale": round(scale, 12)}
+        policy = case.policies["narrow restarted"] | {"rate_scale": round(scale, 12)}
         against, seeds = case.family(STRENGTHS), 2 if toy else SEEDS["misled"]
         yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
 
@@ -189,26 +203,27 @@ def judge(evidence: Evidence) -> list[Verdict]:
 
 
 def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
-    """`holds` if all three parts do, `fails` if one fails; its control is the one that counts.
+    """`holds` if all three parts do, `fails` if one fails.
 
-    Budget and density are counted, as `hyque-budget` and `density` do; exponents in B and V are
-    those of `hyque-rate`, at the sizes of this setting.
+    Budget and density are counted, as `hyque-budget` and `density` do. Exponents in B and V are
+    judged as those of `hyque-rate`, of both variants, at a level divided by their number; but on an
+    axis on which the variant restarted at the optimal rate, told V, fails too, nothing is shown.
     """
     played = evidence.asked_for(case.id)
     mine = case.labels["hyque"]
     if played.empty or not (played["label"] == mine).any():
         return []
-    counted = played[played["label"] == mine].reset_index(drop=True)
+    counted = played[played["policy"] == case.policies["hyque"]["name"]].reset_index(drop=True)
     spent, counts, where = budget.spent_on(counted)
     drawn = _drawn(case, evidence)
     dense = density.check(drawn[drawn["quota"] == 1]) if len(drawn) else density.NOTHING
     worst, found = _exponents(case, evidence)
-    checks = [check_axis(found, mine, axis, sqrt_log=True) for axis in ("B", "V")]
-    joint = combine(checks)
-    outcomes = dict(zip(PARTS, (spent, dense.verdict, joint.verdict), strict=True))
+    rows = {case.labels[f"{v}hyque"]: _checks(case, v, found) for v in VARIANTS}
+    rate, decisive, joint = all_of(rows, ALPHA)
+    outcomes = dict(zip(PARTS, (spent, dense.verdict, rate), strict=True))
     outcome = next((o for o in (FAILS, UNDECIDED) if o in outcomes.values()), HOLDS)
     why = dict(zip(PARTS, (budget.reason(counts, spent), f"phases outside [B/2T, B/T): {dense.text}",
-                           reason(joint, checks)), strict=True))  # fmt: skip
+                           f"{decisive}: {reason(joint, rows[decisive])}"), strict=True))  # fmt: skip
     tried = _controls(case, evidence, counted, drawn, found)
     levels = _levels(case, worst, evidence.toy)
     verdict = Verdict(
@@ -220,32 +235,48 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         prediction="no wish past B, no phase outside, exponents of R/T at most -1/3 in B and 1/3 in "
         "V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
-        + "; ".join(check.text for check in checks) + _said(case, levels),
-        horizon=at_horizon(max(counted["T"].max(), joint.decisive.horizon), evidence.toy),
+        + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
+                    for label, checks in rows.items()) + _said(case, levels),
+        horizon=at_horizon(counted["T"].max(), evidence.toy),
         control=_control(tried, outcomes, outcome, joint),
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
-            **{check.name: check.numbers() for check in checks},
+            "exponents": {label: {c.name: c.numbers() for c in checks}
+                          for label, checks in rows.items()},
             "over_the_rate": levels,
             "controls": tried,
         },
-        seeds=min((c.seeds for c in checks if c.seeds), default=0),
+        seeds=min((c.seeds for checks in rows.values() for c in checks if c.seeds), default=0),
         interval=(joint.decisive.excess_low, joint.decisive.excess_high),
-        interval_of=f"excess of the exponent in {joint.decisive.name}, margin {MARGIN}",
-        decide=_decide(outcomes, where, joint),
+        interval_of=f"excess of the exponent of {decisive} in {joint.decisive.name}, margin {MARGIN}",
+        decide=_decide(outcomes, where, decisive, joint),
         why="; ".join(why[part] for part in PARTS if outcomes[part] == outcome),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
             {"step": "budget", "outcome": spent, "number": counts["share"],
              "note": budget.said(counts)},
             *_density_steps(drawn),
-            *(check.step() | {"step": f"{mine}, {check.name}"} for check in checks),
+            *(check.step() | {"step": f"{label}, {check.name}"}
+              for label, checks in rows.items() for check in checks),
             *_compared(case, found),
         ),
         evidence=("asked", *([f"studies/{runs.STUDY}"] if len(drawn) else [])),
     )  # fmt: skip
     return [apply_control(verdict)]
+
+
+def _checks(case: Case, variant: str, found: pd.DataFrame) -> list[Check]:
+    """The exponents of a variant in B and V, and what they say of HyQue's schedule."""
+    checks = []
+    for axis in ("B", "V"):
+        check = check_axis(found, case.labels[f"{variant}hyque"], axis, sqrt_log=True)
+        ideal = case.labels[f"{variant}restarted"]
+        if check.verdict == FAILS and check_axis(found, ideal, axis, True).verdict == FAILS:
+            decide = f"axis {axis}: {ideal}, told V, fails as well: larger budgets"
+            check = dataclasses.replace(check, verdict=UNDECIDED, p_fails=None, decide=decide)
+        checks.append(check)
+    return checks
 
 
 def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
@@ -258,7 +289,8 @@ def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFra
     """(worst, slopes) of all that was played, the misled one by its own name."""
     import pandas as pd
 
-    misled = evidence.asked_for(f"{case.id}/misled").assign(label=case.misled, policy=case.misled)
+    name = case.labels["misled"]
+    misled = evidence.asked_for(f"{case.id}/misled").assign(label=name, policy=name)
     rows = pd.concat([f for f in (evidence.asked_for(case.id), misled) if len(f)])
     return exponents(rows.reset_index(drop=True), case.lines(evidence.toy))
 
@@ -277,7 +309,7 @@ def _controls(case, evidence, counted, drawn, found) -> dict[str, dict]:
             "note": "share of phases outside",
         },
         "B": control_check(own, ("B",), case.uniform, True),
-        "V": control_check(own, ("V",), case.misled, True),
+        "V": control_check(own, ("V",), case.labels["misled"], True),
     }
 
 
@@ -321,8 +353,9 @@ def _density_steps(drawn: pd.DataFrame) -> list[dict]:
 def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
     """The exponents of what HyQue is compared with, as parts of no consequence."""
     steps = []
-    for role, label in case.labels.items():
-        for axis in {"hyque": (), "misled": ("V",)}.get(role, ("B", "V")):
+    for role in ("restarted", "narrow restarted", "paced", "uniform", "misled"):
+        label = case.labels[role]
+        for axis in ROWS[role]:
             if ((found["policy"] == label) & (found["axis"] == axis)).any():
                 check = check_axis(found, label, axis, sqrt_log=True)
                 steps.append(check.step() | {"step": f"for comparison: {label}, {axis}"})
@@ -356,9 +389,9 @@ def _said(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -
     return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {told}"
 
 
-def _decide(outcomes: Mapping[str, str], where: str, joint: Joint) -> str:
+def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint) -> str:
     """What of the parts that do not hold is to be done, or is known."""
     said = [f"budget: {where}"] if where else []
     if outcomes["density"] == UNDECIDED:
         said.append(f"density: {density.PHASES} phases without a violation")
-    return "; ".join([*said, *([joint.decide] if joint.decide else [])])
+    return "; ".join([*said, *([f"{decisive}: {joint.decide}"] if joint.decide else [])])

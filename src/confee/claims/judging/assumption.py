@@ -19,7 +19,7 @@ runs at least, and the nearest miss is MARGIN rho(t) away. As n runs cannot show
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -61,12 +61,14 @@ def judged(
     prediction: str,
     toy: bool,
     exact: tuple[str, dict] | None = None,
+    beside: Iterable[dict] = (),
     numbers: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
 
     bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1), rho(2),
     ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome and a step.
+    beside: steps of no consequence.
     """
     first, second = optimism(rows, sizes), excess(rows, sizes, constant)
     sides = side_conditions(curves)
@@ -99,11 +101,12 @@ def judged(
         why=f"first inequality {first['why']}; second {second['why']}",
         number_of="share of runs that break it, or as the note says",
         steps=(
-            _step("first inequality", first),
+            step("first inequality", first),
             *(exact or ())[1:],
-            *(_step(f"second inequality, constant {c:.3g}", excess(rows, sizes, c))
+            *(step(f"second inequality, constant {c:.3g}", excess(rows, sizes, c))
               for c in (constant, *others)),
             *sides,
+            *beside,
         ),
         evidence=(f"studies/{study}",),
     )  # fmt: skip
@@ -164,7 +167,7 @@ def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> dict:
     }
 
 
-def _step(name: str, check: dict) -> dict:
+def step(name: str, check: dict) -> dict:
     """An inequality as a part of a verdict; the number is the share of runs that break it."""
     share = check["broken"] / check["runs"]
     return {"step": name, "outcome": check["outcome"], "number": share, "note": check["why"]}

@@ -38,6 +38,10 @@ RIVAL = 0.2
 """What regressors that are not true say of their good actions, over the level."""
 
 
+ROUNDING = 1e-12
+"""By how much f~ may be short of what it must be without being so: sums of rewards are rounded."""
+
+
 class Piece(NamedTuple):
     """From round `start` on all decisions are worth `level`, but the good one, worth `gap` more.
 
@@ -62,27 +66,27 @@ def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
         gap: float,
         runs: int,
         sizes: Mapping[str, int],
-        bare: Mapping[str, float] | None = None,
+        options: Mapping[str, float],
+        variant: str,
     ) -> list[dict[str, Any]]:
         """One row a run: how far each inequality was from being broken at its worst round.
 
-        sizes: see BUILDERS. bare: the options that take its bonus away, if it is to have none.
+        sizes: see BUILDERS. options: of the algorithm; variant: a label for them.
         `short`: the largest (min f* - V - f~) / rho(t) over rounds with f~ < 1 (at 1 it can't
         break); over 0 the first inequality is broken. `needed`: the largest (mean of (f~ - R) -
         V) / rho(t); over c the second is broken. `short_at`, `needed_at`: those rounds. `final`:
         the second at the last of the `rounds` that were looked at.
         """
-        about = {**sizes, "T": T, "world": world, "level": level, "gap": gap}
-        about["bare"] = int(bare is not None)
+        about = {**sizes, "T": T, "world": world, "level": level, "gap": gap, "variant": variant}
         path, spent = nearly_still(alg, T, world, level, gap, sizes)
         told = known(path, alg.setting.id)
-        options = schema.build(alg.options, dict(bare or {}), "bare")
+        constants = alg.constants(told, T, schema.build(alg.options, dict(options), "options"))
         rows = alg.setting.game.new_world(path)
         tops = np.append(path.top if isinstance(path, Episodes) else path.mean.max(axis=1), 0.0)
         found = []
         for i in range(runs):
-            rng = stream("study", "assumption", alg.id, about, i)
-            row = kernel(rows, new_ledger(), told, alg.constants(told, T, options), tops, spent, T, rng)
+            rng = stream("study", "assumption", alg.id, about, dict(options), i)
+            row = kernel(rows, new_ledger(), told, constants, tops, spent, T, rng)
             found.append({**about, "run": i, **dict(zip(RECORDED, row, strict=True))})
         return found
 
@@ -97,7 +101,8 @@ def smallest(alg: Algorithm) -> dict[str, Any]:
     sizes = {"arms": {"K": 2}, "linear": {"K": 2, "d": 2}, "logistic": {"K": 2, "d": 2},
              "contextual": {"K": 2, "contexts": 2, "maps": 2},
              "episodic": {"K": 2, "states": 2, "H": 2}}[alg.setting.id]  # fmt: skip
-    return {"T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "runs": 1, "sizes": sizes}
+    return {"T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "runs": 1, "sizes": sizes,
+            "options": {}, "variant": "theory"}  # fmt: skip
 
 
 # --------------------------------------------------------------------------- worlds
@@ -206,10 +211,9 @@ def episodic(pieces: Sequence[Piece], T: int, K: int, states: int, H: int) -> Ep
     good = _good(2, states, K, "states")
     rng = stream("study", "assumption", "moves", K, states)
     move = rng.dirichlet(np.ones(states), (states, K))
-    start = np.append([one.start for one in pieces], T + 1).astype(np.int64)
+    start = np.array([one.start for one in pieces])
     reward = np.array([one.level + one.gap * good[one.good] for one in pieces])
-    moves = np.broadcast_to(move, (len(pieces), *move.shape))
-    return Episodes(start, np.full(states, 1 / states), reward, moves, H)
+    return Episodes.episodic(start, reward, move, H, T)
 
 
 def _good(count: int, states: int, K: int, name: str) -> np.ndarray:
@@ -256,7 +260,7 @@ def watch(world, ledger, known, constants, tops, spent, T, rng):
             continue
         rounds += 1
         if value < 1.0:
-            distance = (least - spent[segment] - value) / allowed
+            distance = (least - spent[segment] - value - ROUNDING) / allowed
             if distance > short:
                 short, short_at = distance, t
         final = (total / t - spent[segment]) / allowed
