@@ -108,8 +108,39 @@ class UCB1(Feedback):
         return arm, min(1.0, self.rewards[arm] / n + math.sqrt(2 * math.log(self.size) / n))
 
 
+class OverUCB1:
+    """A base algorithm, what HyQue and query plans are played over: here UCB1.
+
+    `new()` is an instance that has seen nothing: `size` counts its observations, `choose(rng)` is
+    (decision, f~), `observe(decision, reward, seen)` takes what `Record.query` gave, and
+    `frequencies()` is what idle rounds replay. rho(t): average error after t observations.
+    chance(m, n): of starting an instance of order m in a block of order n.
+    """
+
+    def __init__(self, K):
+        self.K = K
+
+    def new(self):
+        return UCB1(self.K)
+
+    def rho(self, t):
+        return math.sqrt(self.K * math.log(max(t, 2)) / t) + self.K / t
+
+    def chance(self, m, n):
+        return square_root(m, n)
+
+
+def square_root(m, n):
+    """The chance that the body prints: 2^{(m - n)/2}."""
+    return 2 ** ((m - n) / 2)
+
+
 class Record:
-    """One run against one path: what happened, and the regret in its four parts."""
+    """One run against one path: what happened, and the regret in its four parts.
+
+    Here decisions are arms. A game of another kind is a class with its own `query`, `idle` and
+    `anything`.
+    """
 
     def __init__(self, path, B):
         self.means, self.T, self.K, self.B = path.means, path.T, path.K, B
@@ -121,8 +152,12 @@ class Record:
         self.denied = self.conversions = self.restarts = 0
         self.blocks = []  # of HyQue, for tests
 
+    def anything(self):
+        """What idle rounds play before anything was seen."""
+        return np.full(self.K, 1 / self.K)
+
     def query(self, arm, rng):
-        """Plays `arm` in the next round and returns its reward and mu_t."""
+        """Plays `arm` in the next round; returns its reward, and mu_t for the accounts."""
         mu = self.means[len(self.queried)]
         self.queried.append(True)
         self.used += 1
@@ -166,10 +201,10 @@ class Record:
 
 
 class Memory:
-    """Frequencies in use: own ones, else the last own ones that were played, else uniform."""
+    """Frequencies in use: own ones, else the last own ones that were played, else `anything`."""
 
-    def __init__(self, K):
-        self.last = np.full(K, 1 / K)
+    def __init__(self, anything):
+        self.last = anything
 
     def distribution(self, feedback, own=Feedback.frequencies):
         if feedback.size:
@@ -189,30 +224,24 @@ def owners(n, started):
     return result
 
 
-def schedule(n, rng):
+def schedule(n, rng, chance=square_root):
     """Algorithm 1, lines 1-7: the started instances (m, first slot) and the owner of each slot."""
     started = []
     for slot in range(2**n):
         for m in range(n, -1, -1):
-            if slot % 2**m == 0 and rng.random() < 2 ** ((m - n) / 2):
+            if slot % 2**m == 0 and rng.random() < chance(m, n):
                 started.append((m, slot))
     return started, owners(n, started)
 
 
-def rho(t, T, K, scale):
-    """rho^(t) at delta = 1/T."""
-    width = math.sqrt(K * math.log(max(t, 2)) / t) + K / t
-    return scale * 6 * (math.log2(T) + 1) * math.log(T**2) * width
-
-
-def rise_test(total, m, U, T, K, scale):
+def rise_test(total, m, U, rho_hat):
     """Test (i) at the end of an order-m span whose baseline rewards sum to `total`."""
-    return total / 2**m >= U + 9 * rho(2**m, T, K, scale)
+    return total / 2**m >= U + 9 * rho_hat(2**m)
 
 
-def fall_test(excess, queries, T, K, scale):
+def fall_test(excess, queries, rho_hat):
     """Test (ii) after a query; `excess` is the sum of g~ - R over the block's queries so far."""
-    return excess / queries >= 3 * rho(queries, T, K, scale)
+    return excess / queries >= 3 * rho_hat(queries)
 
 
 def buffers(T, B, n, t, buffer):
@@ -225,20 +254,26 @@ def buffers(T, B, n, t, buffer):
 
 
 def play_hyque(
-    record, rng, baseline, on_demand, scale=1.0, buffer="body", blind=False, discarding=False
+    record, rng, base, baseline=True, on_demand=True, scale=1.0, buffer="body", blind=False,
+    discarding=False,
 ):  # fmt: skip
-    """Algorithm 2. Without `on_demand` it is BaQue, without `baseline` OdQue.
+    """Algorithm 2 over `base`. Without `on_demand` it is BaQue, without `baseline` OdQue.
 
     `blind` draws every queried arm uniformly; `discarding` forgets what converted queries showed.
     """
-    T, K, B = record.T, record.K, record.B
+    T, B = record.T, record.B
     b = -(-2 * T // B)
-    memory = Memory(K)
+    memory = Memory(record.anything())
+
+    def rho_hat(t):
+        """rho^(t) at delta = 1/T."""
+        return scale * 6 * (math.log2(T) + 1) * math.log(T**2) * base.rho(t)
+
     t, n = 1, 0
     while t <= T:
         t_n = t
-        started, owner = schedule(n, rng)
-        instances = {i: UCB1(K) for i in started}
+        started, owner = schedule(n, rng, base.chance)
+        instances = {i: base.new() for i in started}
         quota = {i: owner.count(i) if baseline else 0 for i in started}
         ends = {}  # round -> instances whose span it ends
         for m, s in started:
@@ -269,20 +304,20 @@ def play_hyque(
             if kind == "idle":
                 record.idle(memory.distribution(instance), instance)
             else:
-                arm, g = instance.uniform(rng) if blind else instance.choose(rng)
-                reward, mu = record.query(arm, rng)
+                decision, g = instance.uniform(rng) if blind else instance.choose(rng)
+                reward, seen = record.query(decision, rng)
                 if kind == "baseline" or not discarding:
-                    instance.observe(arm, reward, mu)
+                    instance.observe(decision, reward, seen)
                     U, excess, queries = min(U, g), excess + g - reward, queries + 1
                     if kind == "baseline":
                         baseline_rewards[t] = reward
-                    if fall_test(excess, queries, T, K, scale):
+                    if fall_test(excess, queries, rho_hat):
                         fired.append("ii")
 
             for m, s in ends.get(t, []):
                 span = range(t_n + b * s, t + 1)
                 total = sum(r for u, r in baseline_rewards.items() if u in span)
-                if queries > 0 and rise_test(total, m, U, T, K, scale):
+                if queries > 0 and rise_test(total, m, U, rho_hat):
                     fired.append("i")
             t += 1
 
@@ -293,7 +328,37 @@ def play_hyque(
             n += 1
 
 
+def run_hyque(base, means, B, rng, **options):
+    """HyQue over `base` on `means` [T, K] or a Path: its Record."""
+    record = Record(means if isinstance(means, Path) else Path(means), B)
+    play_hyque(record, rng, base, **options)
+    return record
+
+
 # -------------------------------------------------------------------------------- the others
+
+
+def paced(T, B):
+    """The rounds that the paced plan queries."""
+    return {i * T // B + 1 for i in range(B)}
+
+
+def play_planned(record, rng, base, query_rounds, restart=lambda: False):
+    """`base` that queries in `query_rounds`, and else replays its past decisions.
+
+    It is started anew before a query, but an instance's first, if `restart()`: a coin a query.
+    """
+    memory = Memory(record.anything())
+    instance = base.new()
+    for t in range(1, record.T + 1):
+        if t not in query_rounds:
+            record.idle(memory.distribution(instance), instance)
+            continue
+        if instance.size and restart():
+            instance = base.new()
+            record.restarts += 1
+        decision, _ = instance.choose(rng)
+        instance.observe(decision, *record.query(decision, rng))
 
 
 def rexp3b_parameters(T, K, B, V):
@@ -319,7 +384,7 @@ def play_rexp3b(record, rng, V, pool="multiset"):
             return batch.frequencies()
         return (batch.plays > 0) / np.count_nonzero(batch.plays)
 
-    memory = Memory(K)
+    memory = Memory(record.anything())
     for t in range(1, T + 1):
         position = (t - 1) % delta_T
         if position == 0:
@@ -336,18 +401,6 @@ def play_rexp3b(record, rng, V, pool="multiset"):
         else:
             record.denied += wished
             record.idle(memory.distribution(batch, own), batch)
-
-
-def play_ucb1(record, rng, query_rounds):
-    """UCB1 that queries in `query_rounds` and else plays by frequency over all past queries."""
-    ucb = UCB1(record.K)
-    for t in range(1, record.T + 1):
-        if t in query_rounds:
-            arm, _ = ucb.choose(rng)
-            reward, mu = record.query(arm, rng)
-            ucb.observe(arm, reward, mu)
-        else:
-            record.idle(ucb.frequencies(), ucb)
 
 
 def sw_ucb_window(K, B, V, window_scale=1.0):
@@ -421,25 +474,26 @@ def play(policy, means, B, V, rng, **options):
     if path.variation > V * (1 + 1e-9) + 1e-9:
         raise ValueError(f"the path spends {path.variation}, over V = {V}")
     record = Record(path, B)
+    ucb1 = OverUCB1(path.K)
     match policy:
         case "hyque":
-            play_hyque(record, rng, baseline=True, on_demand=True, **options)
+            play_hyque(record, rng, ucb1, **options)
         case "baque":
-            play_hyque(record, rng, baseline=True, on_demand=False, **options)
+            play_hyque(record, rng, ucb1, on_demand=False, **options)
         case "odque":
-            play_hyque(record, rng, baseline=False, on_demand=True, **options)
+            play_hyque(record, rng, ucb1, baseline=False, **options)
         case "hyque_blind":
-            play_hyque(record, rng, baseline=True, on_demand=True, blind=True, **options)
+            play_hyque(record, rng, ucb1, blind=True, **options)
         case "hyque_discarding":
-            play_hyque(record, rng, baseline=True, on_demand=True, discarding=True, **options)
+            play_hyque(record, rng, ucb1, discarding=True, **options)
         case "rexp3b":
             play_rexp3b(record, rng, V, **options)
         case "ucb1":
-            play_ucb1(record, rng, {i * path.T // B + 1 for i in range(B)}, **options)
+            play_planned(record, rng, ucb1, paced(path.T, B), **options)
         case "greedy_spend":
-            play_ucb1(record, rng, set(range(1, B + 1)), **options)
+            play_planned(record, rng, ucb1, set(range(1, B + 1)), **options)
         case "sw_ucb":
-            play_sw_ucb(record, rng, {i * path.T // B + 1 for i in range(B)}, V, **options)
+            play_sw_ucb(record, rng, paced(path.T, B), V, **options)
         case "informed":
             play_informed(record, rng, **options)
         case "uniform":

@@ -146,11 +146,11 @@ class Instances:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
 
-    def plain(self, n, rng):
-        return SCHEDULE(n, self.rng)
+    def plain(self, n, rng, chance):
+        return SCHEDULE(n, self.rng, chance)
 
     def draw_started(self, chances, rng):
-        started, _ = SCHEDULE(len(chances) - 1, self.rng)
+        started, _ = SCHEDULE(len(chances) - 1, self.rng, lambda m, n: chances[m])
         keys = sorted((s, -m) for m, s in started)
         return np.array([-m for _, m in keys]), np.array([s for s, _ in keys])
 

@@ -98,7 +98,7 @@ def test_scale_zero_restarts_at_every_query_and_then_is_denied():
 
 
 def test_no_data_plays_the_last_frequencies_in_use():
-    memory = reference.Memory(2)
+    memory = reference.Memory(np.full(2, 1 / 2))
     first, second, empty = (reference.UCB1(2) for _ in range(3))
     assert memory.distribution(empty).tolist() == [0.5, 0.5]
     first.observe(0, 1, np.array([0.5, 0.5]))

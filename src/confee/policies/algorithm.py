@@ -71,7 +71,8 @@ class Algorithm:
     """A base algorithm; `constants(known, T, options)` gives what its functions get by that name.
 
     T is the horizon in rounds, for confidence levels. `error(known)`: c, where C(t) is about
-    c sqrt(t), logarithms left out.
+    c sqrt(t), logarithms left out. `stretch(options)`: times rho and error, where options say
+    something of the world that they depend on.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Algorithm:
     chances: Callable[..., Any]
     constants: Callable[..., Any]
     error: Callable[..., float]
+    stretch: Callable[..., float] = lambda options: 1.0
     options: type = NoOptions
 
     def __post_init__(self) -> None:

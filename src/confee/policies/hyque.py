@@ -206,7 +206,7 @@ def arguments(
 ):  # fmt: skip
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
-    factor = theory.rho_hat_factor(T)
+    factor = theory.rho_hat_factor(T) * alg.stretch(options)
     return (
         alg.constants(known, T, options), b, baseline, on_demand, appendix, factor,
         float(options.scale), measure, discards,
