@@ -9,7 +9,7 @@ takes the regressor of least squares over all of them, and in context x plays
 
 As base algorithm (Wei and Luo 2021, Algorithm 13 and Appendix I.7), from one epoch to the next
 
-    f~ = mean over s <= tau of max_a f^(x_s, a) + bonus sqrt(K ln(|F| tau / delta) / tau),
+    f~ = mean over s <= tau of max_a f^(x_s, a) + optimism sqrt(K ln(|F| tau / delta) / tau),
 
 cut to [0, 1]; 1 in the first epoch. Theirs takes the mean over the unknown law of contexts, and
 fits in every round. C(t) = sqrt(K t ln|F|), here rho(t) = sqrt(K ln(|F| (1 + t)) / t).
@@ -42,7 +42,7 @@ from confee.world.settings import CONTEXTUAL
 # ends, and f~.
 PLAYS, REWARDS, RULE, EPOCH = range(4)
 END, VALUE = range(2)
-LOG_CHANCE, GAMMA, BONUS = range(3)
+LOG_CHANCE, GAMMA, OPTIMISM = range(3)
 
 
 @njit
@@ -72,11 +72,10 @@ def begin_epoch(instance, tau, known, constants, rng):
     if tau > 0:
         found = least_squares(instance, tau, known, rng)
         width = math.sqrt(K * (math.log(float(N) * tau) + constants[LOG_CHANCE]) / tau)
-        gamma, bonus = constants[GAMMA] * K / width, constants[BONUS] * width
+        gamma, value = constants[GAMMA] * K / width, constants[OPTIMISM] * width
     else:
         found = rng.integers(0, N)
-        gamma, bonus = 1.0, 1.0
-    value = bonus
+        gamma, value = 1.0, 1.0
     for x in range(S):
         cell = x * K
         top = weigh(known[found, x], gamma, instance[RULE][cell : cell + K], rng)
@@ -159,14 +158,14 @@ def error(known) -> float:
 
 @dataclass(frozen=True)
 class Options:
-    """gamma: times that of inverse gap weighting, see above. bonus: times that of f~."""
+    """gamma, optimism: the factors above, of the weighting's gamma and of the width in f~."""
 
     gamma: float = schema.real(1.0, above=0, high=1e6)
-    bonus: float = schema.real(1.0, low=0, high=1e6)
+    optimism: float = schema.real(1.0, low=0, high=1e6)
 
 
 def constants(known, T, options):
-    return np.array([math.log(T), options.gamma, options.bonus])
+    return np.array([math.log(T), options.gamma, options.optimism])
 
 
 FALCON = Algorithm(

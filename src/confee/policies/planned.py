@@ -78,6 +78,7 @@ def paced(alg: Algorithm, module: str) -> Policy:
         options=alg.with_options(PlanOptions),
         arguments=partial(_arguments, alg),
         setting=alg.setting.id,
+        algorithm=alg,
     )
 
 
@@ -91,6 +92,7 @@ def restarted(alg: Algorithm, module: str) -> Policy:
         options=alg.with_options(RestartOptions),
         arguments=partial(_arguments, alg),
         setting=alg.setting.id,
+        algorithm=alg,
     )
 
 

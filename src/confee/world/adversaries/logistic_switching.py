@@ -50,7 +50,7 @@ def visits(thetas, T, V, rng):
     """Good arms of as many batches as V pays for, T at most: the first uniform, each next one
     uniform among the others."""
     K = len(thetas)
-    usual = math.sqrt(2) * np.linalg.norm(thetas[0])  # a jump to a right angle
+    usual = math.sqrt(2) * float(np.linalg.norm(thetas[0]))  # a jump to a right angle
     arms = wandering_arm(batches(T, V, usual), K, rng)
     while len(arms) < T and affordable(thetas[arms], V) == len(arms):
         more = np.cumsum(rng.integers(1, K, size=len(arms)))
