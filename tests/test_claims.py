@@ -15,8 +15,7 @@ from rich.console import Console
 from confee import claims, simulate, theory
 from confee.canonical import canonical
 from confee.claims import hyque_floor, ledger, rexp3b_budget
-from confee.claims.judging import budget
-from confee.claims.judging import verdict
+from confee.claims.judging import budget, verdict
 from confee.evidence import Evidence, slopes
 from confee.simulation.studies import ages
 from test_evidence import RATE, make_points, make_worst

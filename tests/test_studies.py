@@ -85,7 +85,16 @@ def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
 def test_the_proofs_rates_are_tiles_or_a_thinned_block(n, M, b, seed):
     tile, keep = min(n, M), 2.0 ** ((min(n, M) - M) / 2)
     found, _ = schedules.draw_blocks(
-        n, b, b * 2**n, 1000, 100, tile, keep, square_roots(tile), 1, 1,
+        n,
+        b,
+        b * 2**n,
+        1000,
+        100,
+        tile,
+        keep,
+        square_roots(tile),
+        1,
+        1,
         np.random.default_rng(seed),
     )
     rng = np.random.default_rng(seed)

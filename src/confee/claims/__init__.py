@@ -5,8 +5,8 @@ A claim module has
 - `IDS`: its ids, all of them in LEDGER;
 - `judge(evidence) -> list[Verdict]`: empty where the evidence holds nothing of what it is about;
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
-- `ABOUT` (optional): policies it speaks of, or a table of them by id. Unless it is named, a claim is
-  left out of experiments that play none of them. Without ABOUT it belongs to every experiment;
+- `ABOUT` (optional): policies it speaks of, or those of each id. Unless it is named, it is left
+  out of experiments that play none of them. Without ABOUT it belongs to every experiment;
 - `EVERY` (optional): True if it speaks of every policy that an experiment plays.
 """
 

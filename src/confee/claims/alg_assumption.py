@@ -13,6 +13,7 @@ from confee.policies.algorithm import Algorithm
 from confee.policies.falcon import FALCON
 from confee.policies.glm_ucb import GLM_UCB
 from confee.policies.oful import OFUL
+from confee.policies.q_ucb import Q_UCB
 from confee.simulation.needs import Needs, Study
 from confee.simulation.studies.assumption import nearly_still
 from confee.world.path import known
@@ -76,7 +77,9 @@ TRIED = {
         Tried(GLM_UCB, ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
               bare={"radius": 0.0}, narrow={"radius": 0.25}, cost=1e-6),
         Tried(FALCON, ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
-              bare={"bonus": 0.0}, narrow={"gamma": 10.0, "bonus": 0.5}),
+              bare={"optimism": 0.0}, narrow={"gamma": 10.0, "optimism": 0.5}),
+        Tried(Q_UCB, ({"K": 2, "states": 2, "H": 2}, {"K": 3, "states": 3, "H": 3}),
+              bare={"bonus": 0.0}, narrow={"bonus": 0.1}),
     )
 }  # fmt: skip
 

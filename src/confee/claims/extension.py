@@ -27,7 +27,7 @@ from confee.claims.judging.verdict import (
     check_axis,
 )
 from confee.policies.algorithm import Algorithm
-from confee.simulation.cells import label_of, opponent
+from confee.simulation.cells import family, label_of
 from confee.simulation.needs import Ask, Conf, Needs, Study
 from confee.simulation.play import draw_path
 from confee.world.path import known
@@ -42,12 +42,14 @@ STRENGTHS = (1, 2, 4, 8, "ceiling")
 
 BUDGETS = (3e3, 7e3, 1.65e4, 3.9e4, 9.1e4)
 TOY_BUDGETS = (500, 1000, 2000, 4000)
-"""Over a ratio of 30, along B = T^0.8, with V = 2."""
+"""Over a ratio of 30, along B = T^0.8."""
 
-VARIATIONS = (0.5, 1, 2, 4, 8)
-TOY_VARIATIONS = (0.5, 1, 2, 4)
+VARIATIONS = (1 / 4, 1 / 2, 1, 2, 4)
+TOY_VARIATIONS = VARIATIONS[:-1]
+"""Times the V of the case, all within the theorem's range V <= sqrt(B) / K."""
+
 BUDGET, TOY_BUDGET = 4e4, 2e3
-"""Along V, and at which budget: within the theorem's range V <= sqrt(B) / K."""
+"""Along V."""
 
 BETA = theory.MINIMAL_BUDGET_EXPONENT
 
@@ -61,10 +63,6 @@ SEEDS = {
 }  # fmt: skip
 """Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
 
-ROWS = {"hyque": "BV", "narrow hyque": "BV", "restarted": "BV", "narrow restarted": "BV",
-        "paced": "BV", "uniform": "BV", "misled": "V"}  # fmt: skip
-"""Role -> the axes it is played on."""
-
 PARTS = ("budget", "density", "exponents")
 
 
@@ -72,12 +70,14 @@ PARTS = ("budget", "density", "exponents")
 class Case:
     """A setting: its base algorithm, against whom, at which sizes.
 
-    K: arms or actions; what else the sizes are, the adversaries' options say. uniform: the policy
-    of uniform play. cost: seconds a query of HyQue, about.
+    K: arms or actions; what else the sizes are, the adversaries' options say. V: along B; enough
+    for a few of the largest changes. uniform: the policy of uniform play. cost: seconds a query of
+    HyQue, about.
     """
 
     tried: Tried
     K: int
+    V: float
     against: Mapping[str, Conf]
     uniform: str = "uniform"
     cost: float = 6e-7
@@ -107,28 +107,33 @@ class Case:
 
     def lines(self, toy: bool) -> tuple[Line, Line]:
         """Along B, and along V."""
-        if toy:
-            return (Line("B", TOY_BUDGETS, K=self.K, V=2, phases=2, beta=BETA),
-                    Line("V", TOY_VARIATIONS, K=self.K, B=TOY_BUDGET, phases=2, beta=BETA))  # fmt: skip
-        return (Line("B", BUDGETS, K=self.K, V=2, beta=BETA),
-                Line("V", VARIATIONS, K=self.K, B=BUDGET, beta=BETA))  # fmt: skip
+        budgets, budget = (TOY_BUDGETS, TOY_BUDGET) if toy else (BUDGETS, BUDGET)
+        variations = tuple(self.V * v for v in (TOY_VARIATIONS if toy else VARIATIONS))
+        phases = 2 if toy else 4
+        return (Line("B", budgets, self.K, V=self.V, phases=phases, beta=BETA),
+                Line("V", variations, self.K, B=budget, phases=phases, beta=BETA))  # fmt: skip
 
-    def family(self, strengths: Sequence[Any]) -> dict[str, Conf]:
+    def adversaries(self, strengths: Sequence[Any]) -> dict[str, Conf]:
         """Its adversaries at some strengths."""
-        return {label: {**conf, "strength": list(strengths)} for label, conf in self.against.items()}
+        return {
+            label: {**conf, "strength": list(strengths)} for label, conf in self.against.items()
+        }
 
 
 CASES = {
     one.id: one
     for one in (
-        Case(TRIED["alg-assumption/oful"], 6,
+        Case(TRIED["alg-assumption/oful"], 6, 2.0,
              {"switching": {"name": "linear_switching", "d": 3},
               "rotation": {"name": "linear_rotation", "d": 3}}),
-        Case(TRIED["alg-assumption/glm_ucb"], 6,
-             {"switching": {"name": "logistic_switching", "d": 2}}, cost=1.5e-6),
-        Case(TRIED["alg-assumption/falcon"], 3,
+        Case(TRIED["alg-assumption/glm_ucb"], 6, 6.0,
+             {"switching": {"name": "logistic_switching", "d": 2}}, cost=1e-6),
+        Case(TRIED["alg-assumption/falcon"], 3, 2.0,
              {"switching": {"name": "contextual_switching", "contexts": 4, "maps": 8}},
              "uniform_contextual"),
+        Case(TRIED["alg-assumption/q_ucb"], 2, 2.0,
+             {"switching": {"name": "episodic_switching", "H": 2, "S": 2,
+                            "moves": ["rewards", "transitions"]}}, "uniform_episodic"),
     )
 }  # fmt: skip
 
@@ -150,7 +155,7 @@ def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
     for line in case.lines(toy):
         for _, _, sizes in line.places():
             for role, policy in case.policies.items():
-                against, seeds = case.family(STRENGTHS), 2 if toy else SEEDS[role]
+                against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS[role]
                 yield Ask(case.id, policy, **sizes, against=against, seeds=seeds)
 
 
@@ -162,15 +167,15 @@ def _misled(case: Case, toy: bool) -> Iterator[Ask]:
     line = case.lines(toy)[1]
     for _, _, sizes in line.places():
         scale = (line.points[0] / sizes["V"]) ** (2 / 3)
-        policy = case.policies["narrow restarted"] | {"rate_scale": round(scale, 12)}
-        against, seeds = case.family(STRENGTHS), 2 if toy else SEEDS["misled"]
+        policy = {**case.policies["narrow restarted"], "rate_scale": round(scale, 12)}
+        against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS["misled"]
         yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
 
 
 def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
     first = next(iter(case.against))
-    against = {first: case.family([1])[first]}
-    yield from budget.just_started(case.id, case.policies["hyque"], case.K, 2.0, against, toy)
+    against = {first: case.adversaries([1])[first]}
+    yield from budget.just_started(case.id, case.policies["hyque"], case.K, case.V, against, toy)
 
 
 def _schedules(case: Case, toy: bool) -> Iterator[Study]:
@@ -187,8 +192,7 @@ def _schedules(case: Case, toy: bool) -> Iterator[Study]:
 
 def _chances(case: Case, last: int) -> list[list[float]]:
     """The chances of blocks 0..last, to 12 digits: the same on all machines."""
-    sizes = {"K": case.K, "T": 1000, "B": 500, "V": 1.0}
-    against = opponent(next(iter(case.against.values())), **sizes)
+    against = family(case.adversaries(STRENGTHS), case.K, 1000, 500, 1.0)[0]
     told = known(draw_path(against, case.K, 1000, 1.0, 0), case.alg.setting.id)
     blocks = [case.alg.chances(n, told) for n in range(last + 1)]
     return [[float(f"{chance:.12g}") for chance in chances] for chances in blocks]
@@ -222,18 +226,21 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
     rate, decisive, joint = all_of(rows, ALPHA)
     outcomes = dict(zip(PARTS, (spent, dense.verdict, rate), strict=True))
     outcome = next((o for o in (FAILS, UNDECIDED) if o in outcomes.values()), HOLDS)
-    why = dict(zip(PARTS, (budget.reason(counts, spent), f"phases outside [B/2T, B/T): {dense.text}",
-                           f"{decisive}: {reason(joint, rows[decisive])}"), strict=True))  # fmt: skip
+    reasons = (
+        budget.reason(counts, spent),
+        f"phases outside [B/2T, B/T): {dense.text}",
+        f"{decisive}: {reason(joint, rows[decisive])}",
+    )
     tried = _controls(case, evidence, counted, drawn, found)
     levels = _levels(case, worst, evidence.toy)
     verdict = Verdict(
         id=case.id,
-        statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is in "
-        "[B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
+        statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is "
+        "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
         place="Extensions, the implication of the assumption on ALG",
         verdict=outcome,
-        prediction="no wish past B, no phase outside, exponents of R/T at most -1/3 in B and 1/3 in "
-        "V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
+        prediction="no wish past B, no phase outside, exponents of R/T at most -1/3 in B and 1/3 "
+        "in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
         + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
                     for label, checks in rows.items()) + _said(case, levels),
@@ -249,9 +256,11 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         },
         seeds=min((c.seeds for checks in rows.values() for c in checks if c.seeds), default=0),
         interval=(joint.decisive.excess_low, joint.decisive.excess_high),
-        interval_of=f"excess of the exponent of {decisive} in {joint.decisive.name}, margin {MARGIN}",
+        interval_of=f"excess of the exponent of {decisive} in {joint.decisive.name}, margin "
+        f"{MARGIN}",
         decide=_decide(outcomes, where, decisive, joint),
-        why="; ".join(why[part] for part in PARTS if outcomes[part] == outcome),
+        why="; ".join(why for part, why in zip(PARTS, reasons, strict=True)
+                      if outcomes[part] == outcome),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
             {"step": "budget", "outcome": spent, "number": counts["share"],
@@ -355,7 +364,7 @@ def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
     steps = []
     for role in ("restarted", "narrow restarted", "paced", "uniform", "misled"):
         label = case.labels[role]
-        for axis in ROWS[role]:
+        for axis in ("V",) if role == "misled" else ("B", "V"):
             if ((found["policy"] == label) & (found["axis"] == axis)).any():
                 check = check_axis(found, label, axis, sqrt_log=True)
                 steps.append(check.step() | {"step": f"for comparison: {label}, {axis}"})

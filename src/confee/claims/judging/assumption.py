@@ -66,13 +66,14 @@ def judged(
 ) -> Verdict:
     """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
 
-    bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1), rho(2),
-    ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome and a step.
-    beside: steps of no consequence.
+    bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1),
+    rho(2), ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome
+    and a step. beside: steps of no consequence.
     """
     first, second = optimism(rows, sizes), excess(rows, sizes, constant)
     sides = side_conditions(curves)
-    parts = [first["outcome"], second["outcome"], *(exact or ())[:1], *(s["outcome"] for s in sides)]
+    parts = [first["outcome"], second["outcome"], *(side["outcome"] for side in sides)]
+    parts += (exact or ())[:1]
     outcome = next((o for o in (FAILS, UNDECIDED) if o in parts), HOLDS)
     worst = rows.loc[rows["needed"].idxmax()]
     verdict = Verdict(
@@ -197,17 +198,12 @@ def _side(name: str, holds: bool, number: float, note: str) -> dict:
 
 def _needed_by(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:
     """The largest constant needed for each value of some columns."""
-    by = rows.groupby(list(columns))["needed"].max()
-    return {
-        ", ".join(f"{name}={_word(value)}" for name, value in zip(columns, key, strict=True)): float(
-            most
-        )
-        for key, most in by.items()
-    }
-
-
-def _word(value) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    found = {}
+    for key, some in rows.groupby(list(columns)):
+        words = [value if isinstance(value, str) else f"{value:g}" for value in key]
+        where = ", ".join(f"{name}={word}" for name, word in zip(columns, words, strict=True))
+        found[where] = float(some["needed"].max())
+    return found
 
 
 def _decide(outcome: str, first: dict, second: dict, worst: pd.Series, sizes: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
         told = known(path, alg.setting.id)
         constants = alg.constants(told, T, schema.build(alg.options, dict(options), "options"))
         rows = alg.setting.game.new_world(path)
-        tops = np.append(path.top if isinstance(path, Episodes) else path.mean.max(axis=1), 0.0)
+        tops = best_values(path)
         found = []
         for i in range(runs):
             rng = stream("study", "assumption", alg.id, about, dict(options), i)
@@ -91,6 +91,11 @@ def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
         return found
 
     return run
+
+
+def best_values(path: Environment) -> np.ndarray:
+    """f* in each segment."""
+    return path.top if isinstance(path, Episodes) else path.mean.max(axis=1)  # type: ignore[attr-defined]
 
 
 RECORDED = ("short", "short_at", "needed", "needed_at", "final", "rounds")
@@ -140,12 +145,15 @@ def pieces(world: str, level: float, gap: float, size: float, T: int) -> list[Pi
     if world == "fall":
         steps = min(STEPS, T - 1)
         return [Piece(1 + i * T // (steps + 1), level - size * i / steps) for i in range(steps + 1)]
-    first = {"equal": Piece(1, level), "better": Piece(1, level, gap), "drop": Piece(1, level),
-             "overtaken": Piece(1, level, gap), "exchange": Piece(1, level - size, size)}[world]  # fmt: skip
-    then = {"drop": first._replace(start=after, level=level - size),
-            "overtaken": first._replace(start=after, gap=gap - size),
-            "exchange": first._replace(start=after, good=1)}  # fmt: skip
-    return [first, then[world]] if world in then else [first]
+    equal, better = Piece(1, level), Piece(1, level, gap)
+    other = Piece(1, level - size, size)
+    return {
+        "equal": [equal],
+        "better": [better],
+        "drop": [equal, Piece(after, level - size)],
+        "overtaken": [better, Piece(after, level, gap - size)],
+        "exchange": [other, other._replace(start=after, good=1)],
+    }[world]
 
 
 def _largest(allowed: Callable[[float], bool], upto: float) -> float:
@@ -175,10 +183,10 @@ def logistic(pieces: Sequence[Piece], T: int, K: int, d: int) -> Structured:
     """The same features; the mean of arm k has the log odds of `level`, and <u_k, u_good> times
     those that `level` + `gap` has more."""
     towards, features = _features(K, d)
-    theta = [
-        np.append(odds(one.level), (odds(one.level + one.gap) - odds(one.level)) * towards[one.good])
-        for one in pieces
-    ]
+    theta = []
+    for one in pieces:
+        base = odds(one.level)
+        theta.append(np.append(base, (odds(one.level + one.gap) - base) * towards[one.good]))
     start = np.array([one.start for one in pieces])
     return Structured.of(start, np.array(theta) * math.sqrt(2), features, T, "logistic")
 
