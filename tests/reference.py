@@ -206,9 +206,9 @@ class Memory:
     def __init__(self, anything):
         self.last = anything
 
-    def distribution(self, feedback, own=Feedback.frequencies):
+    def distribution(self, feedback, own=None):
         if feedback.size:
-            self.last = own(feedback)
+            self.last = own(feedback) if own else feedback.frequencies()
         return self.last
 
 
