@@ -29,9 +29,8 @@ TOP, MOVES, SINCE, UNTIL, FIRST = 1, 2, 3, 4, 5
 
 # What is remembered: of how many queries, how many of them by the last rule; the last episode as
 # (state, action, reward) for each step; the value of the last rule, and in which segment; room to
-# work in [2, S]; the last rule: the action it takes for sure, or -1, [H, S], and its chances where
-# there is none, [H, S, A]; its n for each of the moves, [M, S, A]; the sums of the n of the rules
-# before.
+# work in [2, S]; the last rule: the action it takes for sure, or -1, [H, S], and all its chances,
+# [H, S, A]; its n for each of the moves, [M, S, A]; the sums of the n of the rules before.
 COUNT, FRESH, SEEN = 0, 1, 2
 
 
@@ -96,37 +95,41 @@ def anything(world):
 
 
 @njit
+def same(data, chances, rule):
+    """Whether the last rule remembered is `rule`."""
+    flat = rule.ravel()
+    last = data[chances : chances + flat.shape[0]]
+    apart = 0  # summed in whole numbers, several at once: half the time
+    for i in range(flat.shape[0]):
+        apart += last[i] != flat[i]
+    return apart == 0
+
+
+@njit
 def adopt(data, rule):
-    """Makes `rule` the last one: (whether it is another than before; in how many of the steps and
-    states where it is, its chances are none that sum to 1)."""
+    """Makes `rule` the last one: in how many steps and states, of those where it is another than
+    before, it has no chances that sum to 1."""
     H, S, A = rule.shape
     _, actions, chances, _ = places(H, S, A)
-    changed, wrong = data[COUNT] == 0.0, 0
+    wrong = 0
     for h in range(H):
         for s in range(S):
+            here = chances + (h * S + s) * A
             action = int(data[actions + h * S + s])
-            if action >= 0:
-                if rule[h, s, action] == 1.0:
-                    continue
-            else:
-                alike = True
-                for a in range(A):
-                    alike &= rule[h, s, a] == data[chances + (h * S + s) * A + a]
-                if alike:
-                    continue
-            changed = True
-            total, least, action = 0.0, 0.0, -1
+            if action >= 0 and data[here + action] == rule[h, s, action] == 1.0:
+                continue  # it takes the same one for sure
+            action, total, least = -1, 0.0, 0.0
             for a in range(A):
                 chance = rule[h, s, a]
+                data[here + a] = chance
                 total += chance
                 least = min(least, chance)
                 if chance == 1.0:
                     action = a
-                data[chances + (h * S + s) * A + a] = chance
             data[actions + h * S + s] = action
             if least < 0.0 or not abs(total - 1.0) < 1e-9:
                 wrong += 1
-    return changed, wrong
+    return wrong
 
 
 @njit
@@ -197,12 +200,12 @@ def query(world, ledger, data, t, rule, rng):
     ledger.next = t + 1
     segment = locate(world, ledger, t)
     H, S, A = rule.shape
-    value, actions, _, counts = places(H, S, A)
-    changed, wrong = adopt(data, rule)
-    if changed:
-        ledger.wrong += wrong
+    value, actions, chances, counts = places(H, S, A)
+    if not same(data, chances, rule):
+        ledger.wrong += adopt(data, rule)
         turn_to(world, data, segment)
-    if changed or data[value + 1] != segment:
+        data[value + 1] = -1.0
+    if data[value + 1] != segment:
         place = counts + int(world[segment, MOVES]) * S * A
         data[value], data[value + 1] = gain(world, segment, data, place, S, A, H), segment
     data[COUNT] += 1.0
