@@ -206,9 +206,9 @@ class Memory:
     def __init__(self, anything):
         self.last = anything
 
-    def distribution(self, feedback, own=None):
+    def distribution(self, feedback, own=lambda feedback: feedback.frequencies()):
         if feedback.size:
-            self.last = own(feedback) if own else feedback.frequencies()
+            self.last = own(feedback)
         return self.last
 
 
