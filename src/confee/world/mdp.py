@@ -10,7 +10,7 @@ With H = 1 the states are contexts, drawn i.i.d., and the path is one of context
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -27,7 +27,7 @@ class Episodes:
 
     Shapes: start [N + 1] int64, whose last entry is T + 1; first [S]; reward [N, S, A]; move
     [N, S, A, S]. `regressors` [F, S, A]: what a learner of contexts takes rewards from; without
-    them the path is for episodic ones.
+    them the path is for episodic ones, who are told that episodes begin in state 0.
     """
 
     start: np.ndarray
@@ -56,6 +56,17 @@ class Episodes:
         start = np.append(start, T + 1).astype(np.int64)
         return cls(start, first, reward, move, 1, np.ascontiguousarray(regressors))
 
+    @classmethod
+    def episodic(
+        cls, start: np.ndarray, reward: np.ndarray, move: np.ndarray, H: int, T: int
+    ) -> Episodes:
+        """Episodes of H steps from state 0: reward [N, S, A] and move [N, S, A, S], or one that
+        stays, [S, A] and [S, A, S], from round start[n] on."""
+        N, (S, A) = len(start), reward.shape[-2:]
+        start = np.append(start, T + 1).astype(np.int64)
+        reward = np.broadcast_to(reward, (N, S, A))
+        return cls(start, np.eye(S)[0], reward, np.broadcast_to(move, (N, S, A, S)), H)
+
     @property
     def horizon(self) -> int:
         return int(self.start[-1]) - 1
@@ -81,32 +92,32 @@ class Episodes:
     @cached_property
     def top(self) -> np.ndarray:
         """The value of the best rule in each segment, by dynamic programming, [N]."""
-        return self._values(lambda paid: paid.max(axis=2))
-
-    @cached_property
-    def any(self) -> np.ndarray:
-        """The value of the rule that takes every action alike, [N]."""
-        return self._values(lambda paid: paid.mean(axis=2))
-
-    def _values(self, decide) -> np.ndarray:
-        to_go = np.zeros(self.reward.shape[:2])
-        for _ in range(self.H):
-            to_go = decide(self.reward + np.einsum("nsax,nx->nsa", self.move, to_go))
-        return to_go @ self.first / self.H
+        return self._value(lambda h, paid: paid.max(axis=2))
 
     def value(self, rule: np.ndarray) -> np.ndarray:
         """The value of `rule` [H, S, A] in each segment, [N]."""
+        return self._value(lambda h, paid: (paid * rule[h]).sum(axis=2))
+
+    def _value(self, decided: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+        """decided(h, paid): what step h and those after it pay, of what its actions would."""
         to_go = np.zeros(self.reward.shape[:2])
         for h in range(self.H - 1, -1, -1):
-            paid = self.reward + np.einsum("nsax,nx->nsa", self.move, to_go)
-            to_go = (paid * rule[h]).sum(axis=2)
+            to_go = decided(h, self.reward + np.einsum("nsax,nx->nsa", self.move, to_go))
         return to_go @ self.first / self.H
 
     def variation(self) -> float:
         """sum over t of Delta(t), at least what the value of any rule changes by.
 
-        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. Episodes: max |r_{t+1} - r_t| + H
-        max ||p_{t+1} - p_t||_1, which is Wei and Luo's measure over H, as values are.
+        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. That is the total variation of
+        the joint law of context and rewards (Chen, Lee, Luo, Wei 2019), the least of all laws with
+        these means; Wei and Luo take sqrt(A) max_{x,a} |r_{t+1} - r_t| for FALCON, which is more.
+
+        Episodes: the sum over steps of max |r_{t+1} - r_t| / H + max ||p_{t+1} - p_t||_1, each over
+        states and actions, as Wei and Luo (2021, Section 2.2) and Mao et al. (2021) have it, with
+        rewards in the unit of R: a step pays r / H of it. Neither r nor p depends on the step, so
+        that is max |r_{t+1} - r_t| + H max ||p_{t+1} - p_t||_1. A rule's value changes by no more,
+        even with (H - 1) / 4 in the place of H. What Wei and Luo's proof takes for Q-UCB is H times
+        this.
         """
         reward = np.abs(np.diff(self.reward, axis=0)).max(axis=2)
         if self.regressors is not None:
@@ -122,7 +133,13 @@ class Episodes:
         for name, chances in (("first", self.first), ("move", self.move)):
             if chances.min() < 0 or not np.allclose(chances.sum(axis=-1), 1, rtol=0, atol=1e-9):
                 raise ConfeeError(f"path: {name} must hold chances that sum to 1")
+        if self.regressors is None and self.first[0] != 1:
+            raise ConfeeError("path: episodes must begin in state 0")
         if self.reward.min() < -1e-12 or self.reward.max() > 1 + 1e-12:
             raise ConfeeError("path: a mean reward lies outside [0, 1]")
+        if self.regressors is not None:
+            known = {f.tobytes() for f in self.regressors}
+            if any(truth.tobytes() not in known for truth in self.reward):
+                raise ConfeeError("path: the means of each segment must be one of the regressors")
         spent(self.variation(), V)
         return self

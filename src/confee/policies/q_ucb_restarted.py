@@ -1,0 +1,8 @@
+"""Q-UCB paced and restarted at random, at the rate that balances noise and drift; told V."""
+
+from __future__ import annotations
+
+from confee.policies import planned
+from confee.policies.q_ucb import Q_UCB
+
+POLICY = planned.restarted(Q_UCB, __name__)

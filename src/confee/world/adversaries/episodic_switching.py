@@ -1,0 +1,78 @@
+"""Episodic decision problems: each state has a good action; it jumps in equal batches, as V pays.
+
+    moves = rewards      The good action pays 1/2 + gap and the others 1/2. The next state is any,
+                         whatever is done. The best rule has value 1/2 + gap; with one state and one
+                         step this is `switching`.
+    moves = transitions  States are a chain 0..S-1 and state s pays s / (S - 1), whatever is done.
+                         The good action leads one up with chance 1/2 + gap and the others with
+                         1/2, else one down, or nowhere at the ends. What an action is worth shows
+                         only in what is paid after it. Two states are a pair akin to that of the
+                         lower bound of Jaksch, Ortner, Auer (2010).
+
+Episodes begin in state 0, and in each batch every state gets another good action, drawn
+independently: the price of a batch is a maximum over states, gap for rewards and 2 H gap for
+transitions (see `Episodes.variation`). K is the number of actions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.errors import ConfeeError
+from confee.world.adversaries.base import (
+    Adversary,
+    batches,
+    below_ceiling,
+    equal_starts,
+    wandering_arm,
+)
+from confee.world.mdp import Episodes
+
+CEILING = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap: the good action's lead over 1/2. moves: what it leads in. H, S: steps and states."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+    moves: str = schema.choice("rewards", "rewards", "transitions")
+    H: int = schema.whole(3, low=1, high=100)
+    S: int = schema.whole(3, low=1, high=100)
+
+
+def resolve(options, K, T, B, V):
+    gap = below_ceiling("adversary.gap", options.gap, CEILING)
+    if options.moves == "transitions":
+        for name in ("H", "S"):
+            if getattr(options, name) < 2:
+                raise ConfeeError(
+                    f"adversary.{name}={getattr(options, name)}: must be a whole number in "
+                    "[2, 100] where moves=transitions"
+                )
+    return {"gap": gap, "moves": options.moves, "H": options.H, "S": options.S}
+
+
+def draw(resolved, K, T, V, rng):
+    gap, H, S = resolved["gap"], resolved["H"], resolved["S"]
+    climbs = resolved["moves"] == "transitions"
+    m = batches(T, V, 2 * H * gap if climbs else gap)
+    good = np.stack([wandering_arm(m, K, rng) for _ in range(S)], axis=1)
+    chance = 0.5 + gap * (good[:, :, None] == np.arange(K))  # to be paid, or to go up
+    if not climbs:
+        return Episodes.episodic(equal_starts(T, m), chance, np.full((S, K, S), 1 / S), H, T)
+    here = np.arange(S)
+    move = np.zeros((m, S, K, S))
+    move[:, here, :, np.minimum(here + 1, S - 1)] += chance.swapaxes(0, 1)
+    move[:, here, :, np.maximum(here - 1, 0)] += 1 - chance.swapaxes(0, 1)
+    paid = np.broadcast_to(here[:, None] / (S - 1), (S, K))
+    return Episodes.episodic(equal_starts(T, m), paid, move, H, T)
+
+
+ADVERSARY = Adversary(
+    "episodic_switching", "episodes: good actions jump in equal batches", Options, resolve, draw,
+    steady=False, setting="episodic",
+)  # fmt: skip
