@@ -96,7 +96,7 @@ def learn(instance, known, constants, data, rule, reward):
         instance[VISITS, h, s, a] = t
         alpha = (H + 1.0) / (H + t)
         target += constants / math.sqrt(t)
-        instance[Q, h, s, a] += alpha * (target - instance[Q, h, s, a])
+        instance[Q, h, s, a] = (1.0 - alpha) * instance[Q, h, s, a] + alpha * target
 
         # The rule's row changes here unless actions are tied, which is left to the next `act`.
         best, top, ties = 0, -np.inf, 0

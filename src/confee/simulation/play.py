@@ -12,7 +12,7 @@ import numpy as np
 from confee import schema
 from confee.canonical import canonical, digest, stream
 from confee.errors import ConfeeError
-from confee.policies import algorithm
+from confee.policies.examine import examine
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, played_path, settle
 from confee.world.path import Environment, known
@@ -110,7 +110,7 @@ def _examine(cell: Cell, path: Environment, told: Any, options: Any) -> None:
         return
     world = alg.setting.game.new_world(path)
     try:
-        algorithm.examine(alg, world, told, alg.constants(told, cell.T, options), cell.T)
+        examine(alg, world, told, alg.constants(told, cell.T, options), cell.T)
     except ConfeeError as error:
         raise ConfeeError(f"policy={cell.policy}, {error}") from None
     _EXAMINED.add(cell.policy)

@@ -28,12 +28,18 @@ from confee.world import episodes, game
 @dataclass(frozen=True)
 class Setting:
     """A setting. `decision`: what is decided for a round, in a word. `known`: what a policy of it
-    knows of the world from the start, in words."""
+    knows of the world from the start, in words. `others`: settings whose paths it can play too."""
 
     id: str
     decision: str
     game: Any
     known: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def plays(self) -> tuple[str, ...]:
+        """Settings whose paths a policy of this one can play, its own first."""
+        return (self.id, *self.others)
 
     @property
     def calls(self) -> dict[str, Callable[..., Any]]:
@@ -43,7 +49,7 @@ class Setting:
 
 CALLED = ("query", "idle", "new_memories", "anything")
 
-ARMS = Setting("arms", "arm", game, "K")
+ARMS = Setting("arms", "arm", game, "K", ("linear", "logistic"))
 LINEAR = Setting("linear", "arm", game, "features [K, d]")
 LOGISTIC = Setting("logistic", "arm", game, "features [K, d]")
 CONTEXTUAL = Setting("contextual", "rule", episodes, "regressors [F, contexts, A]")

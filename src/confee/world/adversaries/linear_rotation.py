@@ -1,8 +1,8 @@
 """Linear bandits: theta turns steadily in a plane, `linear_switching` without its jumps.
 
 Arms and theta as there: means 1/2 + gap <u_k, v>, v a direction in R^{d-1}. Here v runs round the
-unit circle of a plane, as in the slow change of Russac, Vernade, Cappe (2019, Section 5). The u_k
-are uniform, so the plane of the first two coordinates is any plane, and v may start anywhere.
+unit circle of a plane, as in the slow change that Russac, Vernade, Cappe (2019) try. The u_k are
+uniform, so the plane of the first two coordinates is any plane, and v may start anywhere.
 
 The arc is a chain of m equal chords, each of an angle alpha, which v runs through in equal times:
 
