@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from confee import theory
@@ -58,8 +58,8 @@ VARIANTS = ("", "narrow ")
 as `alg-assumption` can see: the theory's is so wide that budgets of 1e5 are hardly enough."""
 
 SEEDS = {
-    "hyque": 8, "narrow hyque": 8, "restarted": 6, "narrow restarted": 6, "paced": 4, "misled": 8,
-    "uniform": 24,
+    "hyque": 8, "narrow hyque": 8, "restarted": 6, "narrow restarted": 6, "paced": 4, "window": 4,
+    "discount": 4, "misled": 8, "uniform": 24,
 }  # fmt: skip
 """Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
 
@@ -71,8 +71,8 @@ class Case:
     """A setting: its base algorithm, against whom, at which sizes.
 
     K: arms or actions; what else the sizes are, the adversaries' options say. V: along B; enough
-    for a few of the largest changes. uniform: the policy of uniform play. cost: seconds a query of
-    HyQue, about.
+    for a few of the largest changes. uniform: the policy of uniform play. more: further policies to
+    compare with, by role. cost: seconds a query of HyQue, about.
     """
 
     tried: Tried
@@ -80,6 +80,7 @@ class Case:
     V: float
     against: Mapping[str, Conf]
     uniform: str = "uniform"
+    more: Mapping[str, str] = field(default_factory=dict)
     cost: float = 6e-7
 
     @property
@@ -95,9 +96,15 @@ class Case:
         """Role -> policy, but for what is told a wrong V."""
         name, narrow = self.alg.id, dict(self.tried.narrow)
         hyque, restarted = {"name": f"hyque_{name}"}, {"name": f"{name}_restarted"}
-        return {"hyque": hyque, "narrow hyque": hyque | narrow, "restarted": restarted,
-                "narrow restarted": restarted | narrow, "paced": {"name": name},
-                "uniform": {"name": self.uniform}}  # fmt: skip
+        return {
+            "hyque": hyque,
+            "narrow hyque": hyque | narrow,
+            "restarted": restarted,
+            "narrow restarted": restarted | narrow,
+            "paced": {"name": name},
+            **{role: {"name": other} for role, other in self.more.items()},
+            "uniform": {"name": self.uniform},
+        }
 
     @property
     def labels(self) -> dict[str, str]:
@@ -125,7 +132,8 @@ CASES = {
     for one in (
         Case(TRIED["alg-assumption/oful"], 6, 2.0,
              {"switching": {"name": "linear_switching", "d": 3},
-              "rotation": {"name": "linear_rotation", "d": 3}}),
+              "rotation": {"name": "linear_rotation", "d": 3}},
+             more={"window": "sw_linucb", "discount": "d_linucb"}),
         Case(TRIED["alg-assumption/glm_ucb"], 6, 6.0,
              {"switching": {"name": "logistic_switching", "d": 2}}, cost=1e-6),
         Case(TRIED["alg-assumption/falcon"], 3, 2.0,
@@ -362,8 +370,8 @@ def _density_steps(drawn: pd.DataFrame) -> list[dict]:
 def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
     """The exponents of what HyQue is compared with, as parts of no consequence."""
     steps = []
-    for role in ("restarted", "narrow restarted", "paced", "uniform", "misled"):
-        label = case.labels[role]
+    compared = {r: label for r, label in case.labels.items() if r not in ("hyque", "narrow hyque")}
+    for role, label in compared.items():
         for axis in ("V",) if role == "misled" else ("B", "V"):
             if ((found["policy"] == label) & (found["axis"] == axis)).any():
                 check = check_axis(found, label, axis, sqrt_log=True)
