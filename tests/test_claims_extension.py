@@ -298,6 +298,18 @@ def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
     validator.validate(json.loads(ledger.to_json([found], about, files)))
 
 
+def test_the_picture_shows_each_setting_and_role(first):
+    from confee.rendering.figures.extensions import TITLES, extensions
+
+    assert {one.alg.setting.id for one in CASES} == set(TITLES)
+    asked = ideal(first)
+    worst, points = extension.drawn_from(asked, False)
+    assert set(worst["setting"]) == set(points["setting"]) == {first.alg.setting.id}
+    assert {"hyque", "narrow hyque", "restarted", "uniform"} <= set(worst["role"])
+    assert set(points["axis"]) == {"B", "V"}
+    assert len(extensions(worst, points).axes) == 2
+
+
 def fewer(against):
     return {label: {**conf, "strength": ["ceiling"]} for label, conf in against.items()}
 

@@ -340,6 +340,18 @@ def test_a_larger_gap_elsewhere_is_no_end():
     assert (row["gap"], row["edge"], row["ceiling"], row["eligible"]) == (1.0, False, False, True)
 
 
+def test_what_no_adversary_of_the_setting_could_pass_is_no_end():
+    """Linear: with a lead of 1/2 means fill [0, 1]. Where rules are played, 1/2 is an edge."""
+    for name, gap, ends in (("linear_switching", 0.5, (False, False)),
+                            ("logistic_switching", 0.4, (False, False)),
+                            ("contextual_switching", 0.5, (True, False)),
+                            ("contextual_switching", 1.0, (False, False))):  # fmt: skip
+        runs = make_runs({(name, g * gap): 300 * g for g in (0.1, 0.4, 1.0)})
+        row = worst_cases(runs, 8).iloc[0]
+        assert (row["gap"], row["edge"], row["ceiling"]) == (gap, *ends)
+        assert row["eligible"] == (not any(ends))
+
+
 def test_a_strength_goes_by_what_its_family_calls_it(monkeypatch):
     """So a family of one's own counts, whatever the name of its strength."""
     mine = dataclasses.replace(ADVERSARIES["switching"], id="mine", strength="height", ceiling=0.4)

@@ -11,7 +11,7 @@ from confee import theory
 from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
 from confee.claims.judging import budget, runs
-from confee.claims.judging.lines import Line, all_of, exponents
+from confee.claims.judging.lines import Line, all_of, curves, exponents
 from confee.claims.judging.rates import control_check, reason
 from confee.claims.judging.verdict import (
     ALPHA,
@@ -300,6 +300,23 @@ def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
     """The drawn blocks of this algorithm's schedule."""
     rows = evidence.study(runs.STUDY)
     return rows[rows["rates"] == case.alg.id] if len(rows) else rows
+
+
+def drawn_from(asked: pd.DataFrame, toy: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(worst, points) of every setting in asked.parquet, for a picture: with columns `setting` and,
+    of each policy, `role`."""
+    import pandas as pd
+
+    frames = []
+    for case in CASES.values():
+        runs = asked[asked["ask"] == case.id]
+        if len(runs):
+            roles = {label: role for role, label in case.labels.items()}
+            for frame in curves(runs, case.lines(toy)):
+                setting = case.alg.setting.id
+                frames.append(frame.assign(setting=setting, role=frame["label"].map(roles)))
+    worst, points = (pd.concat(frames[i::2], ignore_index=True) for i in (0, 1))
+    return worst, points
 
 
 def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 class Recipe(NamedTuple):
     """What a picture shows, the attributes of the data it reads, how it is drawn, and the axes of
-    the grid, maps or studies (`study:<name>`) without which there is nothing to draw."""
+    the grid, maps, studies (`study:<name>`) or a claim's own cells (`asked:<first word of its id>`)
+    without which there is nothing to draw."""
 
     shows: str
     needs: tuple[str, ...]
@@ -117,6 +118,12 @@ def _ranking(data: Any) -> Figure:
     return ranking(data.ranking)
 
 
+def _extensions(data: Any) -> Figure:
+    from confee.rendering.figures.extensions import extensions
+
+    return extensions(*data.extensions)
+
+
 def _table1(data: Any) -> tuple[pd.DataFrame, str]:
     from confee.rendering.tables.table1 import CAPTION, table1
 
@@ -176,6 +183,12 @@ FIGURES: dict[str, Recipe] = {
         _shootout,
         ("shootout",),
         maps=RANKED,
+    ),
+    "extensions": Recipe(
+        "HyQue over other base algorithms, against B and V",
+        ("extensions",),
+        _extensions,
+        ("asked:extension",),
     ),
     "ranking": Recipe(
         "who is how far from the best", ("ranking",), _ranking, ("shootout",), maps=RANKED

@@ -18,10 +18,11 @@ from confee.workflow import results
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a figure shows of the code itself, beside results.
+# What a figure shows of the code itself, beside results, or is made ready by.
 SHOWN = {
     "block": ("confee.policies.schedule",),
     "pace": ("confee.policies.hyque", "confee.simulation.trace"),
+    "extensions": ("confee.claims.extension",),
 }
 
 # The paper's block figure: (order, first slot) of its six instances, n = 3, b = 2.
@@ -85,6 +86,13 @@ class Data:
         asked = results.runs(self.plan, "asked.parquet")
         return asked[asked["ask"] == "hyque-floor"]
 
+    @cached_property
+    def extensions(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Worst cases and points of the settings that the claims of the extension section play."""
+        from confee.claims.extension import drawn_from
+
+        return drawn_from(results.runs(self.plan, "asked.parquet"), self.plan["toy"])
+
     # The block figure.
 
     n, b = BLOCK_ORDER, BLOCK_SLOT
@@ -144,7 +152,10 @@ class Data:
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
-FROM_RESULTS = {"regret", "worst", "points", "slopes", "choose", "ages", "floor", "heat", "ranking"}
+FROM_RESULTS = {
+    "regret", "worst", "points", "slopes", "choose", "ages", "floor", "heat", "ranking",
+    "extensions",
+}  # fmt: skip
 """What pictures need that is in results; the others show the code alone."""
 
 

@@ -74,6 +74,7 @@ class Run:
         are named alone."""
         there = {point["axis"] for point in self.plan.points}
         there |= {f"study:{name}" for name in self.studies}
+        there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
         if self.experiment.figures:
             for name in named:
                 if lacking := sorted(set(FIGURES[name].axes) - there):

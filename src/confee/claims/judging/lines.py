@@ -61,8 +61,14 @@ class Line:
 
 
 def exponents(runs: pd.DataFrame, lines: Sequence[Line]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(worst, slopes) of the runs that were asked for on `lines`; where lines cross, a run may be
-    there twice and counts once.
+    """(worst, slopes) of the runs that were asked for on `lines`."""
+    worst, points = curves(runs, lines)
+    return worst, slopes(worst, points)
+
+
+def curves(runs: pd.DataFrame, lines: Sequence[Line]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(worst, points) of such runs, as of a grid; where lines cross, a run may be there twice and
+    counts once.
 
     All seeds met all adversaries; they are cut in two halves, of which each measures the adversary
     that was worst in the other one (see worst_cases).
@@ -82,7 +88,7 @@ def exponents(runs: pd.DataFrame, lines: Sequence[Line]) -> tuple[pd.DataFrame, 
                     points.append({"label": label, "policy": policy, "axis": line.axis,
                                    "point": float(point), "phase": phase, **sizes})  # fmt: skip
     columns = ["label", "policy", "axis", "point", "phase", *SETTING]
-    return worst, slopes(worst, pd.DataFrame(points, columns=columns))
+    return worst, pd.DataFrame(points, columns=columns)
 
 
 def asked_slopes(evidence: Evidence, tag: str, lines: Sequence[Line]) -> pd.DataFrame:
