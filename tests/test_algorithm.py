@@ -112,23 +112,38 @@ def test_begin_forgets_everything(alg):
     assert look(used, 100) == look(fresh, 100)
 
 
+def assumption(alg, **options):
+    """Where nothing changes: in which share of rounds f~_t < f*, and the largest mean(f~ - R) over
+    rho(t), the worst of four runs."""
+    low, worst, t = [], 0.0, np.arange(1, 3001)
+    for seed in range(4):
+        path, world, known, _ = still(alg, seed)
+        constants = alg.constants(known, T, alg.options(**options))
+        looked = list(observe(alg, world, known, constants, len(t), seed))
+        value = np.array([value for _, value, _ in looked])
+        excess = np.cumsum(value - [reward for _, _, reward in looked]) / t
+        low.append((value < best(path) - 1e-9).mean())
+        worst = max(worst, (excess / [alg.rho(int(one), known) for one in t]).max())
+    return np.mean(low), worst
+
+
 @every_algorithm
 def test_the_assumption_where_nothing_changes(alg):
     """f~_t >= f* in all but one round of twenty, and mean(f~ - R) <= 10 rho(t) at each t.
 
     The assumption is up to constants (Wei and Luo 2021, Appendix I): 10 lets no wrong order pass.
     """
-    low, worst = [], 0.0
-    for seed in range(4):
-        path, world, known, constants = still(alg, seed)
-        looked = list(observe(alg, world, known, constants, 3000, seed))
-        value = np.array([value for _, value, _ in looked])
-        excess = np.cumsum(value - [reward for _, _, reward in looked])
-        rho = np.array([alg.rho(t, known) for t in range(1, 3001)])
-        low.append((value < best(path) - 1e-9).mean())
-        worst = max(worst, (excess / (np.arange(1, 3001) * rho)).max())
-    assert np.mean(low) <= 0.05
+    low, worst = assumption(alg)
+    assert low <= 0.05
     assert worst <= 10
+
+
+def test_without_a_bonus_or_with_a_rho_of_another_order_it_is_broken():
+    low, _ = assumption(OFUL, radius=0)
+    assert low > 0.5
+    faster = njit(lambda t, known: 1.0 / t)
+    _, worst = assumption(dataclasses.replace(UCB1, rho=faster))
+    assert worst > 100
 
 
 # ----------------------------------------------------------------------- what can go wrong
@@ -303,7 +318,7 @@ def test_a_mistake_in_ones_own_is_one_line_before_anything_is_compiled_over_it(t
         assert "mine.py" in line
 
 
-def test_the_example_of_the_page_is_kl_ucb(monkeypatch):
+def test_the_example_of_the_page_has_the_index_that_it_says(monkeypatch):
     """Its index is what its docstring says, and arms that it passes over are below the top."""
     from scipy.optimize import brentq
 
