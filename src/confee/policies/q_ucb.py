@@ -9,9 +9,9 @@ takes the action of the largest Q_h(s, .), gets r in {0, 1} and s', and then, if
     alpha_t = (H + 1) / (H + t),   b_t = bonus sqrt(H^3 iota / t),   iota = ln(S A T H / delta),
 
 with delta = 1/T and T episodes of H steps; f~ = V_1(s_1) / H before the episode, s_1 = 0 (Wei and
-Luo 2021, Appendix I.4, over H as values in [0, 1] are). Q starts at H for every step, as published, where
-H - h + 1 would do. What Q_h is after a visit is not cut, so an action once tried is taken until its
-Q is below H: that is the published rule.
+Luo 2021, Appendix I.4, over H as values in [0, 1] are). Q starts at H for every step, as published,
+where H - h + 1 would do. What Q_h is after a visit is not cut, so an action once tried is taken
+until its Q is below H: that is the published rule.
 
 bonus = 1 is the theory: r + V_{h+1}(s') lies in a range of H, the squares of the weights that
 alpha gives t visits sum to at most 2H/t, so by Azuma's inequality Q_h >= Q*_h fails for a visit
