@@ -1,11 +1,13 @@
 """Speed as ratios within one run: kernels against plain C and UCB1, and cost against T at fixed B.
 
-    python benchmarks/kernels.py            # nanoseconds a queried round; needs a C compiler
-    python benchmarks/kernels.py --runs     # also the time of `smoke` and `paper` from nothing
+    python benchmarks/kernels.py             # nanoseconds a queried round; needs a C compiler
+    python benchmarks/kernels.py hyque_oful  # of these policies only, against UCB1; needs none
+    python benchmarks/kernels.py --runs      # also the time of `smoke` and `paper` from nothing
 
 Times are process time, the median of several turns taken in alternation. A ratio over 1 means that
 the kernel is faster than the C loop. HyQue's column is the C loop of UCB1 at the same number of
-queries: the rule it runs inside, without schedule, pacing and tests.
+queries: the rule it runs inside, without schedule, pacing and tests. Policies of other settings
+than arms meet their setting's usual adversary, UCB1 its own path of as many arms.
 """
 
 from __future__ import annotations
@@ -25,9 +27,13 @@ import numpy as np
 from confee import theory
 from confee.policies import POLICIES
 from confee.simulation.calibrate import calibrated
-from confee.simulation.cells import cell
-from confee.world.game import new_ledger, new_world
+from confee.simulation.cells import cell, opponent
+from confee.simulation.play import draw_path
+from confee.world.adversaries import ADVERSARIES, usual
+from confee.world.game import new_ledger
+from confee.world.path import Environment, known
 from confee.world.path import Path as MeanPath
+from confee.world.settings import SETTINGS
 
 TURNS = 7
 V = 4
@@ -49,7 +55,15 @@ def library(folder: str) -> ctypes.CDLL:
     return made
 
 
-def a_path(K: int, T: int, segments: int = 64) -> MeanPath:
+def a_path(policy: str, K: int, T: int, B: int) -> Environment:
+    """A path of the policy's setting."""
+    setting = POLICIES[policy].setting
+    if setting == "arms":
+        return arms(K, T)
+    return draw_path(opponent({"name": usual(setting)}, K=K, T=T, B=B, V=V), K, T, V, 0)
+
+
+def arms(K: int, T: int, segments: int = 64) -> MeanPath:
     """Equal segments with one good arm, at .6 against .5."""
     rng = np.random.default_rng(0)
     mean = np.full((segments, K), 0.5)
@@ -57,13 +71,15 @@ def a_path(K: int, T: int, segments: int = 64) -> MeanPath:
     return MeanPath.steps(1 + np.arange(segments) * (T // segments), mean, T)
 
 
-def kernel_time(policy: str, path: MeanPath, K: int, T: int, B: int) -> float:
+def kernel_time(policy: str, path: Environment, K: int, T: int, B: int) -> float:
     """Seconds of one run of a kernel."""
     one = cell({"name": policy}, K=K, T=T, B=B, V=V)
-    arguments = one.spec.kernel_arguments(K, T, B, V, path.pieces, calibrated(one, 1.0))
-    world, ledger, rng = new_world(path), new_ledger(), np.random.default_rng(1)
+    told = known(path, one.spec.setting)
+    arguments = one.spec.kernel_arguments(told, T, B, V, path.pieces, calibrated(one, 1.0))
+    world = SETTINGS[one.spec.setting].game.new_world(path)
+    ledger, rng = new_ledger(), np.random.default_rng(1)
     since = time.process_time()
-    one.spec.kernel(world, ledger, K, T, B, *arguments, rng)
+    one.spec.kernel(world, ledger, told, T, B, *arguments, rng)
     return time.process_time() - since
 
 
@@ -90,7 +106,7 @@ def against_c(c: ctypes.CDLL) -> None:
             for spacing in (1, 10):
                 B = 500_000
                 T = spacing * B
-                path, rule = a_path(K, T), IN_C[policy]
+                path, rule = arms(K, T), IN_C[policy]
                 kernel_time(policy, path, K, T, B)
                 pairs = [
                     (kernel_time(policy, path, K, T, B), c_time(c, rule, path, K, T, B))
@@ -101,36 +117,56 @@ def against_c(c: ctypes.CDLL) -> None:
                 print(f"{policy:18}{K:4}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:10.2f}")
 
 
-def against_ucb1() -> None:
+def learning(policies: list[str]) -> list[str]:
+    """Those of `policies`, or of all, that are no controls and have paths to play."""
+    return [
+        one.id
+        for one in POLICIES.values()
+        if not one.control
+        and usual(one.setting) in ADVERSARIES
+        and (one.id in policies or not policies)
+    ]
+
+
+def queries(policy: str, arms: int) -> int:
+    """How many queries a run has: a tenth of those with arms where rounds cost more."""
+    return arms if POLICIES[policy].setting == "arms" else arms // 10
+
+
+def against_ucb1(policies: list[str]) -> None:
     """Nanoseconds a queried round over UCB1's, at K = 10: every policy that learns."""
-    K, B = 10, 500_000
-    print(f"\n{'policy, K = 10':18}{'T/B':>5}{'ns a query':>12}{'UCB1':>8}{'ours / UCB1':>13}")
-    for policy in POLICIES:
-        if POLICIES[policy].control or policy == "ucb1":
+    K = 10
+    print(
+        f"\n{'policy, K = 10':18}{'setting':12}{'T/B':>5}{'ns a query':>12}{'UCB1':>8}"
+        f"{'ours / UCB1':>13}"
+    )
+    for policy in learning(policies):
+        if policy == "ucb1":
             continue
+        setting = POLICIES[policy].setting
+        B = queries(policy, 500_000)
         for spacing in (1, 10):
             T = spacing * B
-            path = a_path(K, T)
-            kernel_time(policy, path, K, T, B)
-            pairs = [
-                [kernel_time(p, path, K, T, B) for p in (policy, "ucb1")] for _ in range(TURNS)
-            ]
+            paths = [(one, a_path(one, K, T, B)) for one in (policy, "ucb1")]
+            for one, path in paths:
+                kernel_time(one, path, K, T, B)
+            pairs = [[kernel_time(one, path, K, T, B) for one, path in paths] for _ in range(TURNS)]
             ours, theirs = (statistics.median(p) / B * 1e9 for p in zip(*pairs, strict=True))
             ratio = statistics.median(a / b for a, b in pairs)
-            print(f"{policy:18}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:13.2f}")
+            print(f"{policy:18}{setting:12}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:13.2f}")
 
 
 def against_T() -> None:
     """Cost at fixed B, K and number of segments: T = 10^9 over T = 10^7."""
-    print(f"\n{'policy':18}{'time at T = 1e9 over 1e7, B = 1e6, K = 4':>45}")
-    for policy in POLICIES:
-        if POLICIES[policy].control:
-            continue
+    print(f"\n{'policy':18}{'time at T = 1e9 over 1e7, K = 4':>35}")
+    for policy in learning([]):
+        B = queries(policy, 10**6)
+        paths = {T: a_path(policy, 4, T, B) for T in (10**9, 10**7)}
         ratios = []
         for _ in range(TURNS):
-            times = [kernel_time(policy, a_path(4, T), 4, T, 10**6) for T in (10**9, 10**7)]
+            times = [kernel_time(policy, path, 4, T, B) for T, path in paths.items()]
             ratios.append(times[0] / times[1])
-        print(f"{policy:18}{statistics.median(ratios):45.2f}")
+        print(f"{policy:18}{statistics.median(ratios):35.2f}")
 
 
 def whole_runs() -> None:
@@ -148,12 +184,18 @@ def whole_runs() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("policies", nargs="*", help="time these against UCB1, and nothing else")
     parser.add_argument("--runs", action="store_true", help="also time `smoke` and `paper`")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        against_c(library(folder))
-    against_ucb1()
-    against_T()
+    for name in chosen.policies:
+        if name not in POLICIES:
+            sys.exit(f"benchmarks: policy={name}: unknown")
+    if not chosen.policies:
+        with tempfile.TemporaryDirectory() as folder:
+            against_c(library(folder))
+    against_ucb1(chosen.policies)
+    if not chosen.policies:
+        against_T()
     if chosen.runs:
         whole_runs()
 

@@ -51,8 +51,7 @@ def as_played(policy, path):
     # One context, or one state and one step. Nothing moves inside a segment.
     reward = path.mean[:, None, :]
     if spec.setting == "contextual":
-        others = np.roll(reward, 1, axis=2)
-        regressors = np.concatenate([reward, others])
+        regressors = np.concatenate([reward, 1 - reward])  # a class in which arms are alike
         return Episodes.contexts(path.start[:-1], np.ones(1), reward, regressors, path.horizon)
     return Episodes(path.start, np.ones(1), reward, np.ones((*reward.shape, 1)))
 

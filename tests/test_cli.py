@@ -132,6 +132,23 @@ def test_list_names_what_there_is(capsys):
     assert kinds["switching"] == "adversary"
     assert kinds["paper"] == "experiment"
     assert kinds["hyque-budget"] == "claim"
+    ends = {line.split()[0]: line.rpartition(" [")[2] for line in lines if line.endswith("]")}
+    assert ends["hyque"] == "arms; told T, B]"
+    assert ends["oful_restarted"] == "linear; told T, B, V]"
+    assert (ends["switching"], ends["linear_switching"]) == ("arms]", "linear]")
+
+
+def test_list_explains_one(capsys):
+    said = run(capsys, "list", "hyque_oful")
+    assert "Setting: linear; known: features [K, d]; decision: arm\n" in said
+    assert "Told: T, B\nBase algorithm: OFUL\n" in said
+    assert "\nscale=1.0: a number in [0, " in said
+    said = run(capsys, "list", "linear_switching")
+    assert "Setting: linear;" in said
+    assert "Told" not in said
+    assert "Base algorithm" not in run(capsys, "list", "ucb1")
+    assert "regressors" in run(capsys, "list", "uniform_contextual")
+    assert "must be among" in refuse(capsys, "list", "nobody")
 
 
 def test_config_prints_what_it_resolves_to(capsys):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from confee.world.settings import SETTINGS
+
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"^`(~/[\w./-]+)`:$")
 
@@ -39,7 +41,9 @@ def follow(page, tmp_path, skip):
     here, home = tmp_path / "confee", tmp_path / "home"
     here.mkdir()
     home.mkdir()
-    for part in ("Snakefile", "conf", "workflow", "profiles", "src", "tests", "pyproject.toml"):
+    for part in (
+        "Snakefile", "benchmarks", "conf", "workflow", "profiles", "src", "tests", "pyproject.toml",
+    ):  # fmt: skip
         (here / part).symlink_to(ROOT / part)
     script = ["set -e"]
     for kind, *said in steps(page):
@@ -67,12 +71,19 @@ def cache():
     return jit.ROOT
 
 
-PAGES = {"add-a-policy.md": "thompson", "add-an-adversary.md": "blinking"}
+PAGES = {
+    "add-a-policy.md": "thompson",
+    "add-an-adversary.md": "blinking",
+    "add-a-base-algorithm.md": "Base algorithm: KL-UCB",
+}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_followed_up_to_one_cell(page, tmp_path):
-    said, _ = follow(page, tmp_path, ["snakemake", "confee claims", "pytest"])
+    skipped = ["snakemake", "confee claims", "pytest", "benchmarks"]
+    # Of five policies one is enough here: the page's own, first.
+    skipped += [f"policy={p} " for p in ("hyque", "uniform", "kl_ucb", "kl_ucb_restarted")]
+    said, _ = follow(page, tmp_path, skipped if "base" in page else skipped[:4])
     assert PAGES[page] in said
     assert '{"regret": [' in said
 
@@ -105,6 +116,46 @@ def test_an_adversary_of_ones_own_takes_part(tmp_path):
     mine = runs[runs["adversary"] == "blinking"]
     assert mine["adversary.gap"].nunique() > 2
     assert (mine["variation"] <= mine["V"] * (1 + 1e-9)).all()
+
+
+@pytest.mark.slow
+def test_a_base_algorithm_of_ones_own_takes_part(tmp_path):
+    """In one cell and in an experiment, with its baselines; it passes the tests, and is timed."""
+    import json
+
+    import pandas as pd
+
+    said, here = follow("add-a-base-algorithm.md", tmp_path, [])
+    of = ["hyque_kl_ucb", "hyque", "uniform", "kl_ucb", "kl_ucb_restarted"]
+    rows = [json.loads(line) for line in said.splitlines() if line.startswith('{"regret": [')]
+    mean = dict(zip(of, (row["regret"][0] for row in rows), strict=True))
+    assert mean["hyque_kl_ucb"] < mean["kl_ucb"] < mean["uniform"]
+    assert rows[of.index("kl_ucb_restarted")]["restarts"][0] > 0
+    assert " passed" in said
+    assert " failed" not in said
+    results = here / "results/kl"
+    runs = pd.read_parquet(results / "regret.parquet")
+    assert set(of) <= set(runs["policy"])
+    assert (runs[runs["policy"].str.contains("kl_ucb")]["queries"] > 0).all()
+    assert set(of) <= set(pd.read_csv(results / "worst.csv")["policy"])
+    assert (here / "figures/kl/regret-T.pdf").exists()
+    timed = [line.split() for line in said.splitlines() if " arms " in line]
+    assert {line[0] for line in timed} == {"hyque_kl_ucb", "kl_ucb"}
+    assert all(float(line[3]) > 0 for line in timed)
+
+
+def test_the_readme_names_the_policies_and_adversaries_of_each_setting():
+    from confee.policies import POLICIES
+    from confee.world.adversaries import ADVERSARIES
+
+    table = (ROOT / "README.md").read_text().partition("| setting | ALG |")[2]
+    rows = re.findall(r"^\| (\w+) \| [\w-]+ \| (.*) \| (.*) \|$", table, re.MULTILINE)
+    said = {setting: (policies, adversaries) for setting, policies, adversaries in rows}
+    assert list(said) == list(SETTINGS)
+    for place, registered in enumerate((POLICIES, ADVERSARIES)):
+        for one in registered.values():
+            if one.setting != "arms" and not getattr(one, "control", False):
+                assert f"`{one.id}`" in said[one.setting][place]
 
 
 # ----------------------------------------------------------------------- what can go wrong

@@ -16,7 +16,7 @@ from confee.canonical import digest
 from confee.claims import CLAIMS, needs
 from confee.code import closure
 from confee.errors import ConfeeError
-from confee.simulation.cells import label_of
+from confee.simulation.cells import family, label_of
 from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow.jobs import do_job, job_file
@@ -347,3 +347,27 @@ def test_a_flipped_bit_is_noticed(tmp_path):
             assert (table.to_pylist(), about) == (rows, {"key": 1})
             accepted += 1
     assert accepted < 200
+
+
+# ----------------------------------------------------------------------- settings
+
+
+def test_a_policy_meets_its_own_setting():
+    """Of arms: those of arms if there are any, else what looks like arms."""
+    entries = {
+        "line": {"name": "linear_switching", "gap": [0.1, 0.3]},
+        "log": {"name": "logistic_switching"},
+        "maps": {"name": "contextual_switching"},
+    }
+
+    def met(setting, more=()):
+        found = family({**entries, **dict(more)}, 3, 1000, 100, 2.0, setting=setting)
+        return [one.adversary for one in found]
+
+    assert met("linear") == met("arms") == ["linear_switching"] * 2
+    assert met("contextual") == ["contextual_switching"]
+    assert met("arms", {"arms": {"name": "switching"}}.items()) == ["switching"]
+    with pytest.raises(ConfeeError, match="setting episodic .* contextual, linear, logistic$"):
+        met("episodic")
+    with pytest.raises(ConfeeError, match="family.odd.name=odd: unknown"):
+        met("episodic", {"odd": {"name": "odd"}}.items())

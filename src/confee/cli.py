@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -41,18 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(f"confee: {place}")
         if not type(error).__module__.startswith("numba."):
             raise
-        sys.exit(f"confee: a kernel does not compile: {_reason(str(error))}")
+        from confee.jit import reason
+
+        sys.exit(f"confee: a kernel does not compile: {reason(error)}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
-
-
-def _reason(said: str) -> str:
-    """numba's pages, in one line: `<file>: line <n>: <what it does not take>`."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("Failed in", "File ", "- Resolution"))]
-    place = re.findall(r'File "([^"]+)", line (\d+)', said)
-    where = f"{place[-1][0]}: line {place[-1][1]}: " if place else ""
-    return where + (told[0] if told else lines[0] if lines else "")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -142,8 +134,11 @@ def _list(chosen: Any) -> None:
     if chosen.name is not None:
         _explain(chosen.name)
         return
-    lines = [(p.id, "policy", f"{p.summary} [told {_told(p.told)}]") for p in POLICIES.values()]
-    lines += [(a.id, "adversary", a.summary) for a in ADVERSARIES.values()]
+    lines = [
+        (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
+        for p in POLICIES.values()
+    ]
+    lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
     lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.shows) for name, recipe in FIGURES.items()]
@@ -153,23 +148,29 @@ def _list(chosen: Any) -> None:
 
 
 def _explain(name: str) -> None:
-    """The rule of a policy or an adversary, what it is told, and its options."""
+    """The rule of a policy or an adversary, its setting, what it is told, and its options."""
     import dataclasses
     import importlib
 
-    from confee.policies import POLICIES
-    from confee.world.adversaries import ADVERSARIES
+    from confee.policies import POLICIES, Policy
+    from confee.world.adversaries import ADVERSARIES, Adversary
+    from confee.world.settings import SETTINGS
 
+    one: Policy | Adversary
     if name in POLICIES:
-        package, options = "confee.policies", POLICIES[name].options
+        package, one = "confee.policies", POLICIES[name]
     elif name in ADVERSARIES:
-        package, options = "confee.world.adversaries", ADVERSARIES[name].options
+        package, one = "confee.world.adversaries", ADVERSARIES[name]
     else:
         raise ConfeeError(f"list {name}: must be among {', '.join([*POLICIES, *ADVERSARIES])}")
     print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
-    if name in POLICIES:
-        print(f"\nTold: {_told(POLICIES[name].told)}")
-    for field in dataclasses.fields(options):
+    setting = SETTINGS[one.setting]
+    print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
+    if isinstance(one, Policy):
+        print(f"Told: {_told(one.told)}")
+        if one.algorithm is not None:
+            print(f"Base algorithm: {one.algorithm.name}")
+    for field in dataclasses.fields(one.options):
         print(f"{field.name}={field.default}: {field.metadata['kind'].allowed}")
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import shutil
 import tempfile
 import time
 import types
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from typing import Any
 import numba
 
 from confee.code import code_hash, source_file
+from confee.errors import ConfeeError
 
 
 def _root() -> Path:
@@ -74,15 +77,45 @@ def over(kernel: Any, module: str, **names: Callable[..., Any]) -> Any:
     So a policy is written once, in plain calls, over whatever base algorithm and game there are; a
     function passed as an argument would cost each call and could not be cached.
     """
-    plain = kernel.py_func
+    plain = getattr(kernel, "py_func", None)
+    if plain is None:
+        raise ConfeeError(f"{module}: over must be given a kernel that confee.jit.njit compiled")
     made = types.FunctionType(plain.__code__, {**plain.__globals__, **names}, plain.__name__)
     made.__module__, made.__doc__ = module, plain.__doc__
+    # numba's cache tells kernels by file, name and bytecode, not by what they call.
+    this = module, plain.__module__, plain.__qualname__
+    _times[this] += 1
+    made.__qualname__ = plain.__qualname__ + (f"_{_times[this]}" if _times[this] > 1 else "")
     return njit(made)
+
+
+_times: Counter[tuple[str, str, str]] = Counter()
+"""How often `over` was asked by a module for a kernel: in the same order by the same source."""
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for the few lines that every round passes: a call costs numba some 15 ns."""
     return njit(function, inline="always")
+
+
+def is_numbas(error: BaseException) -> bool:
+    """Whether a kernel does not compile."""
+    return type(error).__module__.startswith("numba.")
+
+
+def reason(error: BaseException) -> str:
+    """numba's pages, in one line: `<file>: line <n>: <what it does not take>`. Of other errors,
+    their type and text."""
+    if not is_numbas(error):
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("Failed in", "File ", "- Resolution"))]
+    what = [*told, *lines, ""][0]
+    if what.endswith("found for signature:"):  # which stands below
+        below = (line.removeprefix(">>> ") for line in told if line.startswith(">>> "))
+        what = f"there is no {next(below, what)}"
+    place = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+    return (f"{place[-1][0]}: line {place[-1][1]}: " if place else "") + what
 
 
 def prune(unused_days: float = 7) -> list[Path]:

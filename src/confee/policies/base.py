@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confee.errors import ConfeeError
+
+if TYPE_CHECKING:
+    from confee.policies.algorithm import Algorithm
 
 TOLD = {"T", "B", "V", "S", "path"}
 """What a policy may be told."""
@@ -26,7 +29,8 @@ class Policy:
     S, or the path itself. A policy not told V gets V = None in `arguments`; one told S, the number
     of stationary pieces (see `Path.pieces`), has it as a further argument: `arguments(..., S)`.
     `setting`: the game it plays, one of `confee.world.settings`; in others than `arms` what is
-    known of the world (features, sizes) stands in K's place.
+    known of the world (features, sizes) stands in K's place. `algorithm`: the base algorithm that
+    it plays, if it was made over one.
     """
 
     id: str
@@ -38,6 +42,7 @@ class Policy:
     calibrated: bool = False
     control: bool = False
     setting: str = "arms"
+    algorithm: Algorithm | None = None
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.told) - TOLD):

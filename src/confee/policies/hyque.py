@@ -122,6 +122,8 @@ def play(
                 t += 1
                 if scheduled:
                     rewards += reward
+                if not 0.0 <= value <= 1.0:
+                    ledger.stray += 1
 
                 # Line 8, test (ii): mean of g~ - R at least 3 rho^(queries).
                 lowest = min(lowest, value)
@@ -204,7 +206,7 @@ def arguments(
 ):  # fmt: skip
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
-    factor = theory.rho_hat_factor(T)
+    factor = theory.rho_hat_factor(T) * alg.stretch(options)
     return (
         alg.constants(known, T, options), b, baseline, on_demand, appendix, factor,
         float(options.scale), measure, discards,
@@ -220,6 +222,7 @@ def over(alg: Algorithm, module: str) -> Policy:
         options=alg.with_options(Options),
         arguments=partial(arguments, alg=alg),
         setting=alg.setting.id,
+        algorithm=alg,
     )
 
 

@@ -7,8 +7,9 @@ against tau V / Q, so that
 
     tau = (c Q / (2 V))^{2/3},    rate = 1 / tau;
 
-c is `Algorithm.error`, logarithms left out. Restarts at random need no clock that an adversary
-could know, and are what `random_restart` does around UCB1 (Gerogiannis, Huang, Veeravalli 2025).
+c is `Algorithm.error` (times `stretch`), logarithms left out. Restarts at random need no clock
+that an adversary could know, and are what `random_restart` does around UCB1 (Gerogiannis, Huang,
+Veeravalli 2025).
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def paced(alg: Algorithm, module: str) -> Policy:
         options=alg.with_options(PlanOptions),
         arguments=partial(_arguments, alg),
         setting=alg.setting.id,
+        algorithm=alg,
     )
 
 
@@ -90,11 +92,13 @@ def restarted(alg: Algorithm, module: str) -> Policy:
         options=alg.with_options(RestartOptions),
         arguments=partial(_arguments, alg),
         setting=alg.setting.id,
+        algorithm=alg,
     )
 
 
 def _arguments(alg, known, T, B, V, options):
     rate = 0.0
     if V:  # told, and something changes
-        rate = min(1.0, options.rate_scale * (2 * V / (alg.error(known) * B)) ** (2 / 3))
+        error = alg.error(known) * alg.stretch(options)
+        rate = min(1.0, options.rate_scale * (2 * V / (error * B)) ** (2 / 3))
     return alg.constants(known, T, options), plan_of(options), rate

@@ -13,6 +13,7 @@ from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.policies import POLICIES, Policy, policy
 from confee.world.adversaries import ADVERSARIES, Adversary, adversary
+from confee.world.settings import SETTINGS
 
 CEILING = "ceiling"
 
@@ -129,16 +130,20 @@ def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
 def family(
     entries: Mapping[str, Mapping[str, Any]], K, T, B, V, setting: str | None = None
 ) -> list[Opponent]:
-    """The opponents of an experiment at one (K, T, B, V), those of `setting` if that is given.
+    """The opponents of an experiment at one (K, T, B, V).
+
+    With a `setting`, those that a policy of it meets: of its own setting if there are any, else of
+    another one that it can play (see `Setting.plays`).
 
     A parameter may be a list: each value is an opponent. `strength` is a list of gaps in units of
     the critical gap (K V / B)^{1/3}, or `ceiling`; what lies above the ceiling is left out, and so
     is what V cannot pay for. Raises ConfeeError on a mistake in an entry, or if nothing is left.
     """
     found: dict[str, Opponent] = {}
+    of = _met(entries, setting) if setting else None
     for label, entry in entries.items():
         where = f"family.{label}"
-        if setting and _setting(entry) not in (setting, None):
+        if of and _setting(entry) not in (of, None):
             continue
         for conf in _expanded(dict(entry), where, K, B, V):
             spec, options = _options(conf, where)
@@ -149,11 +154,22 @@ def family(
                     continue  # out of this cell's range, not a mistake in conf
                 raise ConfeeError(f"{where}: at K={K}, T={T}, B={B}, V={V:g}: {error}") from None
             found.setdefault(str(one.key), one)
-    if not found and setting and setting not in {_setting(entry) for entry in entries.values()}:
-        raise ConfeeError(f"family: none of its adversaries is of the setting {setting}")
     if not found:
         raise ConfeeError(f"family: no adversary is left at K={K}, T={T}, B={B}, V={V:g}")
     return list(found.values())
+
+
+def _met(entries: Mapping[str, Mapping[str, Any]], setting: str) -> str:
+    """The setting whose adversaries a policy of `setting` meets. Raises ConfeeError if none is."""
+    there = {_setting(entry) for entry in entries.values()}
+    playable = SETTINGS[setting].plays
+    for one in playable:
+        if one in there or None in there:  # what is unknown is refused later, by its name
+            return one
+    raise ConfeeError(
+        f"family: a policy of the setting {setting} meets adversaries of {' or '.join(playable)}; "
+        f"there are those of {', '.join(sorted(filter(None, there)))}"
+    )
 
 
 def _setting(entry: Mapping[str, Any]) -> str | None:

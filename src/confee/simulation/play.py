@@ -12,6 +12,7 @@ import numpy as np
 from confee import schema
 from confee.canonical import canonical, digest, stream
 from confee.errors import ConfeeError
+from confee.policies.examine import examine
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, played_path, settle
 from confee.world.path import Environment, known
@@ -89,6 +90,7 @@ def play(
     ledger = new_ledger(sampled, literal, coins, path.adaptive)
     world, told = game_of(cell, against, path)
     arguments = cell.spec.kernel_arguments(told, T, B, V, path.pieces, options)
+    _examine(cell, path, told, options)
     cell.spec.kernel(world, ledger, told, T, B, *arguments, rng)
     check(ledger, path, cell.policy, B)
     if path.adaptive:
@@ -99,6 +101,22 @@ def play(
     row |= {f"adversary.{name}": _flat(value) for name, value in against.parameters.items()}
     row |= {f"policy.{name}": _flat(value) for name, value in chosen.items()}
     return row
+
+
+def _examine(cell: Cell, path: Environment, told: Any, options: Any) -> None:
+    """Once in a process and policy: raises ConfeeError if its base algorithm is none."""
+    alg = cell.spec.algorithm
+    if alg is None or cell.policy in _EXAMINED:
+        return
+    world = alg.setting.game.new_world(path)
+    try:
+        examine(alg, world, told, alg.constants(told, cell.T, options), cell.T)
+    except ConfeeError as error:
+        raise ConfeeError(f"policy={cell.policy}, {error}") from None
+    _EXAMINED.add(cell.policy)
+
+
+_EXAMINED: set[str] = set()
 
 
 def play_all(

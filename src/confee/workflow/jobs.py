@@ -21,6 +21,7 @@ from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import Row, play_all
+from confee.world.adversaries import usual
 
 RESULTS = Path("results")
 REMAKE = "delete it and run snakemake again"
@@ -195,7 +196,7 @@ def _compile(name: str) -> None:
     sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
     if name in POLICIES:
         one = cell({"name": name}, **sizes)
-        against = opponent({"name": "switching", "gap": 0.25}, **sizes)
+        against = opponent({"name": usual(one.spec.setting)}, **sizes)
         play_all(one, [against], [0], calibrated(one))
     else:
         study = importlib.import_module(Study(name, {}).module)

@@ -28,9 +28,10 @@ from confee.world.mdp import Episodes
 TOP, MOVES, SINCE, UNTIL, FIRST = 1, 2, 3, 4, 5
 
 # What is remembered: of how many queries, how many of them by the last rule; the last episode as
-# (state, action, reward) for each step; the value of the last rule, and in which segment; room to
-# work in [2, S]; the last rule: the action it takes for sure, or -1, [H, S], and all its chances,
-# [H, S, A]; its n for each of the moves, [M, S, A]; the sums of the n of the rules before.
+# (state, action, reward) for each step; the value of the last rule, and in which segment; the sum
+# of those of the rules before, and in which segment; room to work in [2, S]; the last rule: the
+# action it takes for sure, or -1, [H, S], and all its chances, [H, S, A]; its n for each of the
+# moves, [M, S, A]; the sums of the n of the rules before.
 COUNT, FRESH, SEEN = 0, 1, 2
 
 
@@ -70,7 +71,7 @@ def sizes(world):
 def places(H, S, A):
     """Where in a memory the value of the last rule is, its actions, chances and n."""
     value = SEEN + 3 * H
-    actions = value + 2 + 2 * S
+    actions = value + 4 + 2 * S
     chances = actions + H * S
     return value, actions, chances, chances + H * S * A
 
@@ -136,7 +137,7 @@ def adopt(data, rule):
 def turn_to(world, data, segment):
     """The last rule is a new one: its n under all moves from `segment` on."""
     H, S, A, M = sizes(world)
-    _, _, _, counts = places(H, S, A)
+    value, _, _, counts = places(H, S, A)
     for m in range(M):
         if world[m, UNTIL] >= segment:
             place = counts + m * S * A
@@ -144,6 +145,7 @@ def turn_to(world, data, segment):
                 data[i + M * S * A] += data[FRESH] * data[i]
             count_actions(world, int(world[m, SINCE]), data, place)
     data[FRESH] = 0.0
+    data[value + 1] = data[value + 3] = -1.0  # known in no segment
 
 
 @njit
@@ -153,7 +155,7 @@ def count_actions(world, segment, data, counts):
     value, actions, chances, _ = places(H, S, A)
     move = FIRST + S + S * A
     row = world[segment]  # views of it all: half the time of one array with places
-    here, after = data[value + 2 : value + 2 + S], data[value + 2 + S : value + 2 + 2 * S]
+    here, after = data[value + 4 : value + 4 + S], data[value + 4 + S : value + 4 + 2 * S]
     n = data[counts : counts + S * A]
     n[:] = 0.0
     for s in range(S):
@@ -184,12 +186,17 @@ def count_actions(world, segment, data, counts):
 
 
 @njit
-def gain(world, segment, data, counts, S, A, H):
-    """sum n(s, a) r(s, a) / H in a segment, n at data[counts:]."""
-    total = 0.0
-    for i in range(S * A):
-        total += data[counts + i] * world[segment, FIRST + S + i]
-    return total / H
+def gain(world, segment, data, counts, known):
+    """sum n(s, a) r(s, a) / H in a segment, n at data[counts:]; kept at data[known:]."""
+    if data[known + 1] != segment:
+        H, S, A, _ = sizes(world)
+        n = data[counts : counts + S * A]
+        mean = world[segment, FIRST + S : FIRST + S + S * A]
+        total = 0.0
+        for i in range(S * A):
+            total += n[i] * mean[i]
+        data[known], data[known + 1] = total / H, segment
+    return data[known]
 
 
 @njit
@@ -204,13 +211,10 @@ def query(world, ledger, data, t, rule, rng):
     if not same(data, chances, rule):
         ledger.wrong += adopt(data, rule)
         turn_to(world, data, segment)
-        data[value + 1] = -1.0
-    if data[value + 1] != segment:
-        place = counts + int(world[segment, MOVES]) * S * A
-        data[value], data[value + 1] = gain(world, segment, data, place, S, A, H), segment
+    place = counts + int(world[segment, MOVES]) * S * A
+    ledger.regret_query += world[segment, TOP] - gain(world, segment, data, place, value)
     data[COUNT] += 1.0
     data[FRESH] += 1.0
-    ledger.regret_query += world[segment, TOP] - data[value]
     ledger.queries += 1
     turn(ledger, t, 1)
 
@@ -272,12 +276,12 @@ def run_blind(world, ledger, start, stop, replayed):
         ledger.wrong += 1
         return
     H, S, A, M = sizes(world)
-    _, _, _, counts = places(H, S, A)
+    value, _, _, counts = places(H, S, A)
     while start < stop:
         segment = locate(world, ledger, start)
         end = min(stop, int(world[segment + 1, START]))
         place = counts + int(world[segment, MOVES]) * S * A
-        total = gain(world, segment, replayed, place + M * S * A, S, A, H)
-        total += replayed[FRESH] * gain(world, segment, replayed, place, S, A, H)
+        total = gain(world, segment, replayed, place + M * S * A, value + 2)
+        total += replayed[FRESH] * gain(world, segment, replayed, place, value)
         ledger.regret_idle += (end - start) * (world[segment, TOP] - total / replayed[COUNT])
         start = end

@@ -36,13 +36,15 @@ LEDGER = np.dtype(
         ("longest_idle", "i8"),
         ("longest_query", "i8"),
         # The state of the play: where in the path, which kind of run, since when, which round is
-        # next, how often another one was played, and how often an arm that is none.
+        # next, how often another one was played, how often an arm that is none, and how often an
+        # optimistic value f~ was none.
         ("segment", "i8"),
         ("querying", "i8"),
         ("since", "i8"),
         ("next", "i8"),
         ("faults", "i8"),
         ("wrong", "i8"),
+        ("stray", "i8"),
         ("sampled", "i8"),
         ("literal", "i8"),
         ("adaptive", "i8"),
@@ -109,7 +111,7 @@ def settle(ledger: np.record, path: Environment) -> dict[str, float | int]:
 
 def check(ledger: np.record, path: Environment, policy: str, B: int) -> None:
     """Raises ConfeeError unless each round was played once, in order, on arms that there are, with
-    at most B queries."""
+    at most B queries, and optimistic values were in [0, 1]."""
     if ledger.faults or ledger.next != path.horizon + 1:
         raise ConfeeError(
             f"policy={policy}: its kernel must play each of the rounds 1..{path.horizon} once, in "
@@ -119,6 +121,11 @@ def check(ledger: np.record, path: Environment, policy: str, B: int) -> None:
         raise ConfeeError(
             f"policy={policy}: its kernel must play {path.playable}; it did otherwise "
             f"{ledger.wrong} times"
+        )
+    if ledger.stray:
+        raise ConfeeError(
+            f"policy={policy}: act of its base algorithm must return f~ in [0, 1]; it did "
+            f"otherwise {ledger.stray} times"
         )
     if ledger.queries > B:
         raise ConfeeError(

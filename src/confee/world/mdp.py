@@ -108,12 +108,16 @@ class Episodes:
     def variation(self) -> float:
         """sum over t of Delta(t), at least what the value of any rule changes by.
 
-        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. Episodes: the sum over steps of
-        max |r_{t+1} - r_t| / H + max ||p_{t+1} - p_t||_1, each over states and actions, as Wei and
-        Luo (2021, Section 2.2) and Mao et al. (2021) have it, with rewards in the unit of R: a step
-        pays r / H of it. Neither r nor p depends on the step, so that is max |r_{t+1} - r_t| + H
-        max ||p_{t+1} - p_t||_1. A rule's value changes by no more, even with (H - 1) / 4 in the
-        place of H. What Wei and Luo's proof takes for Q-UCB is H times this.
+        Contexts: the mean over contexts of max_a |r_{t+1} - r_t|. That is the total variation of
+        the joint law of context and rewards (Chen, Lee, Luo, Wei 2019), the least of all laws with
+        these means; Wei and Luo take sqrt(A) max_{x,a} |r_{t+1} - r_t| for FALCON, which is more.
+
+        Episodes: the sum over steps of max |r_{t+1} - r_t| / H + max ||p_{t+1} - p_t||_1, each over
+        states and actions, as Wei and Luo (2021, Section 2.2) and Mao et al. (2021) have it, with
+        rewards in the unit of R: a step pays r / H of it. Neither r nor p depends on the step, so
+        that is max |r_{t+1} - r_t| + H max ||p_{t+1} - p_t||_1. A rule's value changes by no more,
+        even with (H - 1) / 4 in the place of H. What Wei and Luo's proof takes for Q-UCB is H times
+        this.
         """
         reward = np.abs(np.diff(self.reward, axis=0)).max(axis=2)
         if self.regressors is not None:
@@ -133,5 +137,9 @@ class Episodes:
             raise ConfeeError("path: episodes must begin in state 0")
         if self.reward.min() < -1e-12 or self.reward.max() > 1 + 1e-12:
             raise ConfeeError("path: a mean reward lies outside [0, 1]")
+        if self.regressors is not None:
+            known = {f.tobytes() for f in self.regressors}
+            if any(truth.tobytes() not in known for truth in self.reward):
+                raise ConfeeError("path: the means of each segment must be one of the regressors")
         spent(self.variation(), V)
         return self

@@ -9,6 +9,11 @@ from confee.world.adversaries.base import Adversary
 ADVERSARIES: dict[str, Adversary] = registered(__name__, __path__, "ADVERSARY", Adversary)
 
 
+def usual(setting: str) -> str:
+    """The id of the adversary that policies of `setting` meet where any will do."""
+    return "switching" if setting == "arms" else f"{setting}_switching"
+
+
 def adversary(name: str) -> Adversary:
     """The adversary of that id. Raises ConfeeError if there is none."""
     if name not in ADVERSARIES:

@@ -1,0 +1,93 @@
+"""Whether a base algorithm is one: what its functions return, before it is played.
+
+A kernel over functions that return something else would fail in numba's words, or play on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from confee import schema
+from confee.jit import is_numbas, reason
+from confee.policies.algorithm import Algorithm
+from confee.world.game import new_ledger
+
+
+def observe(
+    alg: Algorithm, world: np.ndarray, known: Any, constants: Any, rounds: int, seed: int
+) -> Iterator[tuple[Any, float, float]]:
+    """An instance that looks in each of the first `rounds` rounds of `world`: (decision, f~, R).
+
+    Raises ConfeeError, naming the function, where one fails or returns what none of its kind may.
+    """
+    rng = np.random.default_rng(seed)
+    memories, query = alg.setting.calls["new_memories"](1, world), alg.setting.calls["query"]
+    anything = alg.setting.calls["anything"](world)
+    ledger = new_ledger()
+    instances = _called(alg, "new_instances", 2, known, constants)
+    _must(
+        alg, "new_instances", isinstance(instances, np.ndarray) and instances.ndim > 1
+        and len(instances) == 2, "an array with `count` rows, each an array", instances,
+    )  # fmt: skip
+    instance, data = instances[1], memories[0]
+    _called(alg, "begin", instance, known, constants)
+    for tau in range(rounds):
+        acted = _called(alg, "act", instance, tau, known, constants, rng)
+        pair = isinstance(acted, tuple) and len(acted) == 2
+        _must(alg, "act", pair, "a pair (decision, f~)", acted)
+        decision, value = acted
+        if alg.setting.decision == "arm":
+            _must(alg, "act", isinstance(decision, int), "the arm as a whole number", decision)
+        else:
+            is_rule = isinstance(decision, np.ndarray) and decision.ndim == 3
+            _must(alg, "act", is_rule, "the rule as an array [H, S, A]", decision)
+        is_value = isinstance(value, int | float) and 0 <= value <= 1
+        _must(alg, "act", is_value, "f~ as a number in [0, 1]", value)
+        reward = query(world, ledger, data, tau + 1, decision, rng)
+        _called(alg, "learn", instance, known, constants, data, decision, reward)
+        yield decision, value, reward
+    again = _called(alg, "replayed", instance, data)
+    right = isinstance(again, np.ndarray) and again.shape == anything.shape
+    _must(alg, "replayed", right, f"an array of shape {anything.shape}", again)
+
+
+def examine(alg: Algorithm, world: np.ndarray, known: Any, constants: Any, T: int) -> None:
+    """Raises ConfeeError, naming the function, unless a few observations of `world`, and the errors
+    after up to 2^20 of them, are what such may be."""
+    before = np.inf
+    for t in (1 << order for order in range(21)):
+        found = _called(alg, "rho", t, known)
+        is_error = isinstance(found, int | float) and 0 < found < np.inf
+        _must(alg, "rho", is_error, f"a number over 0, also at t={t}", found)
+        fair = t == 1 or before / 2 * (1 - 1e-12) <= found <= before * (1 + 1e-12)
+        _must(alg, "rho", fair, f"at t={t} from half to all of its {before:.6g} at half t", found)
+        before = found
+    for n in (0, 20):
+        found = _called(alg, "chances", n, known)
+        right = isinstance(found, np.ndarray) and found.shape == (n + 1,) and found[n] == 1
+        right = right and found.min() > 0 and found.max() <= 1
+        _must(alg, "chances", right, f"{n + 1} chances in (0, 1] at n={n}, the last one 1", found)
+    for _ in observe(alg, world, known, constants, min(8, T), 0):
+        pass
+
+
+def _called(alg: Algorithm, name: str, *arguments: Any) -> Any:
+    try:
+        return getattr(alg, name)(*arguments)
+    except Exception as error:
+        place = "" if is_numbas(error) else f"{_place(alg, name)}: "
+        raise alg.mistake(f"{name}: {place}{reason(error)}") from None
+
+
+def _must(alg: Algorithm, name: str, right: bool, what: str, found: Any) -> None:
+    if not right:
+        shown = schema.show(found)
+        raise alg.mistake(f"{_place(alg, name)}: {name} must return {what}; it gave {shown}")
+
+
+def _place(alg: Algorithm, name: str) -> str:
+    code = getattr(alg, name).py_func.__code__
+    return f"{code.co_filename}: line {code.co_firstlineno}"

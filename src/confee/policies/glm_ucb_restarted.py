@@ -1,0 +1,8 @@
+"""GLM-UCB paced and restarted at random, at the rate that balances noise and drift; told V."""
+
+from __future__ import annotations
+
+from confee.policies import planned
+from confee.policies.glm_ucb import GLM_UCB
+
+POLICY = planned.restarted(GLM_UCB, __name__)
