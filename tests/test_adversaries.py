@@ -57,9 +57,13 @@ CONFS = [
     ("trace", {"means": "rises", "amplitude": 0.4}),
     ("trace", {"means": "levels", "window": 1}),
     ("stationary", {"gap": 0.4}),
+    ("linear_switching", {"gap": 0.3}),
+    ("linear_switching", {"gap": 0.5, "d": 3}),
+    ("linear_rotation", {"gap": 0.3}),
+    ("linear_rotation", {"gap": 0.5, "d": 12, "knots": 7}),
 ]
 every_conf = pytest.mark.parametrize(("name", "conf"), CONFS, ids=str)
-CONTINUOUS = ("drift", "sinusoid", "random_walk", "trace")
+CONTINUOUS = ("drift", "sinusoid", "random_walk", "trace", "linear_rotation")
 """Families that spend all of V, unless T is too short for it."""
 
 

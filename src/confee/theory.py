@@ -155,3 +155,11 @@ def window(K: int, B: int, V: float) -> int:
     if V == 0:
         return B
     return math.floor(min(max((math.sqrt(K) * B / V) ** (2 / 3), K), B))
+
+
+def linear_window(d: int, B: int, V: float) -> float:
+    """(d B / V)^{2/3} queries in [1, B]: the same for linear bandits in R^d, V being theta's
+    variation, as published (Cheung, Simchi-Levi, Zhu 2019; Russac, Vernade, Cappe 2019)."""
+    if V == 0:
+        return float(B)
+    return float(min(max((d * B / V) ** (2 / 3), 1), B))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import njit
+from confee.jit import inlined, njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.world.game import MEANS, START, idle, new_data, query
@@ -38,31 +38,18 @@ def play_queries(world, ledger, plan, t, K, T, queries, by_index, window, xi, rn
     data = new_data(K)
     arms = np.zeros(window, dtype=np.int64)
     seen = np.zeros(window)
-    segments = np.zeros(window, dtype=np.int64)
-    rounds = np.zeros(window, dtype=np.int64)
-    rewarded = np.zeros((window if ledger.literal else 1, K))  # what each round added to the data
+    held = new_held(window, K, ledger)
     first, total = ledger.queries, 0.0
     while t <= T and ledger.queries - first < queries:
         tau = ledger.queries - first
         arm = choose(plays, mean, width, root(xi, tau, window), rng)
         place = tau % window
-        if ledger.literal:
-            leaving = rewarded[place].copy()
-            rewarded[place] = data[:K]
-        reward = query(world, ledger, data, t, arm, rng)
-        if ledger.literal:
-            rewarded[place] = data[:K] - rewarded[place]
-            if tau >= window:
-                data[:K] -= leaving
-                data[K] -= 1.0
-        elif tau >= window:
-            drop(world, data, rounds[place], segments[place])
+        reward = play_newest(world, ledger, data, held, tau, t, arm, rng)
         if tau >= window:
             plays[arms[place]] -= 1.0
             rewards[arms[place]] -= seen[place]
             refresh(arms[place], plays, rewards, mean, width)
         arms[place], seen[place] = arm, reward
-        rounds[place], segments[place] = t, ledger.segment
         plays[arm] += 1.0
         rewards[arm] += reward
         refresh(arm, plays, rewards, mean, width)
@@ -107,6 +94,36 @@ def choose(plays, mean, width, root, rng):
             if rng.random() * ties < 1.0:
                 arm = k
     return arm
+
+
+@njit
+def new_held(window, K, ledger):
+    """What is kept of the query rounds in a window, for `play_newest`, [window, 2 or 2 + K]: round,
+    segment, and if the proxy is literal what each added to the data."""
+    return np.zeros((window, 2 + K if ledger.literal else 2))
+
+
+@inlined
+def play_newest(world, ledger, data, held, tau, t, arm, rng):
+    """Query tau of a window, in round t: it joins the data, and what it pushes out leaves."""
+    K = data.shape[0] - 4
+    window = held.shape[0]
+    oldest = held[tau % window]
+    leaving, segment = oldest[0], int(oldest[1])
+    if not ledger.literal:
+        reward = query(world, ledger, data, t, arm, rng)
+        if tau >= window:
+            drop(world, data, leaving, segment)
+    else:
+        before = data[:K].copy()
+        reward = query(world, ledger, data, t, arm, rng)
+        before -= data[:K]
+        if tau >= window:
+            data[:K] -= oldest[2:]
+            data[K] -= 1.0
+        oldest[2:] = -before
+    oldest[0], oldest[1] = t, ledger.segment
+    return reward
 
 
 @njit

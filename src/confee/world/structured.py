@@ -71,12 +71,19 @@ class Structured(Path):
         return float(inside + jumps)
 
     def checked(self, T: int, V: float) -> Self:
-        """As a path of arms, of which its means are one; and features are no longer than 1."""
+        """As a path of arms, of which its means are one; and features are no longer than 1, means
+        those of theta."""
         super().checked(T, np.inf)
         if (np.linalg.norm(self.features, axis=1) > 1 + 1e-12).any():
             raise ConfeeError("path: features must have length 1 at most")
-        if self.link != "linear" and (self.end != self.theta).any():
+        moving = (self.end != self.theta).any(axis=1)
+        if self.link != "linear" and moving.any():
             raise ConfeeError(f"path: theta must stand still in the segments of a {self.link} one")
+        if moving[np.diff(self.start) == 1].any():
+            raise ConfeeError("path: theta must stand still in a segment of one round")
+        for means, theta in ((self.mean, self.theta), (self.last, self.end)):
+            if not np.allclose(means, LINKS[self.link](theta @ self.features.T), rtol=0, atol=1e-9):
+                raise ConfeeError("path: means must be those of theta")
         spent(self.variation(), V)
         return self
 

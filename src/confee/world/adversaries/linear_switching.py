@@ -1,7 +1,8 @@
 """Linear bandits: theta jumps between directions of arms, in equal batches, as V pays for.
 
 Arms x_k = (1, u_k) / sqrt 2, the u_k uniform directions in R^{d-1}; theta = sqrt 2 (1/2, gap v), v
-the direction of one arm. So means are 1/2 + gap <u_k, v>, the best one 1/2 + gap.
+the direction of one arm. So means are 1/2 + gap <u_k, v>, the best one 1/2 + gap; ||theta|| <= 1.
+In the plane and beyond, d >= 3: on a line arms would be copies of two.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from confee import schema
 from confee.world.adversaries.base import (
@@ -29,25 +29,43 @@ class Options:
     """gap: the best mean's lead over 1/2. d: length of features, a constant one included."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
-    d: int = schema.whole(4, low=2, high=100)
+    d: int = schema.whole(4, low=3, high=100)
 
 
 def resolve(options, K, T, B, V):
     return {"gap": below_ceiling("adversary.gap", options.gap, CEILING), "d": options.d}
 
 
+def features_of(towards):
+    """(1, u) / sqrt 2 for each direction u of `towards` [K, d - 1]."""
+    return np.hstack([np.ones((len(towards), 1)), towards]) / np.sqrt(2)
+
+
+def theta_of(gap, towards):
+    """sqrt 2 (1/2, gap v) for each direction v of `towards` [m, d - 1]."""
+    return np.hstack([np.full((len(towards), 1), 0.5), gap * towards]) * np.sqrt(2)
+
+
+def visits(thetas, T, V, rng):
+    """Good arms of as many batches as V pays for, T at most: the first uniform, each next one
+    uniform among the others."""
+    K = len(thetas)
+    usual = np.sqrt(2 * thetas.var(axis=0).sum())  # a jump's length, in the mean of squares
+    arms = wandering_arm(batches(T, V, usual), K, rng)
+    while len(arms) < T and affordable(thetas[arms], V) == len(arms):
+        more = np.cumsum(rng.integers(1, K, size=len(arms)))
+        arms = np.append(arms, (arms[-1] + more) % K)[:T]
+    return arms[: affordable(thetas[arms], V)]
+
+
 def draw(resolved, K, T, V, rng):
-    gap, d = resolved["gap"], resolved["d"]
-    towards = directions(K, d - 1, rng)
-    features = np.hstack([np.ones((K, 1)), towards]) / np.sqrt(2)
-    thetas = np.hstack([np.full((K, 1), 0.5), gap * towards]) * np.sqrt(2)
-    nearest = pdist(thetas).min()
-    visited = thetas[wandering_arm(batches(T, V, nearest), K, rng)]
-    m = affordable(visited, V)
-    return Structured.of(equal_starts(T, m), visited[:m], features, T)
+    towards = directions(K, resolved["d"] - 1, rng)
+    thetas = theta_of(resolved["gap"], towards)
+    visited = thetas[visits(thetas, T, V, rng)]
+    return Structured.of(equal_starts(T, len(visited)), visited, features_of(towards), T)
 
 
 ADVERSARY = Adversary(
     "linear_switching", "linear bandits: theta jumps in equal batches", Options, resolve, draw,
-    setting="linear",
+    steady=False, setting="linear",
 )  # fmt: skip

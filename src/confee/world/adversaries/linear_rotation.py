@@ -1,0 +1,74 @@
+"""Linear bandits: theta turns steadily in a plane, `linear_switching` without its jumps.
+
+Arms and theta as there: means 1/2 + gap <u_k, v>, v a direction in R^{d-1}. Here v runs round the
+unit circle of a plane, as in the slow change that Russac, Vernade, Cappe (2019) try. The u_k are
+uniform, so the plane of the first two coordinates is any plane, and v may start anywhere.
+
+The arc is a chain of m equal chords, each of an angle alpha, which v runs through in equal times:
+
+    m = ceil(knots W),    W = V / (2 pi sqrt 2 gap) turns that V pays for on the circle itself,
+    alpha = 2 arcsin(V / (2 sqrt 2 gap m)),    since a chord costs 2 sqrt 2 gap sin(alpha / 2),
+
+at most T - 1 chords, one a round. So all of V is spent, unless T is too short for it; on a chord v
+is no shorter than cos(alpha / 2), .995 with 32 knots.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.world.adversaries import lines
+from confee.world.adversaries.base import Adversary, below_ceiling
+from confee.world.adversaries.linear_switching import CEILING, features_of, theta_of
+from confee.world.structured import Structured, directions
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap: the largest lead over 1/2 that an arm could have. d: length of features, a constant one
+    included. knots: of each turn."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+    d: int = schema.whole(4, low=3, high=100)
+    knots: int = schema.whole(32, low=4, high=10_000)
+
+
+def resolve(options, K, T, B, V):
+    gap = below_ceiling("adversary.gap", options.gap, CEILING)
+    return {"gap": gap, "d": options.d, "knots": options.knots}
+
+
+def angles(resolved, T, V):
+    """Angles of the knots, increasing from 0, at equal distances; see above."""
+    radius = math.sqrt(2) * resolved["gap"]
+    turns = V / (2 * math.pi * radius)
+    chords = int(min(T - 1, max(1, math.ceil(resolved["knots"] * turns))))
+    return np.arange(chords + 1) * 2 * math.asin(min(1.0, V / (2 * radius * chords)))
+
+
+def draw(resolved, K, T, V, rng):
+    towards = directions(K, resolved["d"] - 1, rng)
+    features = features_of(towards)
+    angle = angles(resolved, T, V)
+    circle = np.zeros((len(angle), resolved["d"] - 1))
+    circle[:, 0], circle[:, 1] = np.cos(angle), np.sin(angle)
+    thetas = theta_of(resolved["gap"], circle)
+    rounds = lines.on_rounds(np.linspace(0, 1, len(angle)), T)
+    start = lines.split(rounds, thetas @ features.T).start
+    first, last = (between(rounds, thetas, at) for at in (start[:-1], start[1:] - 1))
+    return Structured.of(start[:-1], first, features, T, end=last)
+
+
+def between(rounds, thetas, at):
+    """theta in rounds `at`, on straight lines from one of `rounds` to the next."""
+    return np.column_stack([np.interp(at, rounds, column) for column in thetas.T])
+
+
+ADVERSARY = Adversary(
+    "linear_rotation", "linear bandits: theta turns steadily in a plane", Options, resolve, draw,
+    steady=False, setting="linear",
+)  # fmt: skip
