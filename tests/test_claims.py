@@ -14,8 +14,8 @@ from rich.console import Console
 
 from confee import claims, simulate, theory
 from confee.canonical import canonical
-from confee.claims import hyque_budget, hyque_floor, ledger, rexp3b_budget
-from confee.claims.judging import verdict
+from confee.claims import hyque_floor, ledger, rexp3b_budget
+from confee.claims.judging import budget, verdict
 from confee.evidence import Evidence, slopes
 from confee.simulation.studies import ages
 from test_evidence import RATE, make_points, make_worst
@@ -213,7 +213,7 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
         shares.add(round((c["T"] - first + 1) / (b * 2**order), 2))
         assert theory.theorem_range(c["K"], c["T"], c["B"], c["V"])
         assert 1e4 <= c["B"] <= 5e4
-    assert shares == set(hyque_budget.FRACTIONS)
+    assert shares == set(budget.FRACTIONS)
     assert rexp3b_budget.wished(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
         1.97, abs=0.01
     )
@@ -250,7 +250,7 @@ def test_hyque_budget_is_undecided_on_few_runs():
     few = make_runs([{**c, "seeds": 4} for c in hyque_cells()])
     found = one(claims.judge(evidence(regret=few), ["hyque-budget"]))
     assert found.verdict == "undecided"
-    assert f"{hyque_budget.RUNS} runs" in found.decide
+    assert f"{budget.RUNS} runs" in found.decide
 
 
 def test_rexp3b_budget_twins():

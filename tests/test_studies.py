@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import reference
 from confee import proofs, theory
-from confee.policies.schedule import draw_instances
+from confee.policies.schedule import draw_instances, square_roots
 from confee.simulation.studies import ages, schedules
 
 few = settings(max_examples=60, derandomize=True, deadline=None)
@@ -66,7 +66,7 @@ def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
     T, B = 10_000, 2 * 10_000 // b  # any: it only sets what the density is compared with
     rounds = max(1, math.floor(share * b * 2**n))
     found, densities = schedules.draw_blocks(
-        n, b, rounds, T, B, n, 1.0, quota, 1, np.random.default_rng(seed)
+        n, b, rounds, T, B, n, 1.0, square_roots(n), quota, 1, np.random.default_rng(seed)
     )
     asks, _ = queried(n, b, rounds, instances(n, np.random.default_rng(seed)), quota)
     assert found[0, schedules.IDLE] == longest(asks, False)
@@ -85,7 +85,17 @@ def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
 def test_the_proofs_rates_are_tiles_or_a_thinned_block(n, M, b, seed):
     tile, keep = min(n, M), 2.0 ** ((min(n, M) - M) / 2)
     found, _ = schedules.draw_blocks(
-        n, b, b * 2**n, 1000, 100, tile, keep, 1, 1, np.random.default_rng(seed)
+        n,
+        b,
+        b * 2**n,
+        1000,
+        100,
+        tile,
+        keep,
+        square_roots(tile),
+        1,
+        1,
+        np.random.default_rng(seed),
     )
     rng = np.random.default_rng(seed)
     asks = []

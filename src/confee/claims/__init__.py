@@ -5,8 +5,8 @@ A claim module has
 - `IDS`: its ids, all of them in LEDGER;
 - `judge(evidence) -> list[Verdict]`: empty where the evidence holds nothing of what it is about;
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
-- `ABOUT` (optional): policies it speaks of. Unless it is named, a claim is left out of experiments
-  that play none of them. Without ABOUT it belongs to every experiment;
+- `ABOUT` (optional): policies it speaks of, or those of each id. Unless it is named, it is left
+  out of experiments that play none of them. Without ABOUT it belongs to every experiment;
 - `EVERY` (optional): True if it speaks of every policy that an experiment plays.
 """
 
@@ -32,6 +32,9 @@ LEDGER = (
     "kl-bound", "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
     "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",
     "naive-allocation", "full-feedback", "table-rows",
+    "extension/linear", "extension/logistic", "extension/contextual", "extension/episodic",
+    "alg-assumption/oful", "alg-assumption/glm_ucb", "alg-assumption/falcon",
+    "alg-assumption/q_ucb",
 )  # fmt: skip
 """All claims, in the order in which they are shown."""
 
@@ -73,7 +76,8 @@ def needs(ids: Collection[str], toy: bool) -> Needs:
 
 def about(id: str) -> tuple[str, ...]:
     """The policies a claim speaks of; empty if it speaks of none in particular."""
-    return getattr(CLAIMS[id], "ABOUT", ())
+    said = getattr(CLAIMS[id], "ABOUT", ())
+    return said[id] if isinstance(said, dict) else said
 
 
 def every(id: str) -> bool:

@@ -57,6 +57,10 @@ class Density:
         return f"{self.below} below B/2T and {self.above} not below B/T of {self.phases} phases"
 
 
+NOTHING = Density(UNDECIDED, 0, 0, 0)
+"""Where nothing was drawn."""
+
+
 def check(rows: pd.DataFrame, cut: str = "cut") -> Density:
     """Counts phases outside [B/2T, B/T): `fails` with one, `holds` with none of 1000.
 

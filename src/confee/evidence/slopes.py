@@ -72,6 +72,12 @@ MODELS = {
     "master": Model(theory="rate", blocks="queries"),
     "cbm_ucb": Model(theory="stationary"),
     "uniform": Model(theory="uniform"),
+    "uniform_contextual": Model(theory="uniform"),
+    "uniform_episodic": Model(theory="uniform"),
+    "hyque_oful": _BLOCKS,
+    "hyque_glm_ucb": _BLOCKS,
+    "hyque_falcon": _BLOCKS,
+    "hyque_q_ucb": _BLOCKS,
 }
 
 

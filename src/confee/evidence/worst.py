@@ -24,9 +24,6 @@ CONTROLS = ("uniform", "uniform_contextual", "uniform_episodic")
 """Uniform play in each setting: saturated by definition, only the theorem's range leaves a cell
 out."""
 
-LARGEST_GAP = 1.0
-"""No two means in [0, 1] are further apart."""
-
 MINIMAL_REXP3B_BATCH = 4
 """Rexp3B's flooring leaves up to 43 % of the budget unused below this many queries a batch."""
 
@@ -190,10 +187,10 @@ def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     """`ceiling` and `edge`: whether the chosen gap is at an end of all gaps tried in the cell.
 
     The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
-    smallest. A gap of 1 is neither: no family could offer more, since means lie in [0, 1], so the
-    worst case there is the problem's and not cut short by the grid. Nor is a largest gap of one
-    family where another one was tried with larger gaps, if both are steady. V = 0 has
-    no gap and no end, and a family without a strength has neither.
+    smallest. The setting's own largest gap (1 for arms, since means lie in [0, 1]) is neither: no
+    family could offer more, so the worst case there is the problem's and not cut short by the grid.
+    Nor is a largest gap of one family where another one was tried with larger gaps, if both are
+    steady. V = 0 has no gap and no end, and a family without a strength has neither.
     """
     import pandas as pd
 
@@ -202,12 +199,19 @@ def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     family = entries.loc[chosen.to_numpy()]
     ends = ends.reindex([*zip(family["cell"], scale.loc[family.index], strict=True)])
     gap = family["gap"].to_numpy()
-    limit = family["adversary"].map({a.id: a.ceiling for a in ADVERSARIES.values()}).to_numpy(float)
-    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & (gap < LARGEST_GAP * (1 - 1e-9))
+    limit = _of_adversary(family, "ceiling")
+    inside = gap < _of_adversary(family, "widest") * (1 - 1e-9)
+    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & inside
     bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
     ceiling = top & (gap >= limit * (1 - 1e-9))
-    edge = (top | bottom) & ~ceiling & (gap < LARGEST_GAP * (1 - 1e-9))
+    edge = (top | bottom) & ~ceiling & inside
     return pd.DataFrame({"ceiling": ceiling, "edge": edge}, index=chosen.index)
+
+
+def _of_adversary(family: pd.DataFrame, name: str) -> np.ndarray:
+    """A number of each row's adversary."""
+    numbers = {a.id: getattr(a, name) for a in ADVERSARIES.values()}
+    return family["adversary"].map(numbers).to_numpy(float)
 
 
 def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:

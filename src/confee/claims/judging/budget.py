@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.verdict import FAILS, HOLDS
+from confee import theory
+from confee.claims.judging.verdict import FAILS, HOLDS, UNDECIDED
 from confee.evidence.worst import SETTING
+from confee.simulation.needs import Ask, Conf
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +16,25 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 CONTROL = "greedy_spend"
+
+FRACTIONS = (0.01, 0.02, 0.04, 0.08)
+"""Shares of the last block that T leaves; just after its start is where HyQue's wishes pass B."""
+
+RUNS = 60
+"""Runs at each of these shares without which none past B means nothing: about 1 in 10 is."""
+
+BLOCKS = ((8, 13), (20, 14))
+"""(b, order of the last block) of the cells at those shares."""
+
+
+def just_started(
+    tag: str, policy: Conf, K: int, V: float, against: Mapping[str, Conf], toy: bool
+) -> Iterator[Ask]:
+    """Cells at T = b (2^n - 1) + f b 2^n, B | 2T; without the last budgets for a toy."""
+    for b, order in BLOCKS[:1] if toy else BLOCKS:
+        for f in FRACTIONS:
+            slots = 2**order - 1 + round(f * 2**order)
+            yield Ask(tag, policy, K, b * slots, 2 * slots, V, against, RUNS // len(BLOCKS) + 1)
 
 
 def played(evidence: Evidence, tag: str) -> pd.DataFrame:
@@ -41,6 +63,53 @@ def summary(runs: pd.DataFrame) -> dict:
         "largest_wished_over_B": float(excess[worst]),
         "where": {name: runs.loc[worst, name] for name in (*SETTING, "adversary", "seed")},
     }
+
+
+def spent_on(runs: pd.DataFrame) -> tuple[str, dict, str]:
+    """(outcome, numbers, what would decide or where it is worst) of HyQue's runs.
+
+    `fails` if any run wished past B, `holds` if none did at any of FRACTIONS.
+    """
+    counts = summary(runs)
+    missing = _missing_fractions(runs)
+    outcome, decide = HOLDS, ""
+    if counts["overspending"]:
+        outcome, decide = FAILS, f"largest at {place_text(counts['where'])}"
+    elif missing:
+        outcome = UNDECIDED
+        decide = f"{RUNS} runs at shares {', '.join(map(str, missing))} of the last block"
+    near = overspends(runs)[_cut(runs) <= 1.2 * max(FRACTIONS)]
+    numbers = {
+        **counts,
+        "share_just_after_a_block_starts": float(near.mean()) if len(near) else None,
+        "upper_limit_of_share": 3 / counts["runs"] if not counts["overspending"] else None,
+    }
+    return outcome, numbers, decide
+
+
+def _cut(runs: pd.DataFrame) -> pd.Series:
+    """Share of its last block that each run's horizon leaves, if nothing restarts it."""
+    import pandas as pd
+
+    shares = {}
+    for T, B in set(runs[["T", "B"]].itertuples(index=False, name=None)):
+        order, first = theory.last_block(T, B)
+        shares[T, B] = (T - first + 1) / (theory.slot_length(T, B) * 2**order)
+    return pd.Series([shares[key] for key in zip(runs["T"], runs["B"], strict=True)], runs.index)
+
+
+def _missing_fractions(runs: pd.DataFrame) -> list[float]:
+    """Which of FRACTIONS fewer than RUNS runs come within a fifth of."""
+    cuts = _cut(runs)
+    return [f for f in FRACTIONS if ((cuts / f - 1).abs() < 0.2).sum() < RUNS]
+
+
+def said(counts: Mapping) -> str:
+    """`3 of 400 runs wished past B, by up to 0.12% of B`."""
+    return (
+        f"{counts['overspending']} of {counts['runs']} runs wished past B, by up to "
+        f"{counts['largest_denied_over_B']:.2%} of B"
+    )
 
 
 def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:

@@ -22,6 +22,7 @@ class Line:
     """Points of an axis around K, T, B, V, each at `phases` horizons spread over an octave of B.
 
     The axis `T=B` is the horizon with feedback in every round. An axis is one of slopes.AXES.
+    `beta`: all along B = T^beta, whatever T says.
     """
 
     axis: str
@@ -31,6 +32,7 @@ class Line:
     B: float = 0
     V: float = 4
     phases: int = 4
+    beta: float | None = None
 
     def places(self) -> Iterator[tuple[float, int, dict[str, Any]]]:
         """(point, phase, sizes) of each cell."""
@@ -40,6 +42,8 @@ class Line:
             for phase in range(self.phases):
                 factor = octave(phase, self.phases)
                 T, B = (round(values[name] * factor) for name in "TB")
+                if self.beta is not None:
+                    T = round(B ** (1 / self.beta))
                 yield point, phase, {"K": int(values["K"]), "T": T, "B": B, "V": float(values["V"])}
 
     def asks(

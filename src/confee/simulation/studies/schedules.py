@@ -7,6 +7,7 @@ rounds, and is idle in the others (Algorithm 1; no on-demand queries). A run lie
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from confee import proofs, theory
 from confee.canonical import stream
 from confee.jit import njit
-from confee.policies.schedule import arrange, draw_instances
+from confee.policies.schedule import arrange, draw_started, square_roots
 
 ALPHAS = (0.25, 0.5, 0.75)
 """Runs over T B^{-alpha} rounds are counted for these."""
@@ -39,32 +40,42 @@ def run(
     quota: int = 1,
     low: int = 0,
     high: int = 62,
+    chances: Sequence[Sequence[float]] | None = None,
 ) -> list[dict[str, Any]]:
     """One row a block order, for those that begin by round T and lie in low..high.
 
     exponent: a label, B is about T^exponent. draws: blocks drawn of an order, fewer where they
     start more than `work` instances together. quota: queries of an instance per active slot.
+    chances: of another base algorithm, that of order m in a block of order n at [n][m]; `rates` is
+    its label then.
     """
     parameters = {
         "T": T, "B": B, "exponent": exponent, "draws": draws, "work": work, "rates": rates,
         "quota": quota, "low": low, "high": high,
     }  # fmt: skip
-    rng = stream("study", "schedules", parameters)
+    own = {} if chances is None else {"chances": [list(some) for some in chances]}
+    rng = stream("study", "schedules", parameters | own)
     last, _ = theory.last_block(T, B)
     rows = []
     for n in range(low, min(high, last) + 1):
-        rows.append(parameters | _order(n, T, B, draws, work, rates, quota, rng))
+        if chances is None:
+            tile, keep = _reading(n, T, B, rates)
+            starts = square_roots(tile)
+        else:
+            tile, keep, starts = n, 1.0, np.array(chances[n], dtype=np.float64)
+        how = tile, keep, starts, quota
+        rows.append(parameters | _order(n, T, B, draws, work, how, rng))
     return rows
 
 
-def _order(n, T, B, draws, work, rates, quota, rng) -> dict[str, Any]:
+def _order(n, T, B, draws, work, how, rng) -> dict[str, Any]:
     """Draws blocks of order n: counts of long runs, and of phases outside [B/2T, B/T)."""
+    tile, keep, starts, quota = how
     b = theory.slot_length(T, B)
     full = b * 2**n
     rounds = min(full, T - b * (2**n - 1))
-    tile, keep = _reading(n, T, B, rates)
-    count = max(1, min(draws, work // _instances(n, tile, keep)))
-    found, densities = draw_blocks(n, b, rounds, T, B, tile, keep, quota, count, rng)
+    count = max(1, min(draws, work // _instances(n, tile, keep, starts)))
+    found, densities = draw_blocks(n, b, rounds, T, B, tile, keep, starts, quota, count, rng)
     idle, queries = found[:, IDLE], found[:, QUERY]
     row: dict[str, Any] = {
         "order": n, "b": b, "rounds": rounds, "complete": int(rounds == full), "drawn": count,
@@ -99,14 +110,15 @@ def _reading(n: int, T: int, B: int, rates: str) -> tuple[int, float]:
     return n, {"paper": 1.0, "alone": 0.0}[rates]
 
 
-def _instances(n: int, tile: int, keep: float) -> int:
+def _instances(n: int, tile: int, keep: float, starts: np.ndarray) -> int:
     """About how many instances a block starts."""
-    return math.ceil(2 ** (n - tile) * (1 + (keep > 0) * (2 + math.sqrt(2)) * 2 ** (tile / 2)))
+    finer = sum(float(starts[m]) * 2 ** (tile - m) for m in range(tile))
+    return math.ceil(2 ** (n - tile) * (1 + (keep > 0) * finer))
 
 
 @njit
-def draw_blocks(n, b, rounds, T, B, tile, keep, quota, draws, rng):
-    """Draws `draws` blocks of order n, cut after `rounds` rounds.
+def draw_blocks(n, b, rounds, T, B, tile, keep, starts, quota, draws, rng):
+    """Draws `draws` blocks of order n, cut after `rounds` rounds. starts: chances in a tile.
 
     Returns [draws, 5] of IDLE and QUERY (longest runs), CUT_BELOW and CUT_ABOVE (whether a phase
     that ends right after some query of this block has a density below B/2T, or not below B/T),
@@ -116,12 +128,12 @@ def draw_blocks(n, b, rounds, T, B, tile, keep, quota, draws, rng):
     found = np.zeros((draws, 5), dtype=np.int64)
     densities = np.empty((draws, 2))
     for i in range(draws):
-        densities[i] = scan(n, b, rounds, T, B, tile, keep, quota, rng, found[i])
+        densities[i] = scan(n, b, rounds, T, B, tile, keep, starts, quota, rng, found[i])
     return found, densities
 
 
 @njit
-def scan(n, b, rounds, T, B, tile, keep, quota, rng, found):
+def scan(n, b, rounds, T, B, tile, keep, starts, quota, rng, found):
     """Draws one block into `found`; returns the least and largest density of a cut, over B/T.
 
     Inside a query batch the density rises, so its first and its last query are the extremes.
@@ -133,7 +145,7 @@ def scan(n, b, rounds, T, B, tile, keep, quota, rng, found):
     for first in range(0, 1 << n, 1 << tile):
         if first * b >= rounds:
             break
-        pieces, left = draw_tile(tile, keep, rng)
+        pieces, left = draw_tile(tile, keep, starts, rng)
         left *= quota
         for p in range(pieces.shape[0]):
             stop = min((first + pieces[p, 1]) * b, rounds)
@@ -166,12 +178,12 @@ def scan(n, b, rounds, T, B, tile, keep, quota, rng, found):
 
 
 @njit
-def draw_tile(n, keep, rng):
+def draw_tile(n, keep, chances, rng):
     """(pieces, quotas) of a block of order n whose instances below order n are kept by chance."""
     if keep == 0.0:
         orders, starts = np.full(1, n), np.zeros(1, dtype=np.int64)
     else:
-        orders, starts = draw_instances(n, rng)
+        orders, starts = draw_started(chances, rng)
     if 0.0 < keep < 1.0:
         kept = np.ones(orders.shape[0], dtype=np.bool_)
         for i in range(1, orders.shape[0]):

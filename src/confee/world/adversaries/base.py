@@ -19,10 +19,11 @@ class Adversary:
     `resolve(options, K, T, B, V)` gives the numbers a path depends on, and
     `draw(resolved, K, T, V, rng)` a path. `strength` names the parameter that a grid of strengths
     sets, in units of the critical gap, and `ceiling` its largest value. `place` names a resolved
-    parameter that says only where data lie: no number and no key depends on it. `steady`: the
-    strength is the best arm's lead in every round, so that families compare by it; else it is the
-    largest lead, or the size of a change, and compares within the family alone. `setting`: of its
-    paths, one of `confee.world.settings`.
+    parameter that says only where data lie: no number and no key depends on it. `widest`: no
+    adversary of the setting could have a larger strength, as means lie in [0, 1], or theta in a
+    ball. `steady`: the strength is the best arm's lead in every round, so that families compare by
+    it; else it is the largest lead, or the size of a change, and compares within the family alone.
+    `setting`: of its paths, one of `confee.world.settings`.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Adversary:
     draw: Callable[..., Environment]
     strength: str | None = "gap"
     ceiling: float = 0.5
+    widest: float = 1.0
     place: str | None = None
     steady: bool = True
     setting: str = "arms"

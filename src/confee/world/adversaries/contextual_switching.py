@@ -2,7 +2,9 @@
 
 `maps` random maps pi_i from contexts to actions, no two alike, make a class of regressors
 
-    f_{i,l}(x, a) = 1/2 + gap (l / levels) 1[a = pi_i(x)],      l = 1..levels.
+    f_{i,l}(x, a) = low + gap (l / levels) 1[a = pi_i(x)],      l = 1..levels,
+
+low = 1/2, or 1 - gap where that is less.
 
 The truth is at the top level and jumps among maps in equal batches, while V pays: from i to j that
 costs gap times the chance of a context on which they differ, see `Episodes.variation`. The law of
@@ -21,12 +23,12 @@ from confee.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts
 from confee.world.mdp import Episodes
 
-CEILING = 0.5
+CEILING = 1.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good action's lead over 1/2. contexts, maps: how many. levels: of gaps in class."""
+    """gap: the good action's lead. contexts, maps: how many. levels: of gaps in class."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
     contexts: int = schema.whole(8, low=1, high=1000)
@@ -71,7 +73,8 @@ def draw(resolved, K, T, V, rng):
     maps = distinct_maps(resolved["maps"], resolved["contexts"], K, rng)
     first = rng.dirichlet(np.ones(resolved["contexts"]))
     good = maps[:, :, None] == np.arange(K)
-    regressors = 0.5 + gap * (np.arange(1, levels + 1) / levels)[:, None, None, None] * good
+    gaps = gap * np.arange(1, levels + 1) / levels
+    regressors = min(0.5, 1 - gap) + gaps[:, None, None, None] * good
     differ = (maps[:, None] != maps) @ first
     visited = walk(gap * differ, V, T, rng)
     return Episodes.contexts(
@@ -85,5 +88,5 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     "contextual_switching", "contextual bandits: the good actions jump in equal batches", Options,
-    resolve, draw, setting="contextual",
+    resolve, draw, ceiling=CEILING, setting="contextual",
 )  # fmt: skip

@@ -1,17 +1,17 @@
 """Episodic decision problems: each state has a good action; it jumps in equal batches, as V pays.
 
-    moves = rewards      The good action pays 1/2 + gap and the others 1/2. The next state is any,
-                         whatever is done. The best rule has value 1/2 + gap; with one state and one
+    moves = rewards      The good action pays low + gap and the others low. The next state is any,
+                         whatever is done. The best rule has value low + gap; with one state and one
                          step this is `switching`.
     moves = transitions  States are a chain 0..S-1 and state s pays s / (S - 1), whatever is done.
-                         The good action leads one up with chance 1/2 + gap and the others with
-                         1/2, else one down, or nowhere at the ends. What an action is worth shows
+                         The good action leads one up with chance low + gap and the others with
+                         low, else one down, or nowhere at the ends. What an action is worth shows
                          only in what is paid after it. Two states are a pair akin to that of the
                          lower bound of Jaksch, Ortner, Auer (2010).
 
-Episodes begin in state 0, and in each batch every state gets another good action, drawn
-independently: the price of a batch is a maximum over states, gap for rewards and 2 H gap for
-transitions (see `Episodes.variation`). K is the number of actions.
+low = 1/2, or 1 - gap where that is less. Episodes begin in state 0, and in each batch every state
+gets another good action, drawn independently: the price of a batch is a maximum over states, gap
+for rewards and 2 H gap for transitions (see `Episodes.variation`). K is the number of actions.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from confee.world.adversaries.base import (
 )
 from confee.world.mdp import Episodes
 
-CEILING = 0.5
+CEILING = 1.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good action's lead over 1/2. moves: what it leads in. H, S: steps and states."""
+    """gap: the good action's lead. moves: what it leads in. H, S: steps and states."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
     moves: str = schema.choice("rewards", "rewards", "transitions")
@@ -61,7 +61,7 @@ def draw(resolved, K, T, V, rng):
     climbs = resolved["moves"] == "transitions"
     m = batches(T, V, 2 * H * gap if climbs else gap)
     good = np.stack([wandering_arm(m, K, rng) for _ in range(S)], axis=1)
-    chance = 0.5 + gap * (good[:, :, None] == np.arange(K))  # to be paid, or to go up
+    chance = min(0.5, 1 - gap) + gap * (good[:, :, None] == np.arange(K))  # to be paid, or to go up
     if not climbs:
         return Episodes.episodic(equal_starts(T, m), chance, np.full((S, K, S), 1 / S), H, T)
     here = np.arange(S)
@@ -74,5 +74,5 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     "episodic_switching", "episodes: good actions jump in equal batches", Options, resolve, draw,
-    steady=False, setting="episodic",
+    ceiling=CEILING, steady=False, setting="episodic",
 )  # fmt: skip

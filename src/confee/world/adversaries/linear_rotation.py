@@ -70,5 +70,5 @@ def between(rounds, thetas, at):
 
 ADVERSARY = Adversary(
     "linear_rotation", "linear bandits: theta turns steadily in a plane", Options, resolve, draw,
-    steady=False, setting="linear",
+    widest=CEILING, steady=False, setting="linear",
 )  # fmt: skip

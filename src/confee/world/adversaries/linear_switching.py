@@ -69,5 +69,5 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     "linear_switching", "linear bandits: theta jumps in equal batches", Options, resolve, draw,
-    steady=False, setting="linear",
+    widest=CEILING, steady=False, setting="linear",
 )  # fmt: skip

@@ -41,5 +41,5 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     "logistic_switching", "logistic bandits: theta jumps in equal batches", Options, resolve, draw,
-    ceiling=CEILING, setting="logistic",
+    ceiling=CEILING, widest=CEILING, setting="logistic",
 )  # fmt: skip

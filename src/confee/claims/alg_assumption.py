@@ -1,0 +1,158 @@
+"""The assumption on ALG, measured for each base algorithm: ids alg-assumption/<algorithm>."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confee.claims.judging import assumption
+from confee.claims.judging.assumption import RUNS
+from confee.claims.judging.verdict import HOLDS, Verdict
+from confee.policies.algorithm import Algorithm
+from confee.policies.falcon import FALCON
+from confee.policies.glm_ucb import GLM_UCB
+from confee.policies.oful import OFUL
+from confee.policies.q_ucb import Q_UCB
+from confee.simulation.needs import Needs, Study
+from confee.simulation.studies.assumption import nearly_still
+from confee.world.path import known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+PRINTED = 1.0
+"""The constant before rho(t) in the second inequality."""
+
+OTHERS = (2.0, 4.0, 8.0, 16.0, 32.0)
+"""Constants tried beside, up to the first that does: Wei and Luo's Assumption 1' asks for some
+constant, and rescales rho."""
+
+World = tuple[str, float, float]
+
+WORLDS: tuple[World, ...] = (
+    ("equal", 0.25, 0.0), ("equal", 0.5, 0.0), ("equal", 0.75, 0.0), ("better", 0.5, 0.1),
+    ("better", 0.5, 0.3), ("fall", 0.5, 0.0), ("drop", 0.5, 0.0), ("overtaken", 0.5, 0.1),
+    ("exchange", 0.5, 0.0),
+)  # fmt: skip
+"""(world, level, gap): see the study."""
+
+TOY_WORLDS: tuple[World, ...] = (("equal", 0.5, 0.0), ("better", 0.5, 0.3), ("drop", 0.5, 0.0))
+
+WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
+"""Where an algorithm without bonus is put: it misses what is better."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A base algorithm in the study: at which sizes, for how many rounds.
+
+    bare: the options that take its bonus away. narrow: those that make it smaller than its theory's
+    (for FALCON, that make it explore less). cost: seconds a round, about.
+    """
+
+    alg: Algorithm
+    sizes: Sequence[Mapping[str, int]]
+    bare: Mapping[str, float]
+    narrow: Mapping[str, float]
+    T: int = 10**5
+    cost: float = 6e-7
+
+    @property
+    def id(self) -> str:
+        return f"alg-assumption/{self.alg.id}"
+
+    @property
+    def study(self) -> str:
+        return f"assumption_{self.alg.id}"
+
+
+TRIED = {
+    one.id: one
+    for one in (
+        Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
+              bare={"radius": 0.0}, narrow={"radius": 0.5}),
+        Tried(GLM_UCB, ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
+              bare={"radius": 0.0}, narrow={"radius": 0.25}, cost=1e-6),
+        Tried(FALCON, ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
+              bare={"optimism": 0.0}, narrow={"gamma": 10.0, "optimism": 0.5}),
+        Tried(Q_UCB, ({"K": 2, "states": 2, "H": 2}, {"K": 3, "states": 3, "H": 3}),
+              bare={"bonus": 0.0}, narrow={"bonus": 0.1}),
+    )
+}  # fmt: skip
+
+IDS = tuple(TRIED)
+ABOUT = {id: (f"hyque_{one.alg.id}", one.alg.id) for id, one in TRIED.items()}
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """Every world at every size, with the bonus of theory and a narrow one; and without bonus,
+    which must fail."""
+    one = TRIED[id]
+    T = 2000 if toy else one.T
+    worlds = TOY_WORLDS if toy else WORLDS
+    variants = [("theory", {}, worlds), ("narrow", one.narrow, worlds), ("bare", one.bare, WITHOUT)]
+    studies = []
+    for sizes in one.sizes[:1] if toy else one.sizes:
+        for variant, options, some in variants:
+            for name, level, gap in some:
+                parameters = {"T": T, "world": name, "level": level, "gap": gap, "runs": RUNS}
+                parameters |= {"sizes": dict(sizes), "options": dict(options), "variant": variant}
+                studies.append(Study(one.study, parameters, seconds=RUNS * T * one.cost))
+    return Needs(studies=tuple(studies))
+
+
+def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
+    """Both inequalities, the second with `constant`, in every world; see judging.assumption."""
+    return [v for one in TRIED.values() for v in _judged(one, evidence, constant)]
+
+
+def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Verdict]:
+    rows = evidence.study(one.study)
+    if rows.empty or not (rows["variant"] == "theory").any():
+        return []
+    sizes = tuple(one.sizes[0])
+    theory, narrow, bare = (rows[rows["variant"] == v] for v in ("theory", "narrow", "bare"))
+    verdict = assumption.judged(
+        one.id,
+        one.alg.name,
+        "assumption on ALG (Extensions), after Wei and Luo 2021, Assumption 1",
+        one.study,
+        theory,
+        bare,
+        sizes,
+        constant=constant,
+        others=(_enough(theory, sizes),),
+        curves=[_curve(one.alg, sizes) for sizes in one.sizes],
+        prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and its "
+        "change tests, and V as paths of the setting measure it",
+        toy=evidence.toy,
+        beside=_narrow(one, narrow, sizes, constant) if len(narrow) else (),
+    )
+    return [verdict]
+
+
+def _enough(rows: pd.DataFrame, sizes: Sequence[str]) -> float:
+    """The first of OTHERS with which the second inequality holds, the last if none does."""
+    found = (c for c in OTHERS if assumption.excess(rows, sizes, c)["outcome"] == HOLDS)
+    return next(found, OTHERS[-1])
+
+
+def _narrow(
+    one: Tried, rows: pd.DataFrame, sizes: Sequence[str], constant: float
+) -> Iterator[dict]:
+    """Both inequalities with a smaller bonus, as parts of no consequence."""
+    said = "for comparison: " + ", ".join(f"{name}={value:g}" for name, value in one.narrow.items())
+    yield assumption.step(f"{said}, first inequality", assumption.optimism(rows, sizes))
+    for c in (constant, _enough(rows, sizes)):
+        check = assumption.excess(rows, sizes, c)
+        yield assumption.step(f"{said}, second inequality, constant {c:.3g}", check)
+
+
+def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:
+    """rho(1), rho(2), ... at some sizes."""
+    path, _ = nearly_still(alg, 2, "equal", 0.5, 0.0, sizes)
+    told = known(path, alg.setting.id)
+    return assumption.curve(lambda t: alg.rho(t, told))

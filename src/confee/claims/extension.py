@@ -1,0 +1,414 @@
+"""With ALG in UCB1's place the analysis stays (extension section): one claim a setting."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from confee import theory
+from confee.claims import density
+from confee.claims.alg_assumption import TRIED, Tried
+from confee.claims.judging import budget, runs
+from confee.claims.judging.lines import Line, all_of, exponents
+from confee.claims.judging.rates import control_check, reason
+from confee.claims.judging.verdict import (
+    ALPHA,
+    FAILS,
+    HOLDS,
+    MARGIN,
+    UNDECIDED,
+    Check,
+    Joint,
+    Verdict,
+    apply_control,
+    at_horizon,
+    check_axis,
+)
+from confee.policies.algorithm import Algorithm
+from confee.simulation.cells import family, label_of
+from confee.simulation.needs import Ask, Conf, Needs, Study
+from confee.simulation.play import draw_path
+from confee.world.path import known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+
+STRENGTHS = (1, 2, 4, 8, "ceiling")
+"""Of each adversary, in units of the critical gap."""
+
+BUDGETS = (3e3, 7e3, 1.65e4, 3.9e4, 9.1e4)
+TOY_BUDGETS = (500, 1000, 2000, 4000)
+"""Over a ratio of 30, along B = T^0.8."""
+
+VARIATIONS = (1 / 4, 1 / 2, 1, 2, 4)
+TOY_VARIATIONS = VARIATIONS[:-1]
+"""Times the V of the case, all within the theorem's range V <= sqrt(B) / K."""
+
+BUDGET, TOY_BUDGET = 4e4, 2e3
+"""Along V."""
+
+BETA = theory.MINIMAL_BUDGET_EXPONENT
+
+VARIANTS = ("", "narrow ")
+"""ALG as its theory has it, and with a smaller bonus, with which it meets the assumption too as far
+as `alg-assumption` can see: the theory's is so wide that budgets of 1e5 are hardly enough."""
+
+SEEDS = {
+    "hyque": 8, "narrow hyque": 8, "restarted": 6, "narrow restarted": 6, "paced": 4, "window": 4,
+    "discount": 4, "misled": 8, "uniform": 24,
+}  # fmt: skip
+"""Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
+
+PARTS = ("budget", "density", "exponents")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A setting: its base algorithm, against whom, at which sizes.
+
+    K: arms or actions; what else the sizes are, the adversaries' options say. V: along B; enough
+    for a few of the largest changes. uniform: the policy of uniform play. more: further policies to
+    compare with, by role. cost: seconds a query of HyQue, about.
+    """
+
+    tried: Tried
+    K: int
+    V: float
+    against: Mapping[str, Conf]
+    uniform: str = "uniform"
+    more: Mapping[str, str] = field(default_factory=dict)
+    cost: float = 6e-7
+
+    @property
+    def alg(self) -> Algorithm:
+        return self.tried.alg
+
+    @property
+    def id(self) -> str:
+        return f"extension/{self.alg.setting.id}"
+
+    @property
+    def policies(self) -> dict[str, Conf]:
+        """Role -> policy, but for what is told a wrong V."""
+        name, narrow = self.alg.id, dict(self.tried.narrow)
+        hyque, restarted = {"name": f"hyque_{name}"}, {"name": f"{name}_restarted"}
+        return {
+            "hyque": hyque,
+            "narrow hyque": hyque | narrow,
+            "restarted": restarted,
+            "narrow restarted": restarted | narrow,
+            "paced": {"name": name},
+            **{role: {"name": other} for role, other in self.more.items()},
+            "uniform": {"name": self.uniform},
+        }
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Role -> what its runs are called."""
+        found = {role: label_of(policy) for role, policy in self.policies.items()}
+        return found | {"misled": f"{self.alg.id}_misled"}
+
+    def lines(self, toy: bool) -> tuple[Line, Line]:
+        """Along B, and along V."""
+        budgets, budget = (TOY_BUDGETS, TOY_BUDGET) if toy else (BUDGETS, BUDGET)
+        variations = tuple(self.V * v for v in (TOY_VARIATIONS if toy else VARIATIONS))
+        phases = 2 if toy else 4
+        return (Line("B", budgets, self.K, V=self.V, phases=phases, beta=BETA),
+                Line("V", variations, self.K, B=budget, phases=phases, beta=BETA))  # fmt: skip
+
+    def adversaries(self, strengths: Sequence[Any]) -> dict[str, Conf]:
+        """Its adversaries at some strengths."""
+        return {
+            label: {**conf, "strength": list(strengths)} for label, conf in self.against.items()
+        }
+
+
+CASES = {
+    one.id: one
+    for one in (
+        Case(TRIED["alg-assumption/oful"], 6, 2.0,
+             {"switching": {"name": "linear_switching", "d": 3},
+              "rotation": {"name": "linear_rotation", "d": 3}},
+             more={"window": "sw_linucb", "discount": "d_linucb"}),
+        Case(TRIED["alg-assumption/glm_ucb"], 6, 6.0,
+             {"switching": {"name": "logistic_switching", "d": 2}}, cost=1e-6),
+        Case(TRIED["alg-assumption/falcon"], 3, 2.0,
+             {"switching": {"name": "contextual_switching", "contexts": 4, "maps": 8}},
+             "uniform_contextual"),
+        Case(TRIED["alg-assumption/q_ucb"], 2, 2.0,
+             {"switching": {"name": "episodic_switching", "H": 2, "S": 2,
+                            "moves": ["rewards", "transitions"]}}, "uniform_episodic"),
+    )
+}  # fmt: skip
+
+IDS = tuple(CASES)
+ABOUT = {id: (one.labels["hyque"],) for id, one in CASES.items()}
+
+
+# --------------------------------------------------------------------------- what is needed
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """The lines in B and V, cells just after a block starts, and drawn blocks of the schedule."""
+    case = CASES[id]
+    asks = [*_on_lines(case, toy), *_misled(case, toy), *_just_started(case, toy)]
+    return Needs(asks=tuple(asks), studies=tuple(_schedules(case, toy)))
+
+
+def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
+    for line in case.lines(toy):
+        for _, _, sizes in line.places():
+            for role, policy in case.policies.items():
+                against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS[role]
+                yield Ask(case.id, policy, **sizes, against=against, seeds=seeds)
+
+
+def _misled(case: Case, toy: bool) -> Iterator[Ask]:
+    """The restarted algorithm along V, told the least V of the line all along.
+
+    Its rate of restarts goes with V^{2/3}, so a scale on that rate tells it another V.
+    """
+    line = case.lines(toy)[1]
+    for _, _, sizes in line.places():
+        scale = (line.points[0] / sizes["V"]) ** (2 / 3)
+        policy = {**case.policies["narrow restarted"], "rate_scale": round(scale, 12)}
+        against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS["misled"]
+        yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
+
+
+def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
+    first = next(iter(case.against))
+    against = {first: case.adversaries([1])[first]}
+    yield from budget.just_started(case.id, case.policies["hyque"], case.K, case.V, against, toy)
+
+
+def _schedules(case: Case, toy: bool) -> Iterator[Study]:
+    """Blocks that start instances by the ratios of the algorithm's rho; and doubled quotas."""
+    horizons = (10**4,) if toy else (10**5, 10**6)
+    cells = [cell for cell in runs.cells(horizons) if cell["exponent"] < 1]
+    even = {"T": horizons[-1], "B": horizons[-1] // 10, "exponent": 0.0}
+    how = {"draws": 200 if toy else 1000, "work": 20_000 if toy else 200_000}
+    for cell in [*cells, even, even | {"quota": 2}]:
+        last, _ = theory.last_block(cell["T"], cell["B"])
+        rates = {"rates": case.alg.id, "chances": _chances(case, last)}
+        yield Study(runs.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
+
+
+def _chances(case: Case, last: int) -> list[list[float]]:
+    """The chances of blocks 0..last, to 12 digits: the same on all machines."""
+    against = family(case.adversaries(STRENGTHS), case.K, 1000, 500, 1.0)[0]
+    told = known(draw_path(against, case.K, 1000, 1.0, 0), case.alg.setting.id)
+    blocks = [case.alg.chances(n, told) for n in range(last + 1)]
+    return [[float(f"{chance:.12g}") for chance in chances] for chances in blocks]
+
+
+# --------------------------------------------------------------------------- the verdict
+
+
+def judge(evidence: Evidence) -> list[Verdict]:
+    """A verdict for each setting that was played."""
+    return [v for case in CASES.values() for v in _judged(case, evidence)]
+
+
+def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
+    """`holds` if all three parts do, `fails` if one fails.
+
+    Budget and density are counted, as `hyque-budget` and `density` do. Exponents in B and V are
+    judged as those of `hyque-rate`, of both variants, at a level divided by their number; but on an
+    axis on which the variant restarted at the optimal rate, told V, fails too, nothing is shown.
+    """
+    played = evidence.asked_for(case.id)
+    mine = case.labels["hyque"]
+    if played.empty or not (played["label"] == mine).any():
+        return []
+    counted = played[played["policy"] == case.policies["hyque"]["name"]].reset_index(drop=True)
+    spent, counts, where = budget.spent_on(counted)
+    drawn = _drawn(case, evidence)
+    dense = density.check(drawn[drawn["quota"] == 1]) if len(drawn) else density.NOTHING
+    worst, found = _exponents(case, evidence)
+    rows = {case.labels[f"{v}hyque"]: _checks(case, v, found) for v in VARIANTS}
+    rate, decisive, joint = all_of(rows, ALPHA)
+    outcomes = dict(zip(PARTS, (spent, dense.verdict, rate), strict=True))
+    outcome = next((o for o in (FAILS, UNDECIDED) if o in outcomes.values()), HOLDS)
+    reasons = (
+        budget.reason(counts, spent),
+        f"phases outside [B/2T, B/T): {dense.text}",
+        f"{decisive}: {reason(joint, rows[decisive])}",
+    )
+    tried = _controls(case, evidence, counted, drawn, found)
+    levels = _levels(case, worst, evidence.toy)
+    verdict = Verdict(
+        id=case.id,
+        statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is "
+        "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
+        place="Extensions, the implication of the assumption on ALG",
+        verdict=outcome,
+        prediction="no wish past B, no phase outside, exponents of R/T at most -1/3 in B and 1/3 "
+        "in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
+        measured=f"{budget.said(counts)}; {dense.text}; "
+        + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
+                    for label, checks in rows.items()) + _said(case, levels),
+        horizon=at_horizon(counted["T"].max(), evidence.toy),
+        control=_control(tried, outcomes, outcome, joint),
+        numbers={
+            "budget": counts,
+            "density": dataclasses.asdict(dense),
+            "exponents": {label: {c.name: c.numbers() for c in checks}
+                          for label, checks in rows.items()},
+            "over_the_rate": levels,
+            "controls": tried,
+        },
+        seeds=min((c.seeds for checks in rows.values() for c in checks if c.seeds), default=0),
+        interval=(joint.decisive.excess_low, joint.decisive.excess_high),
+        interval_of=f"excess of the exponent of {decisive} in {joint.decisive.name}, margin "
+        f"{MARGIN}",
+        decide=_decide(outcomes, where, decisive, joint),
+        why="; ".join(why for part, why in zip(PARTS, reasons, strict=True)
+                      if outcomes[part] == outcome),
+        number_of="share of runs, phases outside, or excess of the exponent",
+        steps=(
+            {"step": "budget", "outcome": spent, "number": counts["share"],
+             "note": budget.said(counts)},
+            *_density_steps(drawn),
+            *(check.step() | {"step": f"{label}, {check.name}"}
+              for label, checks in rows.items() for check in checks),
+            *_compared(case, found),
+        ),
+        evidence=("asked", *([f"studies/{runs.STUDY}"] if len(drawn) else [])),
+    )  # fmt: skip
+    return [apply_control(verdict)]
+
+
+def _checks(case: Case, variant: str, found: pd.DataFrame) -> list[Check]:
+    """The exponents of a variant in B and V, and what they say of HyQue's schedule."""
+    checks = []
+    for axis in ("B", "V"):
+        check = check_axis(found, case.labels[f"{variant}hyque"], axis, sqrt_log=True)
+        ideal = case.labels[f"{variant}restarted"]
+        if check.verdict == FAILS and check_axis(found, ideal, axis, True).verdict == FAILS:
+            decide = f"axis {axis}: {ideal}, told V, fails as well: larger budgets"
+            check = dataclasses.replace(check, verdict=UNDECIDED, p_fails=None, decide=decide)
+        checks.append(check)
+    return checks
+
+
+def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
+    """The drawn blocks of this algorithm's schedule."""
+    rows = evidence.study(runs.STUDY)
+    return rows[rows["rates"] == case.alg.id] if len(rows) else rows
+
+
+def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(worst, slopes) of all that was played, the misled one by its own name."""
+    import pandas as pd
+
+    name = case.labels["misled"]
+    misled = evidence.asked_for(f"{case.id}/misled").assign(label=name, policy=name)
+    rows = pd.concat([f for f in (evidence.asked_for(case.id), misled) if len(f)])
+    return exponents(rows.reset_index(drop=True), case.lines(evidence.toy))
+
+
+def _controls(case, evidence, counted, drawn, found) -> dict[str, dict]:
+    """What must fail each part: budget, density, and the exponents in B and in V."""
+    doubled = drawn[drawn["quota"] == 2] if len(drawn) else drawn
+    dense = density.check(doubled) if len(doubled) else None
+    own = dataclasses.replace(evidence, slopes=found)
+    return {
+        "budget": budget.control(counted, counted),
+        "density": {
+            "what": "every instance queries twice its slots",
+            "value": (dense.below + dense.above) / dense.phases if dense else None,
+            "failed": dense.verdict == FAILS if dense else None,
+            "note": "share of phases outside",
+        },
+        "B": control_check(own, ("B",), case.uniform, True),
+        "V": control_check(own, ("V",), case.labels["misled"], True),
+    }
+
+
+def _control(
+    tried: Mapping[str, dict], outcomes: Mapping[str, str], outcome: str, joint: Joint
+) -> dict:
+    """Of a claim that fails, that of a part that fails, and whose control does; else the first
+    that did not fail, if any."""
+    failing = [joint.decisive.name if part == "exponents" else part
+               for part in PARTS if outcomes[part] == FAILS]  # fmt: skip
+    if outcome == FAILS:
+        counted = [tried[part] for part in failing]
+        control = next((one for one in counted if one["failed"] is True), counted[0])
+    else:
+        counted = list(tried.values())
+        control = next((one for one in counted if one["failed"] is not True), counted[0])
+    others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
+              for one in tried.values() if one is not control]  # fmt: skip
+    return {**control, "note": "; ".join(filter(None, [control["note"], *others]))}
+
+
+def _density_steps(drawn: pd.DataFrame) -> list[dict]:
+    """The readings of the lemma on density, see `density`."""
+    rows = drawn[drawn["quota"] == 1] if len(drawn) else drawn
+    if rows.empty:
+        return [{"step": "density", "outcome": UNDECIDED, "number": None, "note": "not drawn"}]
+    readings = {
+        "density, any T, cut after a query": density.check(rows),
+        "density, B | 2T, blocks with b < 2^(n+1)": density.check(
+            density.even(density.long_enough(rows))
+        ),
+        "density, B | 2T, complete blocks": density.check(density.even(rows), "end"),
+    }
+    return [
+        {"step": name, "outcome": found.verdict, "number": found.below + found.above,
+         "note": found.text}
+        for name, found in readings.items()
+    ]  # fmt: skip
+
+
+def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
+    """The exponents of what HyQue is compared with, as parts of no consequence."""
+    steps = []
+    compared = {r: label for r, label in case.labels.items() if r not in ("hyque", "narrow hyque")}
+    for role, label in compared.items():
+        for axis in ("V",) if role == "misled" else ("B", "V"):
+            if ((found["policy"] == label) & (found["axis"] == axis)).any():
+                check = check_axis(found, label, axis, sqrt_log=True)
+                steps.append(check.step() | {"step": f"for comparison: {label}, {axis}"})
+    return steps
+
+
+def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, dict[str, float]]]:
+    """Axis -> policy -> point -> R / (T (K V / B)^{1/3}), the mean over phases."""
+    levels: dict[str, dict[str, dict[str, float]]] = {}
+    table = worst.set_index(["label", "K", "T", "B", "V"])["regret"]
+    for line in case.lines(toy):
+        for label in worst["label"].unique():
+            by: dict[str, list[float]] = {}
+            for point, _, sizes in line.places():
+                key = (label, *sizes.values())
+                if key in table.index:
+                    by.setdefault(f"{point:g}", []).append(float(table[key]) / theory.rate(**sizes))
+            if by:
+                means = {point: sum(some) / len(some) for point, some in by.items()}
+                levels.setdefault(line.axis, {})[label] = means
+    return levels
+
+
+def _said(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
+    """`; over the rate at B = 9.1e+04: hyque_oful 2.5, ...`."""
+    along = levels.get("B", {})
+    if not along:
+        return ""
+    last = list(along[case.labels["hyque"]])[-1]
+    told = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
+    return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {told}"
+
+
+def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint) -> str:
+    """What of the parts that do not hold is to be done, or is known."""
+    said = [f"budget: {where}"] if where else []
+    if outcomes["density"] == UNDECIDED:
+        said.append(f"density: {density.PHASES} phases without a violation")
+    return "; ".join([*said, *([f"{decisive}: {joint.decide}"] if joint.decide else [])])

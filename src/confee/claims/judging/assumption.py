@@ -1,0 +1,227 @@
+"""What the claims on the assumption on ALG share: two inequalities, in every world of a study.
+
+While V_[1,t] <= rho(t), the assumption asks for
+
+1. f~_t >= min_{tau <= t} f*_tau - V_[1,t];
+2. mean over tau <= t of (f~_tau - R_tau) <= rho(t) + V_[1,t].
+
+A study has a row a run: `short`, the largest (min f* - V - f~) / rho(t), over 0 where the first is
+broken, and `needed`, the largest (mean of f~ - R, less V) / rho(t), over c where the second is with
+c before rho. Runs of one world count together.
+
+`fails`: in some world the share of runs that break it at some round is over 1/T, by exact limits
+for all worlds together; that is the looser reading of "with probability 1 - delta/T for all t" with
+delta = 1/T: each round by itself, and T rounds. `holds`: no run breaks it, every world has RUNS
+runs at least, and the nearest miss is MARGIN rho(t) away. As n runs cannot show a probability of
+1/T, this means: not within 3/n of being seen, and by no close shave.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from confee.claims.judging.shares import LEVEL, limits
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUNS = 20
+"""Runs of a world, and the least of any world for `holds`."""
+
+MARGIN = 0.05
+"""How far off, in units of rho(t), the nearest miss must be for `holds`."""
+
+WORLD = ["T", "world", "level", "gap"]
+"""What a world is, beside the sizes of its setting."""
+
+
+def judged(
+    id: str,
+    who: str,
+    place: str,
+    study: str,
+    rows: pd.DataFrame,
+    bare: pd.DataFrame,
+    sizes: Sequence[str],
+    *,
+    constant: float,
+    others: Sequence[float],
+    curves: Sequence[Sequence[float]],
+    prediction: str,
+    toy: bool,
+    exact: tuple[str, dict] | None = None,
+    beside: Iterable[dict] = (),
+    numbers: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
+
+    bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1),
+    rho(2), ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome
+    and a step. beside: steps of no consequence.
+    """
+    first, second = optimism(rows, sizes), excess(rows, sizes, constant)
+    sides = side_conditions(curves)
+    parts = [first["outcome"], second["outcome"], *(side["outcome"] for side in sides)]
+    parts += (exact or ())[:1]
+    outcome = next((o for o in (FAILS, UNDECIDED) if o in parts), HOLDS)
+    worst = rows.loc[rows["needed"].idxmax()]
+    verdict = Verdict(
+        id=id,
+        statement=f"while V_[1,t] <= rho(t), {who}'s index stays above the least best mean so far "
+        f"less V, and its mean excess over the rewards below {constant:.3g} rho(t) + V",
+        place=place,
+        verdict=outcome,
+        prediction=prediction,
+        measured=f"second inequality with constant {constant:.3g}: broken in {second['broken']} of "
+        f"{second['runs']} runs, constant needed up to {worst['needed']:.3g} "
+        f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "
+        f"{-rows['short'].max():.2f} rho away",
+        horizon=at_horizon(int(rows["T"].max()), toy),
+        control=_control(bare, sizes, f"{who} without bonus"),
+        numbers={
+            "first": first,
+            "second": second,
+            "needed": float(worst["needed"]),
+            "needed_per_world": _needed_by(rows, ("world", "level", "gap")),
+            "needed_per_size": _needed_by(rows, (*sizes, "T")),
+            **(numbers or {}),
+        },
+        seeds=int(rows.groupby([*sizes, *WORLD]).size().min()),
+        decide=_decide(outcome, first, second, worst, sizes),
+        why=f"first inequality {first['why']}; second {second['why']}",
+        number_of="share of runs that break it, or as the note says",
+        steps=(
+            step("first inequality", first),
+            *(exact or ())[1:],
+            *(step(f"second inequality, constant {c:.3g}", excess(rows, sizes, c))
+              for c in (constant, *others)),
+            *sides,
+            *beside,
+        ),
+        evidence=(f"studies/{study}",),
+    )  # fmt: skip
+    return apply_control(verdict)
+
+
+def optimism(rows: pd.DataFrame, sizes: Sequence[str]) -> dict:
+    """The first inequality: broken where `short` is over 0."""
+    return _check(rows, rows["short"], sizes)
+
+
+def excess(rows: pd.DataFrame, sizes: Sequence[str], constant: float) -> dict:
+    """The second inequality with `constant` before rho(t)."""
+    return _check(rows, rows["needed"] - constant, sizes)
+
+
+def _check(rows: pd.DataFrame, beyond: pd.Series, sizes: Sequence[str]) -> dict:
+    """Runs that are `beyond` 0 by world, against a chance of 1/T."""
+    groups = rows.assign(broken=beyond > 0, beyond=beyond).groupby([*sizes, *WORLD])
+    table = groups.agg(broken=("broken", "sum"), runs=("broken", "size")).reset_index()
+    level = LEVEL / len(table)
+    lows = [limits(int(r.broken), int(r.runs), level)[0] for r in table.itertuples()]
+    table = table.assign(low=lows, over=[low * T for low, T in zip(lows, table["T"], strict=True)])
+    worst = table.loc[table["over"].idxmax()]
+    nearest, fewest = float(beyond.max()), int(table["runs"].min())
+    if worst["over"] > 1:
+        outcome = FAILS
+        where_it_is = where(worst, sizes)
+        why = f"fails: share of runs at least {worst['low']:.2g} against 1/T ({where_it_is})"
+    elif nearest <= -MARGIN and fewest >= RUNS:
+        outcome = HOLDS
+        why = f"holds: no run, nearest miss {-nearest:.2g} rho, at least {MARGIN:g} asked"
+    else:
+        outcome = UNDECIDED
+        why = (
+            f"open: {int(table['broken'].sum())} runs, nearest {-nearest:.2g} rho, "
+            f"{fewest} runs a world"
+        )
+    return {
+        "outcome": outcome,
+        "broken": int(table["broken"].sum()),
+        "runs": int(table["runs"].sum()),
+        "worlds_broken": int((table["broken"] > 0).sum()),
+        "share_at_least": float(worst["low"]),
+        "nearest_over_rho": nearest,
+        "why": why,
+    }
+
+
+def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> dict:
+    """Runs without bonus through the check of the first inequality: must fail."""
+    check = optimism(bare, sizes) if len(bare) else {}
+    return {
+        "what": f"{what}, first inequality",
+        "value": check["broken"] / check["runs"] if check else None,
+        "failed": check["outcome"] == FAILS if check else None,
+        "note": "share of runs that break it",
+    }
+
+
+def step(name: str, check: dict) -> dict:
+    """An inequality as a part of a verdict; the number is the share of runs that break it."""
+    share = check["broken"] / check["runs"]
+    return {"step": name, "outcome": check["outcome"], "number": share, "note": check["why"]}
+
+
+def side_conditions(curves: Sequence[Sequence[float]]) -> tuple[dict, dict, dict]:
+    """What the assumption asks of rho, for rho(1), rho(2), ... at several sizes."""
+    ts = [list(enumerate(curve, 1)) for curve in curves]
+    least = min(math.sqrt(t) * rho for curve in ts for t, rho in curve)
+    growth = min(u * b - t * a for curve in ts for (t, a), (u, b) in pairwise(curve))
+    rise = max(b - a for curve in ts for (_, a), (_, b) in pairwise(curve))
+    return (
+        _side("rho(t) >= 1 / sqrt t", least >= 1, least, "least sqrt(t) rho(t)"),
+        _side("t rho(t) does not decrease", growth >= 0, growth, "least growth in a round"),
+        _side("rho(t) does not increase", rise <= 0, rise, "largest growth in a round"),
+    )
+
+
+def curve(rho: Callable[[int], float], largest: int = 2000) -> list[float]:
+    """rho(1) .. rho(largest)."""
+    return [rho(t) for t in range(1, largest + 1)]
+
+
+def _side(name: str, holds: bool, number: float, note: str) -> dict:
+    return {"step": name, "outcome": HOLDS if holds else FAILS, "number": number, "note": note}
+
+
+def _needed_by(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:
+    """The largest constant needed for each value of some columns."""
+    found = {}
+    for key, some in rows.groupby(list(columns)):
+        words = [value if isinstance(value, str) else f"{value:g}" for value in key]
+        where = ", ".join(f"{name}={word}" for name, word in zip(columns, words, strict=True))
+        found[where] = float(some["needed"].max())
+    return found
+
+
+def _decide(outcome: str, first: dict, second: dict, worst: pd.Series, sizes: Sequence[str]) -> str:
+    """What a verdict that does not hold lacks."""
+    if outcome == FAILS and second["outcome"] != FAILS:
+        return f"first inequality {first['why']}"
+    if outcome == FAILS:
+        return (
+            f"no constant up to {worst['needed']:.3g} would do ({where(worst, sizes)}, round "
+            f"{int(worst['needed_at'])})"
+        )
+    if outcome == UNDECIDED:
+        return f"more runs: first inequality {first['why']}; second {second['why']}"
+    return ""
+
+
+def where(row: pd.Series, sizes: Sequence[str]) -> str:
+    """`K=2, T=1e+05, drop 0.5`."""
+    said = ", ".join(f"{name}={row[name]:g}" for name in sizes)
+    gap = f"+{row['gap']:g}" if row["gap"] else ""
+    return f"{said}, T={row['T']:.3g}, {row['world']} {row['level']:g}{gap}"

@@ -1,0 +1,9 @@
+"""The assumption on ALG, looked at for OFUL: linear bandits."""
+
+from __future__ import annotations
+
+from confee.policies.oful import OFUL
+from confee.simulation.studies import assumption
+
+run = assumption.over(OFUL, __name__)
+SMALLEST = assumption.smallest(OFUL)
