@@ -21,7 +21,8 @@ import plays
 from confee.errors import ConfeeError
 from confee.jit import njit, over
 from confee.policies import POLICIES, hyque, planned
-from confee.policies.algorithm import CALLED, Algorithm, examine, observe
+from confee.policies.algorithm import CALLED, Algorithm
+from confee.policies.examine import examine, observe
 from confee.policies.oful import OFUL
 from confee.policies.ucb import UCB1
 from confee.simulation.cells import opponent

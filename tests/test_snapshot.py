@@ -43,6 +43,8 @@ OTHERS = [
     ({"name": "glr_ucb", "restart": "local"}, {"name": "switching", "gap": 0.5}),
     ({"name": "cusum_ucb", "M": 30}, {"name": "switching", "gap": 0.5}),
     ({"name": "m_ucb", "window": 100}, {"name": "switching", "gap": 0.5}),
+    ({"name": "oful"}, {"name": "linear_rotation"}),
+    ({"name": "sw_linucb", "ridge": 0.01, "window_scale": 0.05}, {"name": "linear_rotation"}),
 ]
 USUAL = {one: {"name": "switching" if one == "arms" else f"{one}_switching"} for one in SETTINGS}
 """Setting -> the adversary that a policy of it meets here."""

@@ -8,14 +8,18 @@ takes the action of the largest Q_h(s, .), gets r in {0, 1} and s', and then, if
     V_h(s) <- min(H, max_a Q_h(s, a)),
     alpha_t = (H + 1) / (H + t),   b_t = bonus sqrt(H^3 iota / t),   iota = ln(S A T H / delta),
 
-with delta = 1/T and T episodes of H steps; f~ = min(1, V_1(s_1) / H), s_1 = 0 (Wei and Luo 2021,
-Appendix I.4, over H as values in [0, 1] are). Q starts at H for every step, as published, where
-H - h + 1 would do. What Q_h is after a visit is not cut, so an action once tried is taken until its
-Q is below H: that is the published rule.
+with delta = 1/T and T episodes of H steps; f~ = V_1(s_1) / H before the episode, s_1 = 0 (Wei and
+Luo 2021, Appendix I.4, over H as values in [0, 1] are). Q starts at H for every step, as published,
+where H - h + 1 would do. What Q_h is after a visit is not cut, so an action once tried is taken
+until its Q is below H: that is the published rule.
 
 bonus = 1 is the theory: r + V_{h+1}(s') lies in a range of H, the squares of the weights that
-alpha gives t visits sum to at most 2H/t, so by Hoeffding's inequality Q_h >= Q*_h fails for a visit
-with chance exp(-iota) at most. Jin et al. say "an absolute constant".
+alpha gives t visits sum to at most 2H/t, so by Azuma's inequality Q_h >= Q*_h fails for a visit
+with chance exp(-iota) at most. Jin et al. have an absolute constant there. It is a bonus for longer
+runs than ours: against `episodic_switching` with H = S = K = 3, T = 1e6 and V = 4, HyQue with it
+loses 0.98 to 1.04 of what uniform play does at all B <= 1e5. With 0.05 that is 0.45 to 0.63 at B =
+1e5, and in 1.6 million episodes of worlds that stood still f~ was never under f*; with 0.02 it was
+in a fifth of them.
 
 As base algorithm: C(t) = sqrt(H^3 S A t) + H^2 S A up to logarithms (Wei and Luo 2021, Section 2.1,
 over H); here rho(t) = sqrt(H^3 S A ln(1 + t) / t) + H^2 S A / t.
@@ -128,7 +132,7 @@ def rho(t, known):
 
 @dataclass(frozen=True)
 class Options:
-    """bonus: c of b_t; 1 is the theory."""
+    """bonus: times that of the theory, see above."""
 
     bonus: float = schema.real(1.0, low=0, high=1e6)
 

@@ -7,6 +7,7 @@ In the plane and beyond, d >= 3: on a line arms would be copies of two.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,19 +39,19 @@ def resolve(options, K, T, B, V):
 
 def features_of(towards):
     """(1, u) / sqrt 2 for each direction u of `towards` [K, d - 1]."""
-    return np.hstack([np.ones((len(towards), 1)), towards]) / np.sqrt(2)
+    return np.hstack([np.ones((len(towards), 1)), towards]) / math.sqrt(2)
 
 
 def theta_of(gap, towards):
     """sqrt 2 (1/2, gap v) for each direction v of `towards` [m, d - 1]."""
-    return np.hstack([np.full((len(towards), 1), 0.5), gap * towards]) * np.sqrt(2)
+    return np.hstack([np.full((len(towards), 1), 0.5), gap * towards]) * math.sqrt(2)
 
 
 def visits(thetas, T, V, rng):
     """Good arms of as many batches as V pays for, T at most: the first uniform, each next one
-    uniform among the others."""
+    uniform among the others; arm k makes theta `thetas[k]`, [K, d], all of one length."""
     K = len(thetas)
-    usual = np.sqrt(2 * thetas.var(axis=0).sum())  # a jump's length, in the mean of squares
+    usual = math.sqrt(2) * float(np.linalg.norm(thetas[0]))  # a jump to a right angle
     arms = wandering_arm(batches(T, V, usual), K, rng)
     while len(arms) < T and affordable(thetas[arms], V) == len(arms):
         more = np.cumsum(rng.integers(1, K, size=len(arms)))
@@ -60,9 +61,10 @@ def visits(thetas, T, V, rng):
 
 def draw(resolved, K, T, V, rng):
     towards = directions(K, resolved["d"] - 1, rng)
-    thetas = theta_of(resolved["gap"], towards)
-    visited = thetas[visits(thetas, T, V, rng)]
-    return Structured.of(equal_starts(T, len(visited)), visited, features_of(towards), T)
+    gap = resolved["gap"]
+    good = visits(math.sqrt(2) * gap * towards, T, V, rng)  # what does not move costs nothing
+    thetas = theta_of(gap, towards[good])
+    return Structured.of(equal_starts(T, len(good)), thetas, features_of(towards), T)
 
 
 ADVERSARY = Adversary(

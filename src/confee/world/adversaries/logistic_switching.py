@@ -11,17 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from confee import schema
-from confee.world.adversaries.base import (
-    Adversary,
-    batches,
-    below_ceiling,
-    equal_starts,
-    wandering_arm,
-)
-from confee.world.structured import Structured, affordable, directions
+from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts
+from confee.world.adversaries.linear_switching import visits
+from confee.world.structured import Structured, directions
 
 CEILING = 0.4
 
@@ -44,18 +37,6 @@ def draw(resolved, K, T, V, rng):
     thetas = math.log((1 + 2 * gap) / (1 - 2 * gap)) * features
     visited = thetas[visits(thetas, T, V, rng)]
     return Structured.of(equal_starts(T, len(visited)), visited, features, T, link="logistic")
-
-
-def visits(thetas, T, V, rng):
-    """Good arms of as many batches as V pays for, T at most: the first uniform, each next one
-    uniform among the others."""
-    K = len(thetas)
-    usual = math.sqrt(2) * float(np.linalg.norm(thetas[0]))  # a jump to a right angle
-    arms = wandering_arm(batches(T, V, usual), K, rng)
-    while len(arms) < T and affordable(thetas[arms], V) == len(arms):
-        more = np.cumsum(rng.integers(1, K, size=len(arms)))
-        arms = np.append(arms, (arms[-1] + more) % K)[:T]
-    return arms[: affordable(thetas[arms], V)]
 
 
 ADVERSARY = Adversary(
