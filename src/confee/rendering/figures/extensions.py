@@ -43,7 +43,7 @@ def extensions(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     if not settings:
         return style.empty("no setting was played")
     fig = style.figure(3.3, w_pad=0.02, wspace=0.02, h_pad=0.03)
-    grid = fig.subplots(2, len(settings), squeeze=False, sharey="col", sharex="row")
+    grid = fig.subplots(2, len(settings), squeeze=False, sharey="col")
     hollow = False
     for column, setting in zip(grid.T, settings, strict=True):
         here = worst[worst["setting"] == setting]
