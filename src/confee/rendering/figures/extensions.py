@@ -13,10 +13,10 @@ from confee.rendering.figures.curves import SYMBOLS, averaged, per_round
 
 ROLES = {
     "hyque": ("hyque", "HyQue over ALG"),
-    "narrow hyque": ("hyque_calibrated", "the same, a smaller bonus"),
+    "narrow hyque": ("hyque_calibrated", "HyQue over ALG, smaller bonus"),
     "paced": ("ucb1", "ALG, even pace"),
     "restarted": ("random_restart", "ALG, restarts at random, told $V$"),
-    "narrow restarted": ("random_restart_unaware", "the same, a smaller bonus"),
+    "narrow restarted": ("random_restart_unaware", "ALG, restarts, smaller bonus"),
     "window": ("sw_ucb", "ALG, sliding window, told $V$"),
     "discount": ("d_ucb", "ALG, discounted, told $V$"),
     "uniform": ("uniform", "uniform play, as any ALG without feedback"),
