@@ -86,7 +86,7 @@ def test_bad_input_is_refused_in_one_line(bad, said):
         ({"overrides": 3}, "overrides=3: must be one string"),
         (
             {"overrides": "experiment=bar"},
-            "experiment=bar: unknown; known: floor, paper, shootout, smoke, tiny",
+            "experiment=bar: unknown; known: extensions, floor, paper, shootout, smoke, tiny",
         ),
         ({"overrides": "experiment="}, "experiment=: unknown"),
     ],
@@ -113,7 +113,7 @@ def test_equal_numbers_give_equal_configurations():
 def test_every_experiment_of_conf_is_valid(name):
     run = Run({"overrides": f"experiment={name}"})
     assert run.name == name
-    assert run.plan.units
+    assert run.plan.everything
 
 
 @pytest.mark.parametrize("group", ["policy", "adversary"])

@@ -666,6 +666,8 @@ every_conf = pytest.mark.parametrize(
         {"gap": 0.5, "levels": 1, "maps": 2},
         {"gap": 0.07, "levels": 3, "contexts": 2, "maps": 9},
         {"gap": 0.2, "contexts": 1, "maps": 2},
+        {"gap": 0.9},
+        {"gap": 1.0, "levels": 1},
     ],
     ids=str,
 )
@@ -699,9 +701,10 @@ def test_the_class_is_maps_at_levels(conf):
     tops = F.max(axis=2)
     assert (tops == tops[:, :1]).all()
     leads = [spec.gap * level / spec.levels for level in range(1, spec.levels + 1)]
-    assert np.unique(tops) == pytest.approx(0.5 + np.array(leads))
-    assert ((F == 0.5).sum(axis=2) == 2).all()
-    assert path.top == pytest.approx(0.5 + spec.gap)
+    low = min(0.5, 1 - spec.gap)
+    assert np.unique(tops) == pytest.approx(low + np.array(leads))
+    assert ((low == F).sum(axis=2) == 2).all()
+    assert path.top == pytest.approx(low + spec.gap)
     assert path.first.sum() == pytest.approx(1)
 
 
@@ -711,7 +714,7 @@ def test_stays_within_its_budget(data):
     K = data.draw(st.integers(2, 50))
     T = data.draw(st.integers(K, 10 ** data.draw(st.integers(1, 9)) + K))
     V = data.draw(st.sampled_from([0.0, 1e-9, 0.1, 0.25, 1.0, 3.7, 20.0]) | st.floats(0, 50))
-    conf = {"gap": data.draw(st.sampled_from([0.05, 0.3, 0.5]))}
+    conf = {"gap": data.draw(st.sampled_from([0.05, 0.3, 0.5, 1.0]))}
     sizes = {"K": K, "T": T, "B": T, "V": V}
     against = opponent({"name": "contextual_switching", **conf}, **sizes)
     assert json.loads(json.dumps(against.key)) == canonical(against.key)
@@ -768,5 +771,5 @@ def test_more_maps_than_there_are():
         drawn({"contexts": 2})
     path = drawn({"contexts": 2, "maps": 9})  # all of them
     assert len({f.tobytes() for f in path.regressors[:9]}) == 9
-    with pytest.raises(ConfeeError, match=r"adversary\.gap=0\.6"):
-        drawn({"gap": 0.6})
+    with pytest.raises(ConfeeError, match=r"adversary\.gap=1\.1"):
+        drawn({"gap": 1.1})

@@ -683,6 +683,9 @@ def test_rewards_by_hand():
         assert path.value(np.full(path.shape, 1 / 3)) == pytest.approx(0.6)
         assert set(np.unique(path.reward)) == {0.5, 0.8}
         assert (path.move == 1 / S).all()
+    path = path_of({"gap": 0.8})
+    assert path.top == pytest.approx(1.0)
+    assert np.unique(path.reward) == pytest.approx([0.2, 1.0])
 
 
 def test_transitions_by_hand():
@@ -699,6 +702,9 @@ def test_transitions_by_hand():
         assert np.sum(kinds, axis=0).tolist() == [1, 1, 1]
         good = np.argmax(kinds, axis=0)
         assert (move[np.arange(3), good] == up).all()
+    path = path_of({"moves": "transitions", "gap": 1.0, "H": 2, "S": 2})
+    assert np.unique(path.move).tolist() == [0.0, 1.0]
+    assert path.top == pytest.approx(0.5)
 
 
 def test_one_state_and_one_step_jump_as_arms_do():
@@ -719,7 +725,7 @@ def test_jumps_stay_within_their_budget(data):
     V = data.draw(st.sampled_from([0.0, 1e-9, 0.1, 1.0, 3.7, 50.0]) | st.floats(0, 20))
     moves = data.draw(st.sampled_from(["rewards", "transitions"]))
     least = 1 + (moves == "transitions")  # see the refusal below
-    conf = {"moves": moves, "gap": data.draw(st.floats(0.05, 0.5))}
+    conf = {"moves": moves, "gap": data.draw(st.floats(0.05, 1.0))}
     conf |= {name: data.draw(st.integers(least, 6)) for name in "HS"}
     against = opponent({"name": "episodic_switching", **conf}, K=K, T=T, B=K, V=V)
     assert json.loads(json.dumps(against.key)) == canonical(against.key)
