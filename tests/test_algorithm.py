@@ -160,6 +160,7 @@ MISTAKES = [
     ({"act": lambda instance, tau, known, constants, rng: (0, np.nan)}, "f~ .*; it gave nan"),
     ({"act": lambda instance, tau, known, constants, rng: 0}, "a pair .*; it gave 0"),
     ({"act": lambda instance, tau, known, constants, rng: (0.0, 1.0)}, "arm as a whole number"),
+    ({"act": lambda instance, tau, known, constants, rng: (known, 1.0)}, r"in \[0, 2\]; it gave 3"),
     ({"act": lambda instance, tau, known, constants, rng: instance.arm()}, "act: .*'arm'"),
     ({"learn": lambda instance, known, constants, data, arm, reward: instance["a"]},
      r"learn: .*line \d+: there is no getitem"),

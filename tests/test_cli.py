@@ -43,6 +43,23 @@ def test_the_last_line_of_simulate_is_json_with_every_quantity(capsys):
     assert one["regret"][1] is None
 
 
+def test_parts_that_are_none_are_null(capsys):
+    cell = ["policy=uniform_episodic", "adversary=episodic_switching", *SIZES]
+    said = run(capsys, "simulate", *cell, "seeds=2")
+    assert "NaN" not in said
+    parts = json.loads(said)
+    assert parts["regret_error"] is parts["regret_drift"] is parts["regret_no_data"] is None
+    assert parts["regret"][0] > 0
+
+
+def test_a_policy_and_an_adversary_of_two_settings(capsys):
+    said = refuse(capsys, "simulate", "policy=oful", "adversary=switching", *SIZES)
+    assert said == (
+        "policy=oful, adversary=switching: the policy plays linear, the adversary offers arms; "
+        "must agree"
+    )
+
+
 def test_output_holds_one_row_a_seed_equal_to_the_library(capsys, tmp_path):
     file = tmp_path / "cell.parquet"
     run(capsys, "simulate", *CELL, "adversary.gap=0.25", "seeds=3", "first_seed=2",

@@ -316,6 +316,13 @@ def test_a_figure_has_each_label_once_and_each_look_once(data):
     assert len({style.LOOKS[label].marker for label in style.LOOKS}) == len(style.LOOKS)
 
 
+def test_labels_without_a_look_of_their_own_are_told_apart():
+    """By colour or marker, not by dashes alone."""
+    labels = [f"mine_{i}" for i in range(30)]
+    found = {(look.color, str(look.marker)) for look in style.looks(labels).values()}
+    assert len(found) == len(labels)
+
+
 def test_a_label_looks_the_same_whatever_else_is_drawn():
     alone = style.looks(["rexp3b(pool=set)", "glr_ucb"])
     crowd = style.looks([*style.LOOKS, "glr_ucb"])

@@ -112,11 +112,18 @@ def _simulate(chosen: Any) -> None:
     if asked.output:
         about = {"cell": asked.cell.key, "opponent": asked.against.key}
         files.write_table(asked.output, rows, about)
-    print(json.dumps({name: _summary([row[name] for row in rows]) for name in RECORDED}))
+    print(
+        json.dumps(
+            {name: _summary([row[name] for row in rows]) for name in RECORDED}, allow_nan=False
+        )
+    )
 
 
-def _summary(values: Sequence[float]) -> list[float | None]:
-    """[mean, standard error, min, max]; one value has no standard error."""
+def _summary(values: Sequence[float]) -> list[float | None] | None:
+    """[mean, standard error, min, max]; one value has no standard error. None where the quantity
+    is none: the parts of regret where rules are played."""
+    if any(math.isnan(value) for value in values):
+        return None
     count = len(values)
     mean = math.fsum(values) / count
     spread = math.fsum((v - mean) ** 2 for v in values)

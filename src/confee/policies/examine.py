@@ -13,6 +13,7 @@ import numpy as np
 from confee import schema
 from confee.jit import is_numbas, reason
 from confee.policies.algorithm import Algorithm
+from confee.world.episodes import sizes
 from confee.world.game import new_ledger
 
 
@@ -40,10 +41,15 @@ def observe(
         _must(alg, "act", pair, "a pair (decision, f~)", acted)
         decision, value = acted
         if alg.setting.decision == "arm":
-            _must(alg, "act", isinstance(decision, int), "the arm as a whole number", decision)
+            K = len(anything)
+            is_arm = isinstance(decision, int) and 0 <= decision < K
+            _must(alg, "act", is_arm, f"the arm as a whole number in [0, {K - 1}]", decision)
         else:
-            is_rule = isinstance(decision, np.ndarray) and decision.ndim == 3
-            _must(alg, "act", is_rule, "the rule as an array [H, S, A]", decision)
+            shape = sizes.py_func(world)[:3]
+            is_rule = isinstance(decision, np.ndarray) and decision.shape == shape
+            is_rule = is_rule and decision.min() >= 0 and np.allclose(decision.sum(axis=2), 1)
+            what = f"the rule as an array [H, S, A] = {list(shape)} of chances that sum to 1"
+            _must(alg, "act", is_rule, what, decision)
         is_value = isinstance(value, int | float) and 0 <= value <= 1
         _must(alg, "act", is_value, "f~ as a number in [0, 1]", value)
         reward = query(world, ledger, data, tau + 1, decision, rng)

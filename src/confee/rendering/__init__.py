@@ -102,7 +102,7 @@ def _decomposition(data: Any) -> Figure:
     from confee.rendering.figures.decomposition import decomposition
 
     cells = centre(data.points)
-    rows = at(data.regret, cells)
+    rows = at(data.regret, cells).dropna(subset=["regret_error"])  # none where rules are played
     return decomposition(chosen(rows, at(data.worst, cells), data.choose))
 
 

@@ -155,6 +155,22 @@ NAMES = {
     "sw_ucb_copied": "SW-UCB, copied",
     "sw_ucb_misled": "SW-UCB, misled",
     "greedy_spend": "greedy spend",
+    "oful": "OFUL",
+    "oful_restarted": "OFUL, restarted",
+    "hyque_oful": "HyQue over OFUL",
+    "sw_linucb": "SW-LinUCB",
+    "d_linucb": "D-LinUCB",
+    "glm_ucb": "GLM-UCB",
+    "glm_ucb_restarted": "GLM-UCB, restarted",
+    "hyque_glm_ucb": "HyQue over GLM-UCB",
+    "falcon": "FALCON",
+    "falcon_restarted": "FALCON, restarted",
+    "hyque_falcon": "HyQue over FALCON",
+    "q_ucb": "Q-UCB",
+    "q_ucb_restarted": "Q-UCB, restarted",
+    "hyque_q_ucb": "HyQue over Q-UCB",
+    "uniform_contextual": "uniform, contextual",
+    "uniform_episodic": "uniform, episodic",
 }
 
 PALETTE = ["#D55E00", "#009E73", "#0072B2", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933"]
@@ -186,8 +202,9 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
             continue
         first = int.from_bytes(hashlib.sha256(label.encode()).digest()[:4]) % len(OTHERS)
         probes = (OTHERS[(first + step) % len(OTHERS)] for step in range(len(OTHERS)))
-        taken = set(found.values())
-        found[label] = next((look for look in probes if look not in taken), OTHERS[first])
+        taken = {(look.color, look.marker) for look in found.values()}
+        free = (look for look in probes if (look.color, look.marker) not in taken)
+        found[label] = next(free, OTHERS[first])
     return found
 
 

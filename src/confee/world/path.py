@@ -45,7 +45,7 @@ def known(path: Environment, setting: str) -> Any:
     """What a policy of `setting` knows of `path`. Raises ConfeeError if it can't play it."""
     if setting not in path.offers:
         raise ConfeeError(
-            f"the setting of the policy is {setting}; must be one of {', '.join(path.offers)}"
+            f"the policy plays {setting}, the adversary offers {', '.join(path.offers)}; must agree"
         )
     return path.offers[setting]
 

@@ -245,7 +245,11 @@ def hollow() -> Line2D:
 
 def remarks(curves: pd.DataFrame, zeros: list[str], bounded: bool) -> list[Line2D]:
     """The end of the legend: the bound, hollow points, and what the axes can't show."""
-    said = [Line2D([], [], label="lower bound, every policy", **style.BOUND)] if bounded else []
+    said = (
+        [Line2D([], [], label="lower bound, every policy of arms", **style.BOUND)]
+        if bounded
+        else []
+    )
     if not curves["eligible"].all():
         said.append(hollow())
     said += style.no_regret(zeros)
