@@ -36,6 +36,12 @@ ids = [case.id for case in CASES]
 tried_ids = [one.id for one in TRIED]
 
 
+def one_is_enough(all_of_them, fast):
+    """All of them, those but one marked slow: each is played for real, for several seconds."""
+    return [pytest.param(one, id=one.id, marks=() if one.id == fast else pytest.mark.slow)
+            for one in all_of_them]  # fmt: skip
+
+
 def made(study: Study) -> list[dict]:
     """The rows of a study, as its job makes them."""
     return importlib.import_module(study.module).run(**study.parameters)
@@ -285,6 +291,7 @@ def test_nothing_is_said_without_runs():
 # ------------------------------------------------------------------ extension: for real
 
 
+@pytest.mark.parametrize("case", one_is_enough(CASES, "extension/episodic"))
 def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
     toy = [a for a in claims.needs([case.id], True).asks if a.B < 1500 or a.V == case.V / 4]
     asked = played([dataclasses.replace(a, seeds=2, against=fewer(a.against)) for a in toy])
@@ -434,7 +441,7 @@ def test_with_a_large_constant_it_holds_on_real_draws(one):
     assert found.numbers["needed"] > 0
 
 
-@pytest.mark.parametrize("one", TRIED, ids=tried_ids)
+@pytest.mark.parametrize("one", one_is_enough(TRIED, "alg-assumption/q_ucb"))
 def test_without_bonus_it_fails(one):
     rows = watched(one.id)
     bare = rows[rows["variant"] == "bare"]

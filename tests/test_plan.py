@@ -80,7 +80,8 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     whole = Run({"overrides": "experiment=paper"})
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
     assert parts <= {u.file for u in whole.plan.everything}
-    assert set(whole.claims) == set(CLAIMS)
+    others = {id for id in CLAIMS if id.startswith(("extension/", "alg-assumption/"))}
+    assert set(whole.claims) == set(CLAIMS) - others  # those speak of other policies
     played = {}
     for point in whole.plan.points:
         played.setdefault(point["label"], set()).add(point["axis"])
