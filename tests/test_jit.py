@@ -1,5 +1,6 @@
 """Edited kernels never run as they were: numba's cache has a folder for each version."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -102,3 +103,18 @@ def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
     gone = jit.prune()
     assert {f.name for f in gone} == {"kernels-old", "kernels-older"}
     assert (tmp_path / "kernels-young").exists()
+
+
+def test_without_jit_the_numbers_are_the_same():
+    """NUMBA_DISABLE_JIT: kernels over a base algorithm as plain Python."""
+    cell = ["policy=hyque_oful", "adversary=linear_switching", "K=3", "T=600", "B=90", "V=1"]
+    said = []
+    for off in ("0", "1"):
+        command = [sys.executable, "-m", "confee", "simulate", *cell, "seeds=1"]
+        env = {**os.environ, "NUMBA_DISABLE_JIT": off}
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout.splitlines()[-1]))
+    jitted, plain = said
+    assert plain["queries"] == jitted["queries"]
+    assert plain["regret"][0] == pytest.approx(jitted["regret"][0], rel=1e-9)

@@ -268,6 +268,27 @@ def test_sliding_window_is_its_rule(window_scale, ridge, radius):
         assert_same(row, record)
 
 
+@pytest.mark.parametrize("window", [1, 2, 10])
+def test_taking_back_nearly_all_there_was_loses_no_digits(window):
+    """With lambda = 1e-4 the rank-one step alone would be off by 1e-4 at a window of 1."""
+    K, d, penalty = 6, 4, 1e-4
+    rng = np.random.default_rng(0)
+    known = features_of(directions(K, d - 1, rng))
+    instance = ridge.new_ridges(1, known)[0]
+    ridge.forget(instance, known, penalty)
+    held = []
+    for t in range(1500):
+        one = int(rng.integers(0, 2 if t % 500 < 250 else K)), float(rng.random() < 0.5)
+        if len(held) == window:
+            ridge.observe(instance, known, penalty, *held.pop(0), -1.0)
+        ridge.observe(instance, known, penalty, *one, 1.0)
+        held.append(one)
+        n = np.bincount([arm for arm, _ in held], minlength=K)
+        inverse = np.linalg.inv(penalty * np.eye(d) + (known.T * n) @ known)
+        width = np.einsum("kd,de,ke->k", known, inverse, known)
+        assert instance[ridge.SQUARE, :K] == pytest.approx(width, rel=1e-8)
+
+
 @pytest.mark.parametrize("memory_scale", [1.0, 0.2, 1e-9, 1e6])
 @pytest.mark.parametrize(("ridge", "radius"), [(1, 1), (0.01, 0.1)])
 def test_discounted_is_its_rule(memory_scale, ridge, radius):

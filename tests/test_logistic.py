@@ -181,6 +181,34 @@ def test_the_estimate_after_every_observation():
     assert 20 < inside < 130
 
 
+def test_long_newton_steps_are_cut():
+    """A wide ball and little penalty, where whole steps land up to 6 away from the optimum."""
+    worst = 0.0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = arms(4, 3, rng)
+        instance, constants = fresh(x, ridge=0.01, norm=5.0)
+        means = sigmoid(x @ (3 * rng.standard_normal(3)))
+        for _ in range(60):
+            arm = int(rng.integers(4))
+            instance[glm_ucb.PLAYS, arm] += 1
+            instance[glm_ucb.REWARDS, arm] += rng.random() < means[arm]
+            glm_ucb.fit(instance, x, constants)
+        sums = instance[glm_ucb.PLAYS, :4], instance[glm_ucb.REWARDS, :4]
+        exact = estimate(x, *sums, 0.01 * constants[glm_ucb.FLATTEST], 5.0)
+        worst = max(worst, np.linalg.norm(theta_of(instance, x) - exact))
+    assert worst < 1e-5
+
+
+def test_first_arms_are_alike():
+    """Before any observation all widths of unit features are one, but for their last digit."""
+    rng = np.random.default_rng(5)
+    x = directions(6, 3, rng)
+    instance, constants = fresh(x)
+    first = [glm_ucb.act(instance, 0, x, constants, rng)[0] for _ in range(3000)]
+    assert abs(np.bincount(first, minlength=6) - 500).max() < 100
+
+
 def test_a_step_or_two_of_newtons_do():
     """Counted over 4000 observations: about 2 an observation at first, then ever more often 1."""
     rng = np.random.default_rng(0)

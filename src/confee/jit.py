@@ -70,6 +70,12 @@ def njit(function: Callable[..., Any], **more: Any) -> Any:
     return numba.njit(cache=cached, error_model="numpy", **more)(function)
 
 
+def plainly(kernel: Any) -> Any:
+    """What a kernel was compiled from; None if it was not. With NUMBA_DISABLE_JIT nothing is."""
+    off = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    return kernel if off else getattr(kernel, "py_func", None)
+
+
 def over(kernel: Any, module: str, **names: Callable[..., Any]) -> Any:
     """`kernel`, calling other functions by some of the names it calls: compiled for `module` and
     cached with it, so that an edit of either side compiles it anew.
@@ -77,7 +83,7 @@ def over(kernel: Any, module: str, **names: Callable[..., Any]) -> Any:
     So a policy is written once, in plain calls, over whatever base algorithm and game there are; a
     function passed as an argument would cost each call and could not be cached.
     """
-    plain = getattr(kernel, "py_func", None)
+    plain = plainly(kernel)
     if plain is None:
         raise ConfeeError(f"{module}: over must be given a kernel that confee.jit.njit compiled")
     made = types.FunctionType(plain.__code__, {**plain.__globals__, **names}, plain.__name__)

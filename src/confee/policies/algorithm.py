@@ -46,6 +46,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confee.errors import ConfeeError
+from confee.jit import plainly
 from confee.policies.base import NoOptions
 from confee.world.settings import Setting
 
@@ -89,7 +90,7 @@ class Algorithm:
         if not isinstance(self.setting, Setting):
             raise self.mistake("setting must be one of confee.world.settings")
         for name, takes in CALLED.items():
-            plain = getattr(getattr(self, name), "py_func", None)
+            plain = plainly(getattr(self, name))
             if plain is None:
                 raise self.mistake(f"{name} must be a function under @njit (confee.jit)")
             if len(inspect.signature(plain).parameters) != takes.count(",") + 1:

@@ -42,12 +42,13 @@ from confee import schema
 from confee.jit import njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
+from confee.policies.ridge import MEAN, PLAYS, REWARDS, SQUARE, lead
 from confee.world.settings import LOGISTIC
 
-# Rows of an instance: plays, sum of rewards, mean at theta^ and ||x_k||^2_{V^-1} of each arm;
+# Rows of an instance: as in `ridge` plays, sum of rewards, mean at theta^ and squared width;
 # ln(det V / det lambda I) in the first place of its row; theta^; three rows to work in; then
 # V^{-1}, the Hessian and its Cholesky factor, d rows each.
-PLAYS, REWARDS, MEAN, SQUARE, LOG_DET, THETA, TOWARDS, GOAL, NEXT, MATRICES = range(10)
+LOG_DET, THETA, TOWARDS, GOAL, NEXT, MATRICES = range(4, 10)
 RIDGE, NORM, FLATTEST, LOG_CHANCE, RADIUS = range(5)
 
 NOISE = 0.5  # R
@@ -77,7 +78,8 @@ def begin(instance, known, constants):
     for i in range(d):
         instance[MATRICES + i, i] = 1.0 / constants[RIDGE]
     for k in range(K):
-        instance[SQUARE, k] = known[k] @ known[k] / constants[RIDGE]
+        for i in range(d):
+            instance[SQUARE, k] += known[k, i] * known[k, i] / constants[RIDGE]
 
 
 @njit
@@ -86,15 +88,7 @@ def act(instance, tau, known, constants, rng):
     spread = NOISE * math.sqrt(instance[LOG_DET, 0] + 2.0 * constants[LOG_CHANCE])
     bias = math.sqrt(constants[RIDGE]) * constants[NORM]
     root = STEEPEST * constants[RADIUS] * (spread / constants[FLATTEST] + bias)
-    arm, top, ties = 0, -np.inf, 0
-    for k in range(known.shape[0]):
-        index = instance[MEAN, k] + root * math.sqrt(max(instance[SQUARE, k], 0.0))
-        if index > top:
-            arm, top, ties = k, index, 1
-        elif index == top:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                arm = k
+    arm, top = lead(instance, known.shape[0], root, rng)
     return arm, min(1.0, max(0.0, top))
 
 

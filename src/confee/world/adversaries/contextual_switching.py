@@ -57,6 +57,8 @@ def distinct_maps(count: int, contexts: int, K: int, rng: np.random.Generator) -
 def walk(cost: np.ndarray, V: float, T: int, rng: np.random.Generator) -> list[int]:
     """Which map is true in each batch: the first uniform, each next one uniform among the others,
     while their cost [maps, maps] adds up to V at most."""
+    least = min(T, V / cost.max())
+    np.empty(int(least), dtype=np.int64)  # so many at least: too many for memory are refused now
     visited, spent = [int(rng.integers(0, len(cost)))], 0.0
     while len(visited) < T:
         here = visited[-1]

@@ -32,7 +32,7 @@ class Options:
     """gap: the largest lead over 1/2 that an arm could have. d: length of features, a constant one
     included. knots: of each turn."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
     d: int = schema.whole(4, low=3, high=100)
     knots: int = schema.whole(32, low=4, high=10_000)
 

@@ -29,7 +29,7 @@ CEILING = 0.5
 class Options:
     """gap: the best mean's lead over 1/2. d: length of features, a constant one included."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
     d: int = schema.whole(4, low=3, high=100)
 
 

@@ -23,7 +23,7 @@ CEILING = 0.4
 class Options:
     """gap: the best mean's lead over 1/2. d: length of features."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
     d: int = schema.whole(4, low=2, high=100)
 
 
