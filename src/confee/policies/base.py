@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confee.errors import ConfeeError
-
-if TYPE_CHECKING:
-    from confee.policies.algorithm import Algorithm
 
 TOLD = {"T", "B", "V", "S", "path"}
 """What a policy may be told."""
@@ -42,7 +39,7 @@ class Policy:
     calibrated: bool = False
     control: bool = False
     setting: str = "arms"
-    algorithm: Algorithm | None = None
+    algorithm: Any = None
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.told) - TOLD):
