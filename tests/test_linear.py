@@ -654,8 +654,8 @@ def test_refused_paths():
 @pytest.mark.parametrize(
     ("name", "conf", "said"),
     [
-        ("linear_switching", {"gap": 0.6}, r"gap=0\.6: must be a number in \(0, 0\.5\]"),
-        ("linear_rotation", {"gap": 0}, r"gap=0: must be a number in \(0, 0\.5\]"),
+        ("linear_switching", {"gap": 0.6}, r"gap=0\.6: must be a number in \[1e-12, 0\.5\]"),
+        ("linear_rotation", {"gap": 0}, r"gap=0: must be a number in \[1e-12, 0\.5\]"),
         ("linear_switching", {"d": 2}, r"d=2: must be a whole number in \[3, 100\]"),
         ("linear_rotation", {"knots": 3}, r"knots=3: must be a whole number in \[4, 10000\]"),
     ],

@@ -617,7 +617,7 @@ def test_the_largest_theta_is_within_the_usual_norm():
     """ln 9 = 2.197 at the ceiling; a gap beyond it is refused."""
     assert math.log(9) <= glm_ucb.NORM_USUAL
     assert np.linalg.norm(path_of(gap=0.4).theta, axis=1) == pytest.approx(math.log(9))
-    with pytest.raises(ConfeeError, match=r"gap=0\.41: must be a number in \(0, 0\.4\]"):
+    with pytest.raises(ConfeeError, match=r"gap=0\.41: must be a number in \[1e-12, 0\.4\]"):
         path_of(gap=0.41)
     with pytest.raises(ConfeeError, match=r"d=1: must be a whole number in \[2, 100\]"):
         path_of(d=1)
