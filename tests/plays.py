@@ -7,7 +7,7 @@ import types
 import numpy as np
 
 from confee.policies import POLICIES
-from confee.world import game
+from confee.world import episodes, game
 from confee.world.mdp import Episodes
 from confee.world.path import Path
 from confee.world.settings import SETTINGS
@@ -97,3 +97,43 @@ def pieces(lengths, first, last):
     first, last = np.asarray(first, dtype=float), np.asarray(last, dtype=float)
     start = np.append(1, 1 + np.cumsum(lengths))
     return Path(start, first, (last - first) / np.maximum(lengths - 1, 1)[:, None])
+
+
+def episodes_at_random(path, rules, record, replayed, shown, rng):
+    """Queries, idle runs, copies and forgetting of two memories at random, over all of `path`, in
+    the game over rules and in `record`, which plays them one by one; returns the ledger.
+
+    shown(memory, reward, seen): asserts that a memory shows what `record.query` gave.
+    """
+    world, ledger = episodes.new_world(path), game.new_ledger()
+    memories = episodes.new_memories(2, world)
+    kept = [[], []]
+    in_use, copied = episodes.anything(world), record.anything()
+    t = 1
+    while t <= path.horizon:
+        j = int(rng.integers(2))
+        kind = rng.choice(["query", "idle", "copy", "forget"], p=[0.6, 0.2, 0.1, 0.1])
+        if kind == "query":
+            rule = rules[rng.integers(len(rules))]
+            seed = int(rng.integers(2**32))
+            found = episodes.query(world, ledger, memories[j], t, rule, np.random.default_rng(seed))
+            reward, seen = record.query(rule, np.random.default_rng(seed))
+            assert found == reward
+            shown(memories[j], reward, seen)
+            kept[j].append(rule)
+            t += 1
+        elif kind == "idle":
+            stop = min(t + int(rng.integers(0, 15)), path.horizon + 1)
+            own = len(kept[j]) > 0
+            again = replayed(memories[j], memories[j]) if own else in_use
+            episodes.idle(world, ledger, memories[j], t, stop, again, rng)
+            for _ in range(t, stop):
+                record.idle(kept[j] if own else copied)
+            t = stop
+        elif kind == "copy" and kept[j]:
+            in_use[:] = memories[j]
+            copied = list(kept[j])
+        elif kind == "forget":
+            memories[j] = 0.0
+            kept[j] = []
+    return ledger

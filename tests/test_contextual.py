@@ -200,39 +200,14 @@ def test_game_is_that_of_rounds_played_one_by_one(data):
     S, A = data.draw(st.integers(1, 3)), data.draw(st.integers(2, 3))
     lengths = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=4))
     path = path_of_class(lengths, S, A, 3, rng)
-    world, ledger, record = episodes.new_world(path), game.new_ledger(), Rules(path, path.horizon)
-    memories = episodes.new_memories(2, world)
+    record = Rules(path, path.horizon)
+
+    def shown(memory, reward, seen):
+        x, a = seen
+        assert memory[episodes.SEEN : episodes.SEEN + 3].tolist() == [x, a, reward]
+
     rules = chances_of((4, 1, S, A), rng)
-    kept = [[], []]
-    in_use, copied = episodes.anything(world), record.anything()
-    t = 1
-    while t <= path.horizon:
-        j = int(rng.integers(2))
-        kind = rng.choice(["query", "query", "idle", "copy", "forget"], p=[0.3, 0.3, 0.2, 0.1, 0.1])
-        if kind == "query":
-            rule = rules[rng.integers(4)]
-            seed = int(rng.integers(2**32))
-            seen = episodes.query(world, ledger, memories[j], t, rule, np.random.default_rng(seed))
-            reward, (x, a) = record.query(rule, np.random.default_rng(seed))
-            assert seen == reward
-            place = episodes.SEEN
-            assert memories[j, place : place + 3].tolist() == [x, a, reward]
-            kept[j].append(rule)
-            t += 1
-        elif kind == "idle":
-            stop = min(t + int(rng.integers(0, 15)), path.horizon + 1)
-            own = len(kept[j]) > 0
-            replayed = falcon.replayed(memories[j], memories[j]) if own else in_use
-            episodes.idle(world, ledger, memories[j], t, stop, replayed, rng)
-            for _ in range(t, stop):
-                record.idle(kept[j] if own else copied)
-            t = stop
-        elif kind == "copy" and kept[j]:
-            in_use[:] = memories[j]
-            copied = list(kept[j])
-        elif kind == "forget":
-            memories[j] = 0.0
-            kept[j] = []
+    ledger = plays.episodes_at_random(path, rules, record, falcon.replayed, shown, rng)
     assert not ledger.wrong
     assert not ledger.faults
     same(game.settle(ledger, path), record)

@@ -341,40 +341,14 @@ def test_episodes_begin_in_state_0():
 def test_game_is_that_of_rounds_played_one_by_one(drawn, data):
     """Two memories and a copy of one, rules that come again or are new, runs over segments."""
     path, rng = drawn
-    world, ledger, record = episodes.new_world(path), game.new_ledger(), Rules(path, path.horizon)
-    memories = episodes.new_memories(2, world)
+    record = Rules(path, path.horizon)
+
+    def shown(memory, reward, steps):
+        found = memory[episodes.SEEN : episodes.SEEN + 3 * path.H].reshape(-1, 3)
+        assert [tuple(step) for step in found] == steps
+
     rules = [sure(path.shape, rng) for _ in range(3)] + [chances_of(path.shape, rng)]
-    kept = [[], []]
-    in_use, copied = episodes.anything(world), record.anything()
-    t = 1
-    while t <= path.horizon:
-        j = int(rng.integers(2))
-        kind = rng.choice(["query", "idle", "copy", "forget"], p=[0.6, 0.2, 0.1, 0.1])
-        if kind == "query":
-            rule = rules[rng.integers(4)]
-            seed = int(rng.integers(2**32))
-            seen = episodes.query(world, ledger, memories[j], t, rule, np.random.default_rng(seed))
-            reward, steps = record.query(rule, np.random.default_rng(seed))
-            assert seen == reward
-            place = episodes.SEEN
-            found = memories[j, place : place + 3 * path.H].reshape(-1, 3)
-            assert [tuple(step) for step in found] == steps
-            kept[j].append(rule)
-            t += 1
-        elif kind == "idle":
-            stop = min(t + int(rng.integers(0, 15)), path.horizon + 1)
-            own = len(kept[j]) > 0
-            replayed = q_ucb.replayed(memories[j], memories[j]) if own else in_use
-            episodes.idle(world, ledger, memories[j], t, stop, replayed, rng)
-            for _ in range(t, stop):
-                record.idle(kept[j] if own else copied)
-            t = stop
-        elif kind == "copy" and kept[j]:
-            in_use[:] = memories[j]
-            copied = list(kept[j])
-        elif kind == "forget":
-            memories[j] = 0.0
-            kept[j] = []
+    ledger = plays.episodes_at_random(path, rules, record, q_ucb.replayed, shown, rng)
     same(game.settle(ledger, path), record)
     assert not ledger.wrong
     game.check(ledger, path, "test", path.horizon)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from confee.jit import inlined, njit
-from confee.world.game import START, locate, turn
+from confee.world.game import START, go_blind, locate, turn
 from confee.world.mdp import Episodes
 
 # A world row is a segment: its first round, the value of the best rule, the number of its moves
@@ -266,12 +266,7 @@ def idle(world, ledger, data, start, stop, replayed, rng):
 @njit
 def run_blind(world, ledger, start, stop, replayed):
     """`idle` of at least one round."""
-    end_of_path = int(world[world.shape[0] - 1, START])
-    if start != ledger.next or stop > end_of_path:
-        ledger.faults += 1
-    stop = min(stop, end_of_path)
-    ledger.next = stop
-    turn(ledger, start, 0)
+    stop = go_blind(world, ledger, start, stop)
     if not replayed[COUNT] > 0.0:
         ledger.wrong += 1
         return

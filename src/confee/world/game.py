@@ -303,15 +303,22 @@ def idle(world, ledger, data, start, stop, weights, rng):
         run_blind(world, ledger, data, start, stop, weights, rng)
 
 
-@njit
-def run_blind(world, ledger, data, start, stop, weights, rng):
-    """`idle` of at least one round."""
+@inlined
+def go_blind(world, ledger, start, stop):
+    """An idle run begins, which ends before `stop` or with the path: returns where."""
     last = int(world[world.shape[0] - 1, START])
     if start != ledger.next or stop > last:
         ledger.faults += 1
     stop = min(stop, last)
     ledger.next = stop
     turn(ledger, start, 0)
+    return stop
+
+
+@njit
+def run_blind(world, ledger, data, start, stop, weights, rng):
+    """`idle` of at least one round."""
+    stop = go_blind(world, ledger, start, stop)
     K = data.shape[0] - 4
     total, least = 0.0, 0.0
     for k in range(min(K, weights.shape[0])):

@@ -13,7 +13,7 @@ as ||x_k|| <= 1 at least what any mean moves, in the logistic model four times t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -37,9 +37,10 @@ class Structured(Path):
     moves evenly, in the linear model alone: elsewhere means would bend.
     """
 
-    features: np.ndarray = None  # type: ignore[assignment]
-    theta: np.ndarray = None  # type: ignore[assignment]
-    end: np.ndarray = None  # type: ignore[assignment]
+    _: KW_ONLY
+    features: np.ndarray
+    theta: np.ndarray
+    end: np.ndarray
     link: str = "linear"
 
     @classmethod
@@ -58,7 +59,7 @@ class Structured(Path):
         mean = LINKS[link](theta @ features.T)
         steps = np.maximum(np.diff(start) - 1, 1)[:, None]
         slope = (LINKS[link](end @ features.T) - mean) / steps
-        return cls(start, mean, slope, False, features, theta, end, link)
+        return cls(start, mean, slope, features=features, theta=theta, end=end, link=link)
 
     @property
     def offers(self) -> Mapping[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee.rendering import numbers, style
-from confee.rendering.figures.curves import SYMBOLS, averaged, per_round
+from confee.rendering.figures import curves as shared
 
 ROLES = {
     "hyque": ("hyque", "HyQue over ALG"),
@@ -49,57 +48,33 @@ def extensions(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
         here = worst[worst["setting"] == setting]
         for ax, axis in zip(column, "BV", strict=True):
             mine = points[points["setting"] == setting]
-            table, _ = averaged(here, mine, axis, per_round)
+            table, _ = shared.averaged(here, mine, axis, shared.per_round)
             roles = here.drop_duplicates("label").set_index("label")["role"]
             hollow |= _panel(ax, table.assign(role=table["label"].map(roles)))
-            ax.set_xlabel(SYMBOLS[axis])
+            ax.set_xlabel(shared.SYMBOLS[axis])
         column[0].set_title(TITLES[setting], fontsize=8, pad=3)
     for row in grid:
         row[0].set_ylabel("worst-case $R/T$")
     shown = [role for role in ROLES if (worst["role"] == role).any()]
-    handles = [_handle(role) for role in shown]
+    handles = [shared.handle(style.LOOKS[ROLES[role][0]], ROLES[role][1]) for role in shown]
     handles.append(Line2D([], [], label=r"the rate, $\propto (V/B)^{1/3}$", **style.THEORY))
     if hollow:
-        handles.append(
-            Line2D([], [], color=style.GREY, marker="o", linestyle="none", markerfacecolor="white",
-                   label="hollow: outside the fit")
-        )  # fmt: skip
+        handles.append(shared.hollow())
     style.legend_below(fig, handles, 2)
     return fig
 
 
 def _panel(ax: Axes, table: pd.DataFrame) -> bool:
     """One setting on one axis; whether a point is hollow."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    for role in ROLES:
-        curve = table[table["role"] == role].sort_values("x")
-        look = _look(role)
-        spread = np.array([curve["y"] - curve["low"], curve["high"] - curve["y"]], dtype=float)
-        ax.errorbar(curve["x"], curve["y"], np.nan_to_num(spread), color=look.color,
-                    linestyle=look.linestyle, linewidth=look.linewidth, elinewidth=0.8,
-                    capsize=1.5)  # fmt: skip
-        for filled, some in curve.groupby("eligible"):
-            ax.plot(some["x"], some["y"], linestyle="none", marker=look.marker, color=look.color,
-                    markerfacecolor=look.color if filled else "white")  # fmt: skip
+    if table.empty:
+        return False
+    shared.lines(ax, table.assign(label=[ROLES[role][0] for role in table["role"]]))
     first = table[table["role"] == "hyque"].sort_values("x")
     if not first.empty:
         ax.plot(first["x"], first["guide"] * (first["y"] / first["guide"]).iloc[0], **style.THEORY)
-    if not table.empty:
-        lows = table[["y", "low"]].min(axis=None)
-        numbers.log_axis(ax, "y", lows / 1.2, table[["y", "high"]].max(axis=None) * 1.2, 4)
-        low, high = table["x"].min(), table["x"].max()
-        margin = max((high / low) ** 0.06, 1.05)
-        numbers.log_axis(ax, "x", low / margin, high * margin, 3)
-    return bool(not table["eligible"].all()) if not table.empty else False
-
-
-def _look(role: str) -> style.Look:
-    like, _ = ROLES[role]
-    return style.LOOKS[like]
-
-
-def _handle(role: str) -> Line2D:
-    look = _look(role)
-    return Line2D([], [], color=look.color, marker=look.marker, linestyle=look.linestyle,
-                  linewidth=look.linewidth, label=ROLES[role][1])  # fmt: skip
+    low = table[["y", "low"]].min(axis=None)
+    numbers.log_axis(ax, "y", low / 1.2, table[["y", "high"]].max(axis=None) * 1.2, 4)
+    low, high = table["x"].min(), table["x"].max()
+    margin = max((high / low) ** 0.06, 1.05)
+    numbers.log_axis(ax, "x", low / margin, high * margin, 3)
+    return bool(not table["eligible"].all())

@@ -24,6 +24,7 @@ from confee.canonical import stream
 from confee.jit import njit
 from confee.policies.algorithm import Algorithm
 from confee.policies.ucb import act, begin, learn, new_instances, rho
+from confee.world.adversaries.linear_switching import features_of
 from confee.world.game import new_ledger, new_memories, query
 from confee.world.mdp import Episodes
 from confee.world.path import Environment, Path, known
@@ -199,7 +200,7 @@ def odds(mean: float) -> float:
 def _features(K: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """(directions u_k [K, d - 1], features [K, d])."""
     towards = directions(K, d - 1, stream("study", "assumption", "features", K, d))
-    return towards, np.hstack([np.ones((K, 1)), towards]) / math.sqrt(2)
+    return towards, features_of(towards)
 
 
 def contextual(pieces: Sequence[Piece], T: int, K: int, contexts: int, maps: int) -> Episodes:
