@@ -8,6 +8,7 @@ place shows at once.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -642,10 +643,8 @@ def test_refused_paths():
     with pytest.raises(ConfeeError, match="stand still in the segments of a logistic one"):
         some(end=turned, link="logistic").checked(99, 9)
     path = some()
-    moved = Structured(path.start, path.mean + 0.01, path.slope, False, path.features, path.theta,
-                       path.end)  # fmt: skip
     with pytest.raises(ConfeeError, match="means must be those of theta"):
-        moved.checked(99, 9)
+        replace(path, mean=path.mean + 0.01).checked(99, 9)
     features, theta = path.features, path.theta[:1]
     with pytest.raises(ConfeeError, match="stand still in a segment of one round"):
         Structured.of([1], theta, features, 1, end=theta + 0.01).checked(1, 9)
