@@ -19,13 +19,12 @@ from matplotlib.colors import to_rgb
 
 from confee import theory
 from confee.errors import ConfeeError
-from confee.rendering import at, centre, chosen, numbers, render, style
-from confee.rendering.figures import curves
-from confee.rendering.figures.axes import axis
+from confee.rendering import figure, files, looks, numbers, style
+from confee.rendering.cells import at, centre, chosen
+from confee.rendering.figures import axes, curves, decomposition
 from confee.rendering.figures.pace import orders
 from confee.rendering.tables import save as save_table
-from confee.rendering.tables import to_csv, to_latex, to_markdown
-from confee.rendering.tables.table1 import CAPTION, table1
+from confee.rendering.tables import table1, to_csv, to_latex, to_markdown
 from confee.rendering.tables.write import latex
 from confee.simulation.plan import Map
 
@@ -163,7 +162,7 @@ def experiment(labels=LABELS) -> SimpleNamespace:
     worst = pd.concat([worst, more], ignore_index=True)
     t = np.arange(1, 1001)
     return SimpleNamespace(
-        ages=ages(), floor=floor_runs(),
+        ages=ages(), floor_runs=floor_runs(),
         points=points, worst=worst, regret=frame, slopes=slopes, choose=4,
         trace=pd.DataFrame({"t": t, "queries": t // 4}), blocks=[1, 9, 25, 57, 121, 249, 505],
         T=1000, B=250, pieces=pd.DataFrame(FIGURE, columns=["order", "instance", "start", "stop",
@@ -197,21 +196,21 @@ def legend_of(fig) -> list[tuple[str, object]]:
 )
 def test_equal_data_give_equal_bytes(data, name, tmp_path):
     for copy in ("first", "second"):
-        fig = render(name, data)
-        for suffix in ("png", "pdf"):
-            style.save(fig, tmp_path / copy / f"{name}.{suffix}", PROVENANCE)
-    for suffix in ("png", "pdf"):
+        fig = figure(name, data)
+        for suffix in ("png", "pdf", "svg"):
+            files.save(fig, tmp_path / copy / f"{name}.{suffix}", PROVENANCE)
+    for suffix in ("png", "pdf", "svg"):
         paths = [tmp_path / copy / f"{name}.{suffix}" for copy in ("first", "second")]
         first, second = (path.read_bytes() for path in paths)
         assert first == second
-        assert json.loads(style.provenance(paths[0])) == PROVENANCE
+        assert json.loads(files.provenance(paths[0])) == PROVENANCE
         assert b"/CreationDate" not in first
-    assert len(list(paths[0].parent.iterdir())) == 2
+    assert len(list(paths[0].parent.iterdir())) == 3
 
 
 def test_fonts_are_embedded_as_outlines(data, tmp_path):
     pypdf = pytest.importorskip("pypdf")
-    style.save(render("regret-B", data), tmp_path / "a.pdf", PROVENANCE)
+    files.save(figure("regret-B", data), tmp_path / "a.pdf", PROVENANCE)
     reader = pypdf.PdfReader(tmp_path / "a.pdf")
     fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].values()]
     assert fonts
@@ -225,14 +224,14 @@ def test_fonts_are_embedded_as_outlines(data, tmp_path):
 def test_bytes_do_not_depend_on_the_hash_seed(data, tmp_path):
     data.pieces.to_csv(tmp_path / "pieces.csv", index=False)
     program = (
-        "import sys, pandas as pd; from confee.rendering import style;"
-        "from confee.rendering.figures.block import block;"
+        "import sys, pandas as pd; from confee.rendering import files;"
+        "from confee.rendering.figures import block;"
         f"pieces = pd.read_csv({str(tmp_path / 'pieces.csv')!r});"
-        "style.save(block(pieces, 3, 2), sys.argv[1], {})"
+        "files.save(block.draw(pieces, 3, 2), sys.argv[1], {})"
     )
-    fig = render("block", data)
-    style.save(fig, tmp_path / "here" / "block.png", {})  # must not show in the next file
-    style.save(fig, tmp_path / "here" / "block.pdf", {})
+    fig = figure("block", data)
+    files.save(fig, tmp_path / "here" / "block.png", {})  # must not show in the next file
+    files.save(fig, tmp_path / "here" / "block.pdf", {})
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     there = tmp_path / "there" / "block.pdf"
     environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -242,7 +241,7 @@ def test_bytes_do_not_depend_on_the_hash_seed(data, tmp_path):
 
 @pytest.mark.parametrize("name", ["regret-K", *DISTINCT])
 def test_nothing_is_clipped_and_no_tick_labels_overlap(data, name):
-    fig = render(name, data)
+    fig = figure(name, data)
     fig.draw_without_rendering()
     inside = fig.bbox.padded(1)
     texts = [text for legend in fig.legends for text in legend.get_texts()]
@@ -287,45 +286,45 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_odd_data_are_drawn_too(few, case):
     odd = SimpleNamespace(**{**vars(few), **CASES[case](few)})
-    fig = render("regret-B", odd)
+    fig = figure("regret-B", odd)
     if case in ("one point", "one seed", "no rows"):
         fig.draw_without_rendering()
-    render("horizon", odd)
-    render("decomposition", odd)
+    figure("horizon", odd)
+    figure("decomposition", odd)
     if case in ("no regret", "stationary", "no rows"):
-        render("landscape", odd).draw_without_rendering()
+        figure("landscape", odd).draw_without_rendering()
 
 
 def test_an_unknown_figure_is_refused_in_one_line(data):
-    with pytest.raises(ConfeeError, match="no figure 'pie'; there are block"):
-        render("pie", data)
+    with pytest.raises(ConfeeError, match="figure=pie: unknown; known: block"):
+        figure("pie", data)
 
 
 # ------------------------------------------------------------------ what they show
 
 
 def test_a_figure_has_each_label_once_and_each_look_once(data):
-    found = legend_of(render("regret-B", data))
+    found = legend_of(figure("regret-B", data))
     assert len({text for text, _ in found}) == len(found)
     assert found[0][0] == "HyQue  \N{MINUS SIGN}0.33 [\N{MINUS SIGN}0.35, \N{MINUS SIGN}0.31]"
     assert any("oracle: regret 0" in text for text, _ in found)
     assert any("hollow" in text for text, _ in found)
-    looks = style.looks([*style.LOOKS, *(f"new{i}" for i in range(30))])
-    assert len(set(looks.values())) == len(looks)
-    assert len({style.LOOKS[label].color for label in style.LOOKS}) == len(style.LOOKS)
-    assert len({style.LOOKS[label].marker for label in style.LOOKS}) == len(style.LOOKS)
+    every = looks.looks([*looks.LOOKS, *(f"new{i}" for i in range(30))])
+    assert len(set(every.values())) == len(every)
+    assert len({looks.LOOKS[label].color for label in looks.LOOKS}) == len(looks.LOOKS)
+    assert len({looks.LOOKS[label].marker for label in looks.LOOKS}) == len(looks.LOOKS)
 
 
 def test_labels_without_a_look_of_their_own_are_told_apart():
     """By colour or marker, not by dashes alone."""
     labels = [f"mine_{i}" for i in range(30)]
-    found = {(look.color, str(look.marker)) for look in style.looks(labels).values()}
+    found = {(look.color, str(look.marker)) for look in looks.looks(labels).values()}
     assert len(found) == len(labels)
 
 
 def test_a_label_looks_the_same_whatever_else_is_drawn():
-    alone = style.looks(["rexp3b(pool=set)", "glr_ucb"])
-    crowd = style.looks([*style.LOOKS, "glr_ucb"])
+    alone = looks.looks(["rexp3b(pool=set)", "glr_ucb"])
+    crowd = looks.looks([*looks.LOOKS, "glr_ucb"])
     assert all(crowd[label] == look for label, look in alone.items())
 
 
@@ -340,7 +339,7 @@ def test_colours_stay_apart_for_the_colour_blind():
     for matrix in map(np.array, sight.values()):
         seen = {
             label: np.clip(matrix @ np.array(to_rgb(look.color)) ** 2.2, 0, 1) ** (1 / 2.2)
-            for label, look in style.LOOKS.items()
+            for label, look in looks.LOOKS.items()
         }
         for a, one in seen.items():
             for b, other in seen.items():
@@ -367,10 +366,10 @@ def test_a_budget_read_back_from_csv_still_meets_its_points(data):
 
 
 def test_theory_is_dashed_and_the_bound_dotted(data):
-    handles = {text.split(",")[0]: handle for text, handle in legend_of(render("regret-V", data))}
+    handles = {text.split(",")[0]: handle for text, handle in legend_of(figure("regret-V", data))}
     assert handles["theory"].get_linestyle() == "--"
     assert handles["lower bound"].get_color() == style.INK
-    slope = next(text for text, _ in legend_of(render("regret-V", data)) if "theory" in text)
+    slope = next(text for text, _ in legend_of(figure("regret-V", data)) if "theory" in text)
     assert slope.endswith(": 0.33")
 
 
@@ -384,7 +383,7 @@ def test_the_centre_is_where_the_sweeps_meet(data):
 
 
 def test_the_block_is_drawn_as_in_the_paper(data):
-    ax = render("block", data).axes[0]
+    ax = figure("block", data).axes[0]
     words = sorted((text.get_text(), *text.xy) for text in ax.texts)
     assert words == [
         ("active", 1, 3), ("inactive", 9, 3), ("non-query", 15, 2), ("query", 9, 2)
@@ -394,7 +393,7 @@ def test_the_block_is_drawn_as_in_the_paper(data):
 
 
 def test_regimes_show_the_theorems_range_and_hatch_what_is_saturated(data):
-    fig = render("regimes", data)
+    fig = figure("regimes", data)
     ax = fig.axes[0]
     worst = data.worst.merge(data.points[data.points["axis"] == "regimes"])
     mine = worst[worst["label"] == "hyque"]
@@ -408,7 +407,7 @@ def test_regimes_show_the_theorems_range_and_hatch_what_is_saturated(data):
 
 
 def test_levels_have_a_line_for_each_variation_and_hollow_saturated_points(data):
-    fig = render("levels", data)
+    fig = figure("levels", data)
     assert [ax.get_title() for ax in fig.axes] == ["HyQue", "Rexp3B"]
     lines = [line for line in fig.axes[0].lines if line.get_linestyle() == "-"]
     assert len(lines) == 2
@@ -421,15 +420,15 @@ def test_levels_have_a_line_for_each_variation_and_hollow_saturated_points(data)
 
 
 def test_the_floor_lies_under_the_runs_and_says_how_old_data_are(data):
-    fig = render("floor", data)
+    fig = figure("floor", data)
     left, right = fig.axes
     floors = [line for line in left.lines if line.get_color() == "#D55E00"]
     gap, stale = 0.5, 0.02 * len("[0.1, 0.2, 0.5]")
     assert floors[0].get_ydata() == pytest.approx([gap * stale / 2] * 2)
     assert {text.get_text() for text in right.texts} >= {"20%", "10%", "5%"}
     assert len(right.patches) == 2 * 8
-    none = SimpleNamespace(**{**vars(data), "floor": data.floor[:0]})
-    render("floor", none).draw_without_rendering()
+    none = SimpleNamespace(**{**vars(data), "floor_runs": data.floor_runs[:0]})
+    figure("floor", none).draw_without_rendering()
 
 
 def test_orders_of_blocks_follow_restarts():
@@ -453,12 +452,12 @@ def test_numbers_as_a_reader_likes_them():
 
 def test_a_picture_that_cannot_be_written_leaves_the_old_one(data, tmp_path):
     path = tmp_path / "a.png"
-    style.save(render("block", data), path, PROVENANCE)
+    files.save(figure("block", data), path, PROVENANCE)
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        style.save(render("block", data), path, {"data": object()})  # type: ignore[dict-item]
+        files.save(figure("block", data), path, {"data": object()})  # type: ignore[dict-item]
     with pytest.raises(ConfeeError, match="saved as"):
-        style.save(render("block", data), tmp_path / "a.gif", PROVENANCE)
+        files.save(figure("block", data), tmp_path / "a.gif", PROVENANCE)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
 
@@ -467,7 +466,7 @@ def test_drawing_leaves_the_callers_settings_alone(data):
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 17}):
-        axis(data.worst, data.points, "B", data.slopes)
+        axes.draw(data.worst, data.points, "B", data.slopes)
         assert matplotlib.rcParams["font.size"] == 17
 
 
@@ -477,7 +476,7 @@ def test_drawing_leaves_the_callers_settings_alone(data):
 def test_table_says_what_ran_and_what_did_not(data):
     slopes = data.slopes
     slopes = slopes[~((slopes["policy"] == "rexp3b") & (slopes["axis"] == "K"))]
-    table = table1(slopes)
+    table = table1.make(slopes)
     assert len(table) == 5
     measured = table.set_index("Paper").filter(like="Measured")
     assert set(measured.loc["Wei and Luo (2021)"]) == {"not run"}
@@ -508,16 +507,18 @@ def test_latex_escapes_what_is_not_a_formula():
 
 def test_tables_are_saved_with_their_origin(data, tmp_path):
     for suffix in ("csv", "md", "tex"):
-        save_table(table1(data.slopes), tmp_path / f"t.{suffix}", PROVENANCE, CAPTION)
+        save_table(table1.make(data.slopes), tmp_path / f"t.{suffix}", PROVENANCE, table1.READING)
     assert "0123" in (tmp_path / "t.md").read_text()
     assert (tmp_path / "t.tex").read_text().startswith('% {"command"')
     with pytest.raises(ConfeeError, match="a table is"):
-        save_table(table1(data.slopes), tmp_path / "t.docx", PROVENANCE)
+        save_table(table1.make(data.slopes), tmp_path / "t.docx", PROVENANCE)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
-    save_table(table1(data.slopes), tmp_path / "t.tex", PROVENANCE, CAPTION, "tab:measured")
+    save_table(
+        table1.make(data.slopes), tmp_path / "t.tex", PROVENANCE, table1.READING, "tab:measured"
+    )
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"
         r"\begin{document}\input{t}\end{document}"
@@ -533,8 +534,6 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
 @pytest.mark.parametrize("case", range(6))
 def test_decomposition_of_a_policy_without_spread(case):
     """Means taken in two orders differ in the last digit; the interval must not turn negative."""
-    from confee.rendering.figures.decomposition import decomposition
-
     rng = np.random.default_rng(case)
     rows = []
     for T in (1000, 1100, 1234, 1717):
@@ -543,4 +542,7 @@ def test_decomposition_of_a_policy_without_spread(case):
         cell = {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0}
         play = cell | parts | {"regret": regret, "regret_no_data": regret}
         rows += [play | {"seed": seed} for seed in range(7)]
-    assert decomposition(pd.DataFrame(rows)).axes
+    runs = pd.DataFrame(rows)
+    cells = runs.drop_duplicates("T")
+    points = cells.assign(axis="T", point=1000, phase=range(len(cells)))
+    assert decomposition.draw(runs, cells.assign(gap=math.nan), points, 7).axes

@@ -17,8 +17,8 @@ from confee import config, theory
 from confee.errors import ConfeeError
 from confee.evidence.ranking import MARGIN, PAIRS, compare, heat, played, questions, ranking
 from confee.policies import POLICIES
-from confee.rendering import FIGURES, TABLES, render, style
-from confee.rendering.figures.shootout import KINDS, order, short
+from confee.rendering import FIGURES, caption, figure, looks, table
+from confee.rendering.figures.shootout import order, short
 from confee.rendering.tables import to_latex, to_markdown
 from confee.simulation.needs import RANKED
 from confee.simulation.plan import plan
@@ -231,9 +231,9 @@ def test_all_runs_are_paired(run):
 
 def test_names_and_looks_are_there_for_all_that_is_drawn(run):
     labels = {u.cell.label for u in run.plan.units}
-    assert {label for label in labels if "(" not in label} <= set(style.LOOKS)
+    assert {label for label in labels if "(" not in label} <= set(looks.LOOKS)
     kinds = {o.adversary for u in run.plan.units for o in u.opponents}
-    assert kinds <= {kind.partition("(")[0] for kind in KINDS}
+    assert kinds <= {kind.partition("(")[0] for kind in looks.KINDS}
 
 
 def test_it_costs_minutes(run):
@@ -307,7 +307,7 @@ def test_a_small_one_from_plan_to_pictures(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["shootout", "ranking"])
 def test_nothing_is_clipped_and_no_panel_is_empty(made, name):
-    fig = render(name, made)
+    fig = figure(name, made)
     fig.draw_without_rendering()
     inside = fig.bbox.padded(1)
     for ax in fig.axes:
@@ -330,7 +330,7 @@ def test_nothing_is_clipped_and_no_panel_is_empty(made, name):
 
 
 def test_a_number_stays_in_its_square(made):
-    fig = render("shootout", made)
+    fig = figure("shootout", made)
     fig.draw_without_rendering()
     ax = fig.axes[0]
     squares = {(p.get_x() + 0.5, p.get_y() + 0.5): p.get_window_extent() for p in ax.patches}
@@ -354,9 +354,9 @@ def test_rows_are_grouped_by_what_a_policy_is_told(made):
 
 
 def test_which_policy_names_the_winner_and_marks_what_it_is_told(made):
-    table, caption = TABLES["which_policy"].make(made)
-    assert list(table.columns)[2:] == ["$B = T^{0.6}$", "$B = T$"]
-    rows = table.set_index(["Variation $V_T$", "Least regret"])["$B = T$"]
+    sheet = table("which_policy", made)
+    assert list(sheet.columns)[2:] == ["$B = T^{0.6}$", "$B = T$"]
+    rows = sheet.set_index(["Variation $V_T$", "Least regret"])["$B = T$"]
     assert len(rows) == 6
     known = rows["known, above 0", "mean over adversaries"]
     assert known.startswith("Rexp3B (V) [")
@@ -366,23 +366,24 @@ def test_which_policy_names_the_winner_and_marks_what_it_is_told(made):
     assert "(V)" not in unknown
     assert "(S)" not in unknown
     assert f"against told {math.exp(0.5):.1f}" in unknown
-    for text in (to_markdown(table), to_latex(table, caption)):
+    said = caption("which_policy", made)
+    for text in (to_markdown(sheet), to_latex(sheet, said)):
         assert "Rexp3B" in text
 
 
 def test_questions_are_a_table_of_intervals(made):
-    table, _ = TABLES["questions"].make(made)
-    rows = table[table["Question"] == "restarts"]
+    sheet = table("questions", made)
+    rows = sheet[sheet["Question"] == "restarts"]
     assert set(rows["Restarts"]) == {"3 against 0"}
-    cell = table["$B = T$"].iloc[0]
+    cell = sheet["$B = T$"].iloc[0]
     assert cell.count("[") == cell.count("]") == 1
-    asked = set(table.loc[table["Question"] == "changes placed otherwise", "Regret of"])
+    asked = set(sheet.loc[sheet["Question"] == "changes placed otherwise", "Regret of"])
     assert asked == {"Rexp3B, packed for Rexp3B", "UCB1, packed for Rexp3B"}
 
 
 def test_nothing_played_is_drawn_and_written_too(made):
     none = SimpleNamespace(**{k: v[:0] for k, v in vars(made).items()})
     for name in ("shootout", "ranking"):
-        render(name, none).draw_without_rendering()
+        figure(name, none).draw_without_rendering()
     for name in ("which_policy", "questions"):
-        TABLES[name].make(none)
+        table(name, none)

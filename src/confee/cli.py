@@ -148,7 +148,7 @@ def _list(chosen: Any) -> None:
     lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
     lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
-    lines += [(name, "figure", recipe.shows) for name, recipe in FIGURES.items()]
+    lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)
     for name, kind, summary in lines:
         print(f"{name:{width}}  {kind:10}  {summary}")

@@ -241,6 +241,8 @@ class Experiment:
     figures: Sequence[str]
     resolved: Mapping[str, Any]
     unplayed: Sequence[str]
+    overrides: str
+    """What makes it again: what was given, but for `jobs`."""
 
 
 def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
@@ -313,6 +315,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         figures=_names(values["figures"], "figures"),
         resolved=resolved,
         unplayed=unplayed,
+        overrides=shlex.join(o for o in overrides if not _key(o).startswith("jobs")),
     )
 
 

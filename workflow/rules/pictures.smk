@@ -5,7 +5,7 @@ rule figure:
         due=lambda at: run.due(at.name),
         results=lambda at: run.rests_on(at.name),
     output:
-        files=multiext(f"{figures}/{{name}}", ".pdf", ".png"),
+        files=multiext(f"{figures}/{{name}}", ".pdf", ".png", ".svg", ".txt"),
         note=run.note("{name}"),
     params:
         key=lambda at: run.keys[at.name],
@@ -20,9 +20,9 @@ rule figure:
 rule table:
     input:
         due=lambda at: run.due(at.name),
-        slopes=f"{results}/slopes.csv",
+        results=lambda at: run.rests_on(at.name),
     output:
-        files=multiext(f"{figures}/{{name}}", ".csv", ".md", ".tex"),
+        files=multiext(f"{figures}/{{name}}", ".csv", ".md", ".tex", ".txt"),
         note=run.note("{name}"),
     params:
         key=lambda at: run.keys[at.name],

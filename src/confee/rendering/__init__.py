@@ -1,19 +1,20 @@
-"""Pictures and tables: pure functions from data frames, that know nothing of the workflow.
+"""Figures and tables: pure functions of data frames, that know nothing of the workflow.
 
-`FIGURES` names what can be drawn of an experiment; `render(name, data)` draws it. Matplotlib is
-imported only when something is drawn. In a notebook, call the functions themselves:
+`FIGURES` and `TABLES` name what there is; nothing is imported before something is drawn. In a
+notebook, call a module's own functions:
 
-    from confee.rendering.figures.axes import axis
-    axis(worst, points, "B", slopes)
+    from confee.rendering.figures import regimes
+    regimes.draw(worst, points)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confee.errors import ConfeeError
-from confee.rendering.cells import CELL, keys
 from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
@@ -22,220 +23,136 @@ if TYPE_CHECKING:
 
 
 class Recipe(NamedTuple):
-    """What a picture shows, the attributes of the data it reads, how it is drawn, and the axes of
-    the grid, maps, studies (`study:<name>`) or a claim's own cells (`asked:<first word of its id>`)
-    without which there is nothing to draw."""
+    """What is to be known of a figure or a table before it is made.
 
-    shows: str
+    `needs` are the attributes of the data that its functions take, by these names; without any of
+    `axes` (of the grid, a map, `study:<name>`, or `asked:<first word of a claim's id>`) there is
+    nothing to show. `section` is where the report shows it.
+    """
+
+    title: str
+    section: str
     needs: tuple[str, ...]
-    draw: Callable[[Any], Figure]
     axes: tuple[str, ...] = ()
     maps: tuple[str, ...] = ()
     """Maps it shows: where a run is told its claims, they are played if the figure is named."""
+    claims: tuple[str, ...] = ()
+    """Ids of claims, or their first words, that it is evidence for."""
+    module: str = ""
+    """Of rendering.figures or rendering.tables; its name if empty."""
+    fixed: Mapping[str, Any] = {}
+    """Further arguments of its functions."""
 
 
-class Sheet(NamedTuple):
-    """What a table says, how it is made (with its caption), its label in LaTeX, and the axes and
-    maps of which there must be one."""
+BASICS = "Regret against each axis"
+WHY = "Where the regret comes from"
+MEANS = "How the policies work"
+WHO = "Which policy to use"
+VERDICTS = "The paper's claims"
+BEYOND = "Beyond arms"
 
-    shows: str
-    make: Callable[[Any], tuple[pd.DataFrame, str]]
-    label: str
-    axes: tuple[str, ...]
+SECTIONS = (VERDICTS, WHO, BASICS, WHY, MEANS, BEYOND)
+"""In the order of the report."""
 
 
-def _axis(which: str) -> Recipe:
-    def draw(data: Any) -> Figure:
-        from confee.rendering.figures.axes import axis
-
-        return axis(data.worst, data.points, which, data.slopes)
-
+def _axis(axis: str, *claims: str) -> Recipe:
+    title = f"Worst-case regret against {axis}"
     needs = ("worst", "points", "slopes")
-    return Recipe(f"worst-case regret against {which}", needs, draw, (which,))
-
-
-def _block(data: Any) -> Figure:
-    from confee.rendering.figures.block import block
-
-    return block(data.pieces, data.n, data.b)
-
-
-def _horizon(data: Any) -> Figure:
-    from confee.rendering.figures.horizon import horizon
-
-    return horizon(data.worst, data.points)
-
-
-def _landscape(data: Any) -> Figure:
-    from confee.rendering.figures.landscape import landscape
-
-    cells = centre(data.points)
-    rows = at(data.regret, cells)
-    return landscape(rows[rows["seed"] < data.choose], at(data.worst, cells))
-
-
-def _floor(data: Any) -> Figure:
-    from confee.rendering.figures.floor import floor
-
-    return floor(data.ages, data.floor)
-
-
-def _levels(data: Any) -> Figure:
-    from confee.rendering.figures.levels import levels
-
-    return levels(data.worst, data.points, ("floor", "billion"))
-
-
-def _regimes(data: Any) -> Figure:
-    from confee.rendering.figures.regimes import regimes
-
-    return regimes(data.worst, data.points)
-
-
-def _pace(data: Any) -> Figure:
-    from confee.rendering.figures.pace import pace
-
-    return pace(data.trace, data.blocks, data.T, data.B)
-
-
-def _decomposition(data: Any) -> Figure:
-    from confee.rendering.figures.decomposition import decomposition
-
-    cells = centre(data.points)
-    rows = at(data.regret, cells).dropna(subset=["regret_error"])  # none where rules are played
-    return decomposition(chosen(rows, at(data.worst, cells), data.choose))
-
-
-def _shootout(data: Any) -> Figure:
-    from confee.rendering.figures.shootout import shootout
-
-    return shootout(data.heat)
-
-
-def _ranking(data: Any) -> Figure:
-    from confee.rendering.figures.ranking import ranking
-
-    return ranking(data.ranking)
-
-
-def _extensions(data: Any) -> Figure:
-    from confee.rendering.figures.extensions import extensions
-
-    return extensions(*data.extensions)
-
-
-def _table1(data: Any) -> tuple[pd.DataFrame, str]:
-    from confee.rendering.tables.table1 import CAPTION, table1
-
-    return table1(data.slopes), CAPTION
-
-
-def _which_policy(data: Any) -> tuple[pd.DataFrame, str]:
-    from confee.rendering.tables.which_policy import CAPTION, which_policy
-
-    return which_policy(data.ranking), CAPTION
-
-
-def _questions(data: Any) -> tuple[pd.DataFrame, str]:
-    from confee.rendering.tables.questions import CAPTION, questions
-
-    return questions(data.questions), CAPTION
+    return Recipe(title, BASICS, needs, (axis,), (), claims, "axes", {"axis": axis})
 
 
 FIGURES: dict[str, Recipe] = {
-    "block": Recipe("the paper's block, from the scheduler", ("pieces", "n", "b"), _block),
-    "regret-T": _axis("T"),
-    "regret-B": _axis("B"),
-    "regret-V": _axis("V"),
-    "regret-K": _axis("K"),
-    "horizon": Recipe("regret over the rate against T", ("worst", "points"), _horizon, ("T",)),
+    "block": Recipe("One block of HyQue", MEANS, ("pieces", "n", "b"), claims=("density",)),
+    "regret-T": _axis("T", "hyque-rate", "rexp3b-rate"),
+    "regret-B": _axis("B", "hyque-rate", "rexp3b-rate"),
+    "regret-V": _axis("V", "hyque-rate", "rexp3b-rate"),
+    "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
+    "horizon": Recipe(
+        "Regret over the rate against T", BASICS, ("worst", "points"), ("T",),
+        claims=("hyque-rate", "rexp3b-rate"),
+    ),
     "landscape": Recipe(
-        "regret over the grid of adversaries, at the centre",
-        ("regret", "worst", "points", "choose"),
-        _landscape,
+        "The landscape of adversaries", WHY, ("regret", "worst", "points", "choose"),
     ),
     "floor": Recipe(
-        "why HyQue without restarts has a floor", ("ages", "floor"), _floor, ("study:ages",)
+        "Why HyQue without restarts has a floor", WHY, ("ages", "floor_runs"), ("study:ages",),
+        claims=("hyque-floor",),
     ),
     "levels": Recipe(
-        "regret over the rate against T, at small and large V",
-        ("worst", "points"),
-        _levels,
-        ("floor",),
-        maps=("floor", "billion"),
+        "Regret over the rate at small and large V", BASICS, ("worst", "points"), ("floor",),
+        maps=("floor", "billion"), claims=("hyque-floor", "hyque-rate"),
     ),
     "regimes": Recipe(
-        "regret over the rate, over budgets and variations",
-        ("worst", "points"),
-        _regimes,
-        ("regimes",),
-        maps=("regimes",),
+        "Where the rate holds: budgets and variations", BASICS, ("worst", "points"), ("regimes",),
+        maps=("regimes",), claims=("hyque-rate", "rexp3b-rate"),
     ),
-    "pace": Recipe("queries against an even pace", ("trace", "blocks", "T", "B"), _pace),
+    "pace": Recipe("The pace of the queries", MEANS, ("trace", "blocks", "T", "B"),
+                   claims=("hyque-budget", "on-demand-free")),
     "decomposition": Recipe(
-        "the parts of regret, at the centre",
-        ("regret", "worst", "points", "choose"),
-        _decomposition,
+        "The parts of regret", WHY, ("regret", "worst", "points", "choose"),
+        claims=("query-regret", "error-regret", "drift-regret", "decomposition"),
     ),
     "shootout": Recipe(
-        "normalised regret, policies against adversaries",
-        ("heat",),
-        _shootout,
-        ("shootout",),
-        maps=RANKED,
+        "All policies against all adversaries", WHO, ("heat",), ("shootout",), maps=RANKED,
     ),
     "extensions": Recipe(
-        "HyQue over other base algorithms, against B and V",
-        ("extensions",),
-        _extensions,
-        ("asked:extension",),
+        "HyQue over other base algorithms", BEYOND, ("setting_worst", "setting_points"),
+        ("asked:extension",), claims=("extension",),
     ),
     "ranking": Recipe(
-        "who is how far from the best", ("ranking",), _ranking, ("shootout",), maps=RANKED
+        "Who is how far from the best", WHO, ("ranking",), ("shootout",), maps=RANKED,
     ),
-}
+}  # fmt: skip
 
-TABLES: dict[str, Sheet] = {
-    "table1": Sheet("the paper's Table 1", _table1, "rates", ("T", "B", "V", "K")),
-    "which_policy": Sheet("which policy to use", _which_policy, "which", ("shootout",)),
-    "questions": Sheet("patterns, restarts, plans", _questions, "questions", ("shootout",)),
-}
-
-
-def render(name: str, data: Any) -> Figure:
-    """Draw one figure of `FIGURES` from an object with the attributes that it needs."""
-    if name not in FIGURES:
-        raise ConfeeError(f"no figure {name!r}; there are {', '.join(FIGURES)}")
-    return FIGURES[name].draw(data)
+TABLES: dict[str, Recipe] = {
+    "table1": Recipe(
+        "The paper's Table 1, measured", VERDICTS, ("slopes",), ("T", "B", "V", "K"),
+        claims=("table-rows", "hyque-rate", "rexp3b-rate"),
+    ),
+    "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
+    "questions": Recipe(
+        "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),
+    ),
+}  # fmt: skip
 
 
-# ------------------------------------------------------------------ the centre of the sweeps
+def recipe(name: str) -> Recipe:
+    """The figure or table of this name. Raises ConfeeError if there is none."""
+    if name in FIGURES:
+        return FIGURES[name]
+    if name in TABLES:
+        return TABLES[name]
+    raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")
 
 
-def centre(points: pd.DataFrame) -> pd.DataFrame:
-    """The cells of all labels at the settings where most sweeps meet, in all phases."""
-    counts = points.groupby(CELL[1:])["axis"].nunique().rename("axes").reset_index()
-    middle = counts.loc[counts["axes"] == counts["axes"].max(), CELL[1:]]
-    return points[CELL].drop_duplicates().merge(middle, on=CELL[1:])
+def module_name(name: str) -> str:
+    """The module that makes a figure or a table."""
+    kind = "figures" if name in FIGURES else "tables"
+    return f"confee.rendering.{kind}.{recipe(name).module or name}"
 
 
-def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame that belong to these cells."""
-    return frame[keys(frame).isin(set(keys(cells)))]
+def figure(name: str, data: Any) -> Figure:
+    """Draws one figure of FIGURES from an object with the attributes that it needs."""
+    return _module(name).draw(**arguments(name, data))
 
 
-def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame:
-    """The rows against the adversary chosen as worst for their cell, at the chosen gap.
+def table(name: str, data: Any) -> pd.DataFrame:
+    """Makes one table of TABLES, likewise."""
+    return _module(name).make(**arguments(name, data))
 
-    Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
-    """
-    from confee.evidence.strength import gaps
 
-    names = ["key", "adversary"]
-    picks = worst.assign(key=keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
-    rows = rows.assign(key=keys(rows)).merge(picks, on=names)
-    gap, pick = gaps(rows), rows["pick"]
-    rows = rows[gap.isna() | pick.isna() | ((gap / pick - 1).abs() < 1e-9)]
-    fresh = rows["seed"] >= choose
-    rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
-    return rows.drop(columns=["key", "pick"])
+def caption(name: str, data: Any) -> str:
+    """What a figure or a table shows, and how to read it: text with formulas between dollars."""
+    module = _module(name)
+    finding = getattr(module, "finding", lambda **_: "")(**arguments(name, data))
+    return f"{finding} {getattr(module, 'READING', '')}".strip()
+
+
+def arguments(name: str, data: Any) -> dict[str, Any]:
+    """What the functions of a figure or a table are called with."""
+    wanted = recipe(name)
+    return {**{need: getattr(data, need) for need in wanted.needs}, **wanted.fixed}
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(module_name(name))

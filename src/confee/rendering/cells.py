@@ -1,4 +1,4 @@
-"""Which rows of a frame belong together: those of one cell, or of all variations."""
+"""Which rows of a frame belong together: those of one cell, of the centre, of all variations."""
 
 from __future__ import annotations
 
@@ -16,6 +16,35 @@ def keys(frame: pd.DataFrame) -> pd.Series:
 
     keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
     return pd.Series(keys, index=frame.index, dtype=str)
+
+
+def centre(points: pd.DataFrame) -> pd.DataFrame:
+    """The cells of all labels at the settings where most sweeps meet, in all phases."""
+    counts = points.groupby(CELL[1:])["axis"].nunique().rename("axes").reset_index()
+    middle = counts.loc[counts["axes"] == counts["axes"].max(), CELL[1:]]
+    return points[CELL].drop_duplicates().merge(middle, on=CELL[1:])
+
+
+def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a frame that belong to these cells."""
+    return frame[keys(frame).isin(set(keys(cells)))]
+
+
+def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """The rows against the adversary chosen as worst for their cell, at the chosen gap.
+
+    Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
+    """
+    from confee.evidence.strength import gaps
+
+    names = ["key", "adversary"]
+    picks = worst.assign(key=keys(worst))[[*names, "gap"]].rename(columns={"gap": "pick"})
+    rows = rows.assign(key=keys(rows)).merge(picks, on=names)
+    gap, pick = gaps(rows), rows["pick"]
+    rows = rows[gap.isna() | pick.isna() | ((gap / pick - 1).abs() < 1e-9)]
+    fresh = rows["seed"] >= choose
+    rows = rows[fresh | ~fresh.groupby(rows["key"]).transform("any")]
+    return rows.drop(columns=["key", "pick"])
 
 
 def all_variations(ranking: pd.DataFrame) -> pd.DataFrame:

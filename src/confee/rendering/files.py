@@ -1,11 +1,73 @@
-"""Where a picture or a table says it comes from."""
+"""Figures as files: PDF, PNG and SVG that say where they come from; equal figures, equal bytes."""
 
 from __future__ import annotations
 
+import html
 import json
+import pickle
+import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confee.errors import ConfeeError
+from confee.simulation.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def origin(provenance: Mapping[str, str]) -> str:
     """One ASCII line that says where a file comes from: JSON with sorted keys."""
     return json.dumps(dict(provenance), sort_keys=True)
+
+
+def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
+    """Write PDF, PNG or SVG (by suffix), whole or not at all; equal figures give equal bytes.
+
+    `provenance` should hold `data` (the hash of what was drawn) and `command` (what remakes it);
+    it is kept in the file: `provenance(path)` reads it back. Raises ConfeeError on another suffix.
+    """
+    from confee.rendering import style
+
+    path = Path(path)
+    text = origin(provenance)
+    match path.suffix:
+        case ".pdf":
+            metadata: dict[str, Any] = {
+                "CreationDate": None,
+                "Title": path.stem,
+                "Subject": provenance.get("command", ""),
+                "Keywords": text,
+            }
+        case ".png":
+            metadata = {"Title": path.stem, "confee": text}
+        case ".svg":
+            metadata = {"Date": None, "Creator": "confee", "Title": path.stem, "Description": text}
+        case other:
+            known = ".pdf, .png or .svg"
+            raise ConfeeError(f"{path}: a figure is saved as {known}, not {other or 'bare'}")
+    # A copy: laying a figure out moves it a little, and its second file would show that.
+    copy = pickle.loads(pickle.dumps(fig))
+
+    def write(part: Path) -> None:
+        with style.applied():
+            copy.savefig(part, format=path.suffix[1:], metadata=metadata)
+
+    write_whole(path, write)
+
+
+def provenance(path: str | Path) -> str:
+    """The JSON line that `save` put into a file; empty where there is none."""
+    data = Path(path).read_bytes()
+    if data.startswith(b"%PDF"):
+        found = re.search(rb"/Keywords \(((?:\\.|[^\\)])*)\)", data, re.DOTALL)
+        return re.sub(rb"\\(.)", rb"\1", found[1], flags=re.DOTALL).decode() if found else ""
+    if data.startswith(b"<?xml"):
+        found = re.search(rb"<dc:description>(.*?)</dc:description>", data, re.DOTALL)
+        return html.unescape(found[1].decode()) if found else ""
+    place = data.find(b"tEXtconfee\0")
+    if place < 0:
+        return ""
+    length = int.from_bytes(data[place - 4 : place])
+    return data[place + 4 : place + 4 + length].partition(b"\0")[2].decode()

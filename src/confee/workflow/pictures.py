@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +13,9 @@ import numpy as np
 
 from confee import theory
 from confee.canonical import digest
-from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES, render
+from confee.claims.judging.verdict import Verdict
+from confee.rendering import TABLES, arguments, caption, figure, recipe, table
+from confee.simulation import files
 from confee.workflow import results
 
 if TYPE_CHECKING:
@@ -81,17 +84,37 @@ class Data:
         return ages[ages["policy"] == "hyque"]
 
     @cached_property
-    def floor(self) -> pd.DataFrame:
+    def floor_runs(self) -> pd.DataFrame:
         """The runs beside those schedules."""
         asked = results.runs(self.plan, "asked.parquet")
         return asked[asked["ask"] == "hyque-floor"]
 
+    # The extension section: worst cases and points of the settings that its claims play.
+
     @cached_property
-    def extensions(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Worst cases and points of the settings that the claims of the extension section play."""
+    def _settings(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         from confee.claims.extension import drawn_from
 
         return drawn_from(results.runs(self.plan, "asked.parquet"), self.plan["toy"])
+
+    @property
+    def setting_worst(self) -> pd.DataFrame:
+        return self._settings[0]
+
+    @property
+    def setting_points(self) -> pd.DataFrame:
+        return self._settings[1]
+
+    # Verdicts.
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """claims.json as a frame, a row a claim, with `failed` of its control."""
+        import pandas as pd
+
+        rows = [dataclasses.asdict(v) for v in results.verdicts(results.folder(self.plan).name)]
+        table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Verdict)])
+        return table.assign(failed=[control.get("failed") for control in table["control"]])
 
     # The block figure.
 
@@ -152,43 +175,67 @@ class Data:
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
-FROM_RESULTS = {
-    "regret", "worst", "points", "slopes", "choose", "ages", "floor", "heat", "ranking",
-    "extensions",
-}  # fmt: skip
-"""What pictures need that is in results; the others show the code alone."""
+OF_THE_CODE = {"pieces", "n", "b", "trace", "blocks", "T", "B"}
+"""What pictures need that no result holds: they show the code alone."""
 
 
 def alone(name: str) -> bool:
     """Whether a figure or table is drawn without any results."""
-    return name in FIGURES and not set(FIGURES[name].needs) & FROM_RESULTS
+    return set(recipe(name).needs) <= OF_THE_CODE
+
+
+def rests_on_verdicts(name: str) -> bool:
+    """Whether it shows verdicts."""
+    return "claims" in recipe(name).needs
 
 
 def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Path]:
-    """Draws a figure or table of an experiment into each of `targets` (by suffix).
+    """Makes a figure or table of an experiment in each of `targets` (by suffix; .txt: its caption).
 
     Raises ConfeeError on an unknown name.
     """
     data = Data(plan)
-    experiment = plan["about"]["config"]["name"]
     made = [Path(target) for target in targets]
     suffix = "csv" if name in TABLES else "pdf"
+    experiment = results.folder(plan).name
     about = {
-        "data": digest(name if alone(name) else plan["about"]),
-        "command": f"snakemake figures/{experiment}/{name}.{suffix}",
+        "data": fingerprint(arguments(name, data)),
+        "command": results.command(plan, f"figures/{experiment}/{name}.{suffix}"),
     }
+    said = caption(name, data)
+    for file in made:
+        if file.suffix == ".txt":
+            files.write_text(file, said + "\n")
+    shown = [file for file in made if file.suffix != ".txt"]
     if name in TABLES:
         from confee.rendering.tables.write import save as save_table
 
-        table, caption = TABLES[name].make(data)
-        for target in made:
-            save_table(table, target, about, caption, TABLES[name].label)
+        sheet = table(name, data)
+        for file in shown:
+            save_table(sheet, file, about, said, f"tab:{name}")
         return made
-    if name not in FIGURES:
-        raise ConfeeError(f"figure={name}: unknown; known: {', '.join([*FIGURES, *TABLES])}")
-    from confee.rendering.style import save
+    from confee.rendering.files import save
 
-    figure = render(name, data)
-    for file in made:
-        save(figure, file, about)
+    picture = figure(name, data)
+    for file in shown:
+        save(picture, file, about)
     return made
+
+
+def fingerprint(shown: Mapping[str, Any]) -> str:
+    """A hash of all that is drawn: of frames the columns and every value."""
+    import pandas as pd
+
+    said: dict[str, Any] = {}
+    for name, value in shown.items():
+        if isinstance(value, pd.DataFrame):
+            rows = pd.util.hash_pandas_object(value.astype({c: str for c in _mixed(value)}), False)
+            rows_hash = hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()
+            value = [list(map(str, value.columns)), rows_hash]
+        said[name] = value
+    return digest(said)
+
+
+def _mixed(frame: pd.DataFrame) -> list[str]:
+    """Columns of lists and mappings, which have no hash of their own."""
+    return [c for c in frame if any(isinstance(v, dict | list | tuple) for v in frame[c])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,12 @@ def read_plan(file: Path) -> dict[str, Any]:
 
 def folder(plan: Mapping[str, Any]) -> Path:
     return RESULTS / plan["about"]["config"]["name"]
+
+
+def command(plan: Mapping[str, Any], target: str = "") -> str:
+    """What makes a target of this experiment again, or all of it: no cores, no paths, no `jobs`."""
+    config = f"--config overrides={shlex.quote(plan['overrides'])}" if plan["overrides"] else ""
+    return " ".join(filter(None, ["snakemake", target, config]))
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:

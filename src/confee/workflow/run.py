@@ -14,15 +14,18 @@ from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
 from confee.code import code_hash
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES
+from confee.rendering import FIGURES, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
-from confee.workflow.pictures import SHOWN, alone
+from confee.workflow.pictures import SHOWN, alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
+
+ALSO = (["confee.rendering.files"], ["confee.rendering.tables.write"])
+"""What figures and tables are written by."""
 
 STUDY_SECONDS = 20.0
 """Studies are cut into jobs of about so long."""
@@ -187,6 +190,7 @@ class Run:
         return dumps(
             {
                 "about": self.about,
+                "overrides": self.experiment.overrides,
                 "toy": self.experiment.toy,
                 "experiment": self.experiment.experiment,
                 "choose": self.experiment.seeds.choose,
@@ -218,9 +222,10 @@ class Run:
         judging = code_hash(["confee.claims", "confee.claims.ledger", *named])
         made["claims"] = digest(["claims", made["slopes"], judging, self.claims])
         for name in (*FIGURES, *TABLES):
-            modules = [*picture_modules(name), *SHOWN.get(name, ())]
+            modules = [module_name(name), *ALSO[name in TABLES], *SHOWN.get(name, ())]
             drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
-            made[name] = digest([name, *([] if alone(name) else [made["slopes"]]), drawing])
+            above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
+            made[name] = digest([name, *([] if alone(name) else above), drawing])
         return made
 
     def due(self, stage: str) -> str:
@@ -229,7 +234,11 @@ class Run:
 
     def rests_on(self, picture: str) -> list[str]:
         """The results that a figure or table is drawn from: none if it shows the code alone."""
-        return [] if alone(picture) else [f"results/{self.name}/slopes.csv"]
+        if alone(picture):
+            return []
+        return [
+            f"results/{self.name}/{'claims.json' if rests_on_verdicts(picture) else 'slopes.csv'}"
+        ]
 
     def note(self, stage: str) -> str:
         """The output beside the files of a stage."""
@@ -328,13 +337,6 @@ def _by_time(studies: Sequence[Study]) -> list[list[Study]]:
         made[-1].append(study)
         left -= study.seconds
     return made
-
-
-def picture_modules(name: str) -> list[str]:
-    """The modules that draw a figure or a table."""
-    if name in TABLES:
-        return [f"confee.rendering.tables.{name}", "confee.rendering.tables.write"]
-    return [f"confee.rendering.figures.{'axes' if name.startswith('regret-') else name}"]
 
 
 def _done(name: str) -> str:

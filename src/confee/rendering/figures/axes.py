@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.figures import curves as shared
 
 
 @style.styled
-def axis(
+def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> Figure:
     """R/T against T, B, V or K, both logarithmic: a line a label, with the theory's slope.
@@ -31,12 +31,12 @@ def axis(
     shared.horizontal([top] if low is None else [top, low], table, axis)
     top.set_ylabel("worst-case $R/T$")
 
-    looks = style.looks(table["label"])
+    drawn_as = looks.looks(table["label"])
     found = _exponents(slopes, axis)
     handles = []
-    for label in style.ordered(table["label"]):
-        text = f"{style.display(label)}  {found.get(label, 'no fit' if found else '')}".strip()
-        handles.append(shared.handle(looks[label], text))
+    for label in looks.ordered(table["label"]):
+        text = f"{looks.display(label)}  {found.get(label, 'no fit' if found else '')}".strip()
+        handles.append(shared.handle(drawn_as[label], text))
     if theory is not None:
         text = r"theory, $\propto (KV/B)^{1/3}$"
         text += "" if math.isnan(theory) else f": {numbers.signed(theory)}"

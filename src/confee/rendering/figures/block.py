@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from confee.rendering import style
+from confee.rendering import looks, style
 
 WIDTHS = {"query": 3.2, "idle": 3.2, "inactive": 0.9}
 DOTS = 64
@@ -16,7 +16,7 @@ WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
 
 
 @style.styled
-def block(pieces: pd.DataFrame, n: int, b: int) -> Figure:
+def draw(pieces: pd.DataFrame, n: int, b: int) -> Figure:
     """Which instance is active when, and when it queries: a row for each order.
 
     `pieces`: order, instance, start, stop (rounds of the block, from 0, half-open), kind in
@@ -26,7 +26,7 @@ def block(pieces: pd.DataFrame, n: int, b: int) -> Figure:
     fig = style.figure(0.55 + 0.36 * (n + 1))
     ax = fig.subplots()
     for piece in pieces.itertuples():
-        color = style.PALETTE[(n - piece.order) % len(style.PALETTE)]
+        color = looks.PALETTE[(n - piece.order) % len(looks.PALETTE)]
         start, stop = [piece.start], [piece.stop]
         if piece.kind == "idle":  # dots that fill the piece, however long it is
             dots = max(1, round((piece.stop - piece.start) * DOTS / length))
@@ -64,7 +64,7 @@ def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
         row = best.iloc[0]
         said.append((row["order"], (row["start"] + row["stop"]) / 2, word))
     for order, middle, word in said:
-        color = style.PALETTE[int(n - order) % len(style.PALETTE)]
+        color = looks.PALETTE[int(n - order) % len(looks.PALETTE)]
         ax.annotate(
             word,
             (middle, order),
@@ -94,7 +94,7 @@ def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
     ax.tick_params(axis="x", which="both", direction="inout")
     ax.set_yticks(range(n + 1), [f"$m = {order}$" for order in range(n + 1)])
     for order, text in enumerate(ax.get_yticklabels()):
-        text.set_color(style.PALETTE[(n - order) % len(style.PALETTE)])
+        text.set_color(looks.PALETTE[(n - order) % len(looks.PALETTE)])
         text.set_fontsize(9)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "bottom"]].set_visible(False)

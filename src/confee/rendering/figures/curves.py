@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, keys
 
 LEADERS = ("hyque", "hyque_calibrated", "baque", "odque", "rexp3b")
@@ -48,7 +48,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     columns = ["label", "x", "y", "low", "high", "eligible", "guide", "bound"]
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
     table = worst_at(shown, points, [axis])
-    zeros = style.ordered(table.loc[~(table["regret"] > 0), "label"])
+    zeros = looks.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
     if table.empty:
         return Averaged(pd.DataFrame(columns=columns), zeros)
@@ -149,11 +149,11 @@ def _break(top: Axes, bottom: Axes) -> None:
 
 def lines(ax: Axes, curves: pd.DataFrame) -> None:
     """A line for each label with its intervals; hollow where a point enters no fit."""
-    looks = style.looks(curves["label"])
-    labels = style.ordered(curves["label"])
+    drawn_as = looks.looks(curves["label"])
+    labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
         curve = curves[curves["label"] == label].sort_values("x")
-        look = looks[label]
+        look = drawn_as[label]
         zorder = 4 - rank / len(labels)
         spread = [curve["y"] - curve["low"], curve["high"] - curve["y"]]
         ax.errorbar(
@@ -227,7 +227,7 @@ def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
     axes[-1].set_xlabel(SYMBOLS[axis])
 
 
-def handle(look: style.Look, text: str) -> Line2D:
+def handle(look: looks.Look, text: str) -> Line2D:
     """The legend's sample of a policy."""
     return Line2D(
         [], [], color=look.color, marker=look.marker, linestyle=look.linestyle,

@@ -9,7 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee import theory
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
+from confee.rendering.cells import at, centre, chosen
 
 PARTS = {
     "regret_query": ("query rounds", "#0072B2", ""),
@@ -20,18 +21,21 @@ PARTS = {
 
 
 @style.styled
-def decomposition(regret: pd.DataFrame) -> Figure:
+def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
     """Bars of R_query, R_error, R_drift and R_no_data over the rate; parts can be negative.
 
-    `regret`: rows of the chosen adversary at the centre's cells: label, K, T, B, V, seed, regret,
-    regret_query, regret_error, regret_drift, regret_no_data. Phases and seeds are averaged.
+    `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
+    regret_no_data; those at the centre of the sweeps against the adversary chosen as worst are
+    shown, phases and seeds averaged. `worst`, `points`, `choose` as for the landscape.
     """
-    rows = regret[regret["V"] > 0]
+    middle = centre(points)
+    rows = at(regret, middle).dropna(subset=["regret_error"])  # none where rules are played
+    rows = chosen(rows[rows["V"] > 0], at(worst, middle), choose)
     if rows.empty:
         return style.empty("no regret at the centre")
     rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in rows.itertuples()])
     values = rows[["regret", *PARTS]].div(rate, axis=0).assign(label=rows["label"])
-    labels = style.ordered(rows["label"])
+    labels = looks.ordered(rows["label"])
     means = values.groupby("label").mean().loc[labels]
     fig = style.figure(0.6 + 0.19 * len(labels))
     ax = fig.subplots()
@@ -53,7 +57,7 @@ def decomposition(regret: pd.DataFrame) -> Figure:
                     color=style.INK, marker="d", markersize=3.4, capsize=2, elinewidth=0.9,
                     markeredgecolor="white", markeredgewidth=0.4, zorder=5)  # fmt: skip
     ax.axvline(0, color=style.INK, linewidth=0.6)
-    ax.set_yticks(place, [style.display(label) for label in labels])
+    ax.set_yticks(place, [looks.display(label) for label in labels])
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$ at the centre, chosen worst adversary")

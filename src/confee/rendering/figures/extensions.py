@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.figures import curves as shared
 
 ROLES = {
@@ -31,13 +31,14 @@ TITLES = {
 
 
 @style.styled
-def extensions(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Figure:
     """R/T against B and V, both logarithmic: a column a setting, a line for each role a policy has.
 
-    `worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible; `points`: setting,
-    label, axis, point, K, T, B, V. Dashed: the rate, from HyQue's first point. Hollow points enter
-    no fit.
+    `setting_worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible;
+    `setting_points`: setting, label, axis, point, K, T, B, V. Dashed: the rate, from HyQue's first
+    point. Hollow points enter no fit.
     """
+    worst, points = setting_worst, setting_points
     settings = [name for name in TITLES if (worst["setting"] == name).any()]
     if not settings:
         return style.empty("no setting was played")
@@ -56,7 +57,7 @@ def extensions(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     for row in grid:
         row[0].set_ylabel("worst-case $R/T$")
     shown = [role for role in ROLES if (worst["role"] == role).any()]
-    handles = [shared.handle(style.LOOKS[ROLES[role][0]], ROLES[role][1]) for role in shown]
+    handles = [shared.handle(looks.LOOKS[ROLES[role][0]], ROLES[role][1]) for role in shown]
     handles.append(Line2D([], [], label=r"the rate, $\propto (V/B)^{1/3}$", **style.THEORY))
     if hollow:
         handles.append(shared.hollow())

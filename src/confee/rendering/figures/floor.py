@@ -10,26 +10,27 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 
 SHOWN = 8
 """Orders below the block's own that are shown."""
 
 
 @style.styled
-def floor(ages: pd.DataFrame, runs: pd.DataFrame) -> Figure:
+def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Figure:
     """Left: R/T against T beside its floor. Right: who plays a block, on data how old.
 
     `ages`: rows of the study of ages, of kind `stale` (T, B, changes, stale, stale_se) and `age`
-    (T, j, share, age). `runs`: HyQue against the same changes (K, T, B, V, regret, adversary.gap);
-    the floor is gap * stale * (share of the last block, one half) of a policy that learns at once.
+    (T, j, share, age). `floor_runs`: HyQue against the same changes (K, T, B, V, regret,
+    adversary.gap); the floor is gap * stale * (share of the last block, one half) of a policy that
+    learns at once.
     """
     stale = ages[ages["kind"] == "stale"]
-    if stale.empty or runs.empty:
+    if stale.empty or floor_runs.empty:
         return style.empty("no schedules and runs for the floor")
     fig = style.figure(2.35, w_pad=0.04, wspace=0.04)
     left, right = fig.subplots(1, 2, width_ratios=(1.15, 1))
-    handles = _regret(left, stale, runs)
+    handles = _regret(left, stale, floor_runs)
     _block(right, ages[ages["kind"] == "age"])
     style.legend_below(fig, handles, 3)
     return fig
@@ -42,7 +43,7 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     T = rows["T"].to_numpy(float)
     low = gap * rows["stale"].to_numpy(float) / 2
     error = numbers.t_quantile(1e6) * gap * rows["stale_se"].to_numpy(float) / 2
-    look = style.looks(["hyque"])["hyque"]
+    look = looks.looks(["hyque"])["hyque"]
     table = runs.assign(y=runs["regret"] / runs["T"]).groupby(["K", "T", "B", "V"])["y"]
     table = table.agg(["mean", "sem", "count"]).reset_index().sort_values("T")
     half = [

@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
-from confee.rendering import style
+from confee.rendering import looks, style
 from confee.rendering.figures import curves as shared
 
 
 @style.styled
-def horizon(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """R / (T (K V/B)^{1/3}) over the sweep of T, both logarithmic: a line a label.
 
     `worst` and `points` as for the pictures of the axes; cells with V = 0 have no rate.
@@ -27,9 +27,10 @@ def horizon(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     shared.horizontal([top] if low is None else [top, low], table, "T")
     top.set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
 
-    looks = style.looks(table["label"])
+    drawn_as = looks.looks(table["label"])
     handles = [
-        shared.handle(looks[label], style.display(label)) for label in style.ordered(table["label"])
+        shared.handle(drawn_as[label], looks.display(label))
+        for label in looks.ordered(table["label"])
     ]
     if flat is not None:
         handles.append(Line2D([], [], label="theory: flat", **style.THEORY))

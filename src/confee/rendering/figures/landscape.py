@@ -11,34 +11,35 @@ from matplotlib.lines import Line2D
 
 from confee import theory
 from confee.evidence.strength import gaps, strength_columns
-from confee.rendering import numbers, style
-
-CELL = ["label", "K", "T", "B", "V"]
+from confee.rendering import looks, numbers, style
+from confee.rendering.cells import CELL, at, centre
 
 
 @style.styled
-def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure:
+def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
     """A panel a policy: regret over the rate against the adversary's gap over the critical gap.
 
-    `regret`: the choose rows of the centre's cells (all phases): label, K, T, B, V, adversary,
-    seed, regret, adversary.*; phases are averaged. Of an adversary's further parameters the worst
-    is shown. `worst` (label, K, T, B, V, adversary, strength: gap over critical gap, regret)
-    adds stars at the chosen adversary's strength and its regret on fresh seeds, of all phases that
-    chose alike; without it the star is the highest point.
+    `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
+    centre of the sweeps (`points`) are shown, phases averaged. Of an adversary's further parameters
+    the worst is shown. Stars stand at the strength chosen as worst in `worst` (label, K, T, B, V,
+    adversary, strength: gap over critical gap, regret) and its regret on fresh seeds, of all
+    phases that chose alike.
     """
-    table = _table(regret)
+    middle = centre(points)
+    worst = at(worst, middle)
+    table = _table(at(regret[regret["seed"] < choose], middle))
     zeros = [name for name, rows in table.groupby("label") if not (rows["y"] > 0).any()]
     table = table[~table["label"].isin(zeros) & (table["y"] > 0)]
     if table.empty:
         return style.empty("no regret at the centre")
     import seaborn  # 4 s of CPU: only for those who draw this
 
-    labels = style.ordered(table["label"])
+    labels = looks.ordered(table["label"])
     by_label = {label: table[table["label"] == label] for label in labels}
-    stars = {label: _stars(mine, worst, label) for label, mine in by_label.items()}
+    stars = {label: _stars(worst, label) for label in labels}
     adversaries = sorted(set(table["adversary"]))
-    hues = _spread(style.PALETTE, adversaries)
-    markers = _spread(style.MARKERS, adversaries)
+    hues = _spread(looks.PALETTE, adversaries)
+    markers = _spread(looks.MARKERS, adversaries)
     columns = min(4, len(labels)) if len(labels) != 5 else 3
     rows = math.ceil(len(labels) / columns)
     height = 0.5 + (1.25 if columns > 2 else 2.0) * rows
@@ -61,7 +62,7 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
                 [x], [y], marker="*", markersize=7.5, markerfacecolor="white",
                 color=hues.get(adversary, style.INK), markeredgewidth=1.0, zorder=5,
             )  # fmt: skip
-        ax.set_title(style.display(label), fontsize=8, pad=3)
+        ax.set_title(looks.display(label), fontsize=8, pad=3)
         ax.set(xlabel="", ylabel="")
     xs = [x for some in stars.values() for x, _, _ in some]
     low, high = min([table["x"].min(), *xs]), max([table["x"].max(), *xs])
@@ -77,9 +78,8 @@ def landscape(regret: pd.DataFrame, worst: pd.DataFrame | None = None) -> Figure
                label=name.replace("_", " "))
         for name in adversaries
     ]  # fmt: skip
-    chosen = "chosen worst, fresh seeds" if worst is not None else "worst"
     handles.append(Line2D([], [], color=style.INK, marker="*", markersize=7.5, linestyle="none",
-                          markerfacecolor="white", label=chosen))  # fmt: skip
+                          markerfacecolor="white", label="chosen worst, fresh seeds"))  # fmt: skip
     handles += style.no_regret(zeros)
     title = "strength of the adversary: its gap over the critical gap $(KV/B)^{1/3}$"
     style.legend_below(fig, handles, 4, title)
@@ -126,14 +126,8 @@ def _table(regret: pd.DataFrame) -> pd.DataFrame:
     return means[["label", "adversary", "seed", "x", "y"]]
 
 
-def _stars(
-    mine: pd.DataFrame, worst: pd.DataFrame | None, label: str
-) -> list[tuple[float, float, str]]:
+def _stars(worst: pd.DataFrame, label: str) -> list[tuple[float, float, str]]:
     """Where the chosen worst stands: (x, y, adversary)."""
-    if worst is None:
-        means = mine.groupby(["adversary", "x"])["y"].mean()
-        adversary, x = means.idxmax()
-        return [(x, float(means.max()), adversary)]
     rows = worst[(worst["label"] == label) & (worst["regret"] > 0) & (worst["strength"] > 0)]
     rate = [theory.rate(r.K, r.T, r.B, r.V) for r in rows.itertuples()]
     rows = rows.assign(y=rows["regret"] / rate, near=rows["strength"].map("{:.2g}".format))

@@ -10,14 +10,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
 
 LARGEST = "$\\sqrt{B}/K$"
 
+MAPS = ("floor", "billion")
+"""Of experiment `floor`."""
+
 
 @style.styled
-def levels(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...] = MAPS) -> Figure:
     """A panel a policy: R / (T (K V/B)^{1/3}) against T, a line for each V, phases averaged.
 
     `worst`: label, K, T, B, V, regret, se, seeds, saturated; `points`: label, axis (one of
@@ -26,7 +29,7 @@ def levels(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) ->
     table = _table(worst, points, names)
     if table.empty:
         return style.empty("no map of horizons and variations was played")
-    labels = [name for name in style.ordered(table["label"]) if name != "uniform"]
+    labels = [name for name in looks.ordered(table["label"]) if name != "uniform"]
     fig = style.figure(2.3, w_pad=0.03, wspace=0.03)
     axes = fig.subplots(1, len(labels), sharex=True, sharey=True, squeeze=False)[0]
     kinds = sorted(table["kind"].unique(), key=lambda kind: (kind == LARGEST, _value(kind)))
@@ -34,14 +37,14 @@ def levels(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) ->
         mine = table[table["label"] == label]
         for place, kind in enumerate(kinds):
             _line(ax, mine[mine["kind"] == kind], place)
-        ax.set_title(style.display(label), fontsize=8, pad=3)
+        ax.set_title(looks.display(label), fontsize=8, pad=3)
         ax.set_xlabel("horizon $T$")
     drawn = table[table["label"].isin(labels)]
     numbers.log_axis(axes[0], "x", drawn["point"].min() / 1.5, drawn["point"].max() * 1.5, 6)
     numbers.log_axis(axes[0], "y", drawn["y"].min() / 1.3, drawn["y"].max() * 1.3, 5)
     axes[0].set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
     handles = [
-        Line2D([], [], color=style.PALETTE[i], marker=style.MARKERS[i], linewidth=1.1,
+        Line2D([], [], color=looks.PALETTE[i], marker=looks.MARKERS[i], linewidth=1.1,
                label=f"$V$ = {kind}")
         for i, kind in enumerate(kinds)
     ]  # fmt: skip
@@ -53,12 +56,12 @@ def levels(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) ->
 
 def _line(ax, rows: pd.DataFrame, place: int) -> None:
     rows = rows.sort_values("point")
-    colour = style.PALETTE[place]
+    colour = looks.PALETTE[place]
     ax.errorbar(rows["point"], rows["y"], rows["half"], color=colour, linewidth=1.1,
                 elinewidth=0.8, capsize=1.5)  # fmt: skip
     for row in rows.itertuples():
         face = "white" if row.saturated else colour
-        ax.plot([row.point], [row.y], marker=style.MARKERS[place], color=colour,
+        ax.plot([row.point], [row.y], marker=looks.MARKERS[place], color=colour,
                 markerfacecolor=face, linestyle="none")  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee import theory
-from confee.rendering import style
+from confee.rendering import looks, style
 
 SHADE = "#eef1f5"
 MOST = 3000
@@ -23,7 +23,7 @@ MOST = 3000
 
 
 @style.styled
-def pace(
+def draw(
     trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
 ) -> Figure:
     """B'(t) against tB/T, and below their difference; alternate blocks are shaded.
@@ -42,11 +42,11 @@ def pace(
         ax.grid(axis="x", visible=False)
     top.plot([0, T], [0, B], zorder=3, **style.THEORY)
     low.axhline(0, zorder=3, **style.THEORY)
-    looks = style.looks(trace["label"])
-    labels = style.ordered(trace["label"])
+    drawn_as = looks.looks(trace["label"])
+    labels = looks.ordered(trace["label"])
     for label in labels:
         t, queries = _steps(trace[trace["label"] == label], T)
-        keep: dict[str, Any] = {"color": looks[label].color, "linewidth": 1.1, "zorder": 2}
+        keep: dict[str, Any] = {"color": drawn_as[label].color, "linewidth": 1.1, "zorder": 2}
         top.plot(t, queries, **keep)
         low.plot(t, queries - t * (B / T), **keep)
     drawn = threshold and _threshold(low, starts, T, B)
@@ -59,7 +59,7 @@ def pace(
     for ax in (top, low):
         ax.ticklabel_format(style="sci", scilimits=(-3, 4), useMathText=True)
     handles: list = [
-        Line2D([], [], color=looks[label].color, label=style.display(label)) for label in labels
+        Line2D([], [], color=drawn_as[label].color, label=looks.display(label)) for label in labels
     ]
     handles.append(Line2D([], [], label="even pace $tB/T$", **style.THEORY))
     if drawn:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee.evidence.ranking import MARGIN
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.cells import all_variations
 from confee.rendering.figures.shootout import order
 
@@ -22,15 +22,15 @@ WORLDS = {"known": "changing", "zero": "stationary"}
 
 
 @style.styled
-def ranking(table: pd.DataFrame) -> Figure:
+def draw(ranking: pd.DataFrame) -> Figure:
     """A row a policy, grouped by what it is told; regret over that of the best policy not told the
     path, with 95 % intervals over seeds, for each budget (columns) and world (rows of panels).
 
     Filled: the mean over adversaries. Hollow: the worst of them.
 
-    `table`: situation, V, budget, by, label, told, ratio, low, high.
+    `ranking`: situation, V, budget, by, label, told, ratio, low, high.
     """
-    table = all_variations(table[table["situation"].isin(WORLDS)])
+    table = all_variations(ranking[ranking["situation"].isin(WORLDS)])
     if table.empty:
         return style.empty("no policies were ranked")
     worlds = [w for w in WORLDS if w in set(table["situation"])]
@@ -48,7 +48,7 @@ def ranking(table: pd.DataFrame) -> Figure:
             mine = table[(table["situation"] == world) & (table["budget"] == budget)]
             _panel(ax, mine, labels, told)
             first = ax is line[0]
-            ax.set_yticks(range(len(labels)), [style.display(n) for n in labels] if first else [],
+            ax.set_yticks(range(len(labels)), [looks.display(n) for n in labels] if first else [],
                           fontsize=7)  # fmt: skip
             ax.set_title(f"{WORLDS[world]}, {numbers.budget(budget)}", fontsize=8, pad=3)
             numbers.log_axis(ax, "x", low / 1.1, top * 1.15, 4)
@@ -67,11 +67,11 @@ def ranking(table: pd.DataFrame) -> Figure:
 
 
 def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
-    looks = style.looks(labels)
+    drawn_as = looks.looks(labels)
     ax.axvspan(1, MARGIN, color="#dddddd", linewidth=0, zorder=0)
     for by, shift, face in (("mean", -0.17, None), ("worst", 0.17, "white")):
         for row in mine[mine["by"] == by].itertuples():
-            y, look = labels.index(row.label) + shift, looks[row.label]
+            y, look = labels.index(row.label) + shift, drawn_as[row.label]
             if np.isfinite(row.low):
                 ax.plot([row.low, row.high], [y, y], color=look.color, linewidth=0.9, zorder=2)
             ax.plot([row.ratio], [y], marker="o", markersize=3, color=look.color,

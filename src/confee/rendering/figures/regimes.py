@@ -12,14 +12,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee import theory
-from confee.rendering import style
+from confee.rendering import looks, style
 from confee.rendering.figures.curves import worst_at
 
 COLOURS = "cividis_r"
 
 
 @style.styled
-def regimes(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Figure:
     """A panel a policy over (ln B / ln T, ln V / ln B): worst-case regret over T (K V/B)^{1/3}.
 
     Where the rate holds, the number does not change along a row or a column. Saturated cells
@@ -32,7 +32,7 @@ def regimes(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
     table = _table(worst, points, name)
     if table.empty:
         return style.empty("no map of regimes was played")
-    labels = style.ordered(table["label"])
+    labels = looks.ordered(table["label"])
     columns = min(3, len(labels))
     rows = math.ceil(len(labels) / columns)
     fig = style.figure(0.45 + 2.2 * rows, w_pad=0.02, wspace=0.02)
@@ -46,7 +46,7 @@ def regimes(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
         mine = table[table["label"] == labels[place]]
         _heat(ax, mine, xs, ys, scale)
         _region(ax, mine, xs, ys)
-        ax.set_title(style.display(labels[place]), fontsize=8, pad=3)
+        ax.set_title(looks.display(labels[place]), fontsize=8, pad=3)
     for ax in axes[-1]:
         ax.set_xlabel(r"$\ln B\,/\,\ln T$")
     for ax in axes[:, 0]:

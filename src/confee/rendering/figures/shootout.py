@@ -9,30 +9,12 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers, style
 
 COLOURS = "cividis_r"
 
 GROUPS = {"nothing": "told $T, B$", "S": "and $S$", "V": "and $V$", "path": "the path"}
 """What a policy is told beside K -> what its group of rows is called."""
-
-KINDS = {
-    "switching": "equal changes",
-    "switching_centred": "centred",
-    "switching_random": "at random times",
-    "packed(hyque)": "packed for HyQue",
-    "packed(rexp3b)": "packed for Rexp3B",
-    "single_jump": "single jump",
-    "fall": "best arm falls",
-    "rise": "worst arm rises",
-    "drift": "drift",
-    "sinusoid": "sinusoid",
-    "random_walk": "random walk",
-    "trace": "trace",
-    "hard": "hard",
-    "hard(adaptive)": "hard, adaptive",
-    "stationary": "stationary",
-}
 
 NONE = 5e-4
 """Normalised regret that counts as none: the oracle's. It has no colour."""
@@ -42,7 +24,7 @@ ROW, HEAD = 0.125, 0.2
 
 
 @style.styled
-def shootout(heat: pd.DataFrame) -> Figure:
+def draw(heat: pd.DataFrame) -> Figure:
     """A row a policy, grouped by what it is told and sorted by its mean; a column an adversary.
 
     The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
@@ -52,13 +34,13 @@ def shootout(heat: pd.DataFrame) -> Figure:
     """
     if heat.empty:
         return style.empty("no policy met any adversary of a ranking")
-    kinds = [k for k in KINDS if k in set(heat["kind"])]
+    kinds = [k for k in looks.KINDS if k in set(heat["kind"])]
     kinds += sorted(set(heat["kind"]) - set(kinds))
     kinds.sort(key=lambda kind: bool(heat.loc[heat["kind"] == kind, "still"].all()))
     budgets = sorted(heat["budget"].unique())
     panels = [heat[heat["budget"] == budget] for budget in budgets]
     rows = [order(panel) for panel in panels]
-    names = max(len(kind_name(kind)) for kind in kinds)
+    names = max(len(looks.kind_name(kind)) for kind in kinds)
     heights = [len(labels) * ROW + HEAD for labels in rows]
     fig = style.figure(sum(heights) + 0.045 * names + 0.3, h_pad=0.01, w_pad=0.03, hspace=0.0)
     axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -68,7 +50,9 @@ def shootout(heat: pd.DataFrame) -> Figure:
         ax.set_xticks([])
         ax.text(-0.6, -0.62, numbers.budget(budget), fontsize=8, ha="right")
     axes[0].xaxis.tick_top()
-    axes[0].set_xticks(range(len(kinds)), [kind_name(k) for k in kinds], rotation=90, fontsize=7)
+    axes[0].set_xticks(
+        range(len(kinds)), [looks.kind_name(k) for k in kinds], rotation=90, fontsize=7
+    )
     note = "numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$; stationary: $R\\;/\\;(T\\,(K/B)^{1/2})$"
     style.legend_below(fig, [style.remark(note)], 1)
     return fig
@@ -80,10 +64,6 @@ def _scale(heat: pd.DataFrame) -> LogNorm:
     shown = heat[(heat["norm"] > NONE) & (heat["told"] != "path")]
     shown = shown[~shown["kind"].str.startswith("hard")]["norm"]
     return LogNorm(shown.min(), shown.max(), clip=True) if len(shown) else LogNorm(0.1, 1)
-
-
-def kind_name(kind: str) -> str:
-    return KINDS.get(kind, style.plain(kind.replace("_", " ")))
 
 
 def order(panel: pd.DataFrame) -> list[str]:
@@ -107,7 +87,7 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str], scale: 
         dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
         ax.text(x, y, short(cell.norm), ha="center", va="center_baseline", fontsize=6,
                 color="white" if dark else style.INK)  # fmt: skip
-    ax.set_yticks(range(len(labels)), [style.display(label) for label in labels], fontsize=7)
+    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels], fontsize=7)
     ax.set(xlim=(-0.5, len(kinds) - 0.5), ylim=(len(labels) - 0.5, -0.5))
     ax.grid(False)
     ax.spines[:].set_visible(False)

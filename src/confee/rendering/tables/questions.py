@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from confee.rendering import numbers, style
-from confee.rendering.figures.shootout import kind_name
+from confee.rendering import looks, numbers
 
 ASKED = ("hyque", "rexp3b", "sw_ucb", "ucb1")
 """Labels of which it is shown how the placing of changes hurts them; all are in questions.csv."""
@@ -19,7 +18,7 @@ QUESTIONS = {
 }
 WORLDS = {"moving": "changing", "zero": "stationary"}
 
-CAPTION = (
+READING = (
     "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, with 95% "
     "intervals one at a time. Changes placed otherwise: the policy's regret there over its own "
     "under changes at equal distances, at the same gap. Restarts: one policy over another, with "
@@ -28,13 +27,13 @@ CAPTION = (
 )
 
 
-def questions(table: pd.DataFrame) -> pd.DataFrame:
+def make(questions: pd.DataFrame) -> pd.DataFrame:
     """Text, a row for each question and pair, a column for each budget.
 
-    `table`: columns of confee.evidence.ranking.
+    `questions`: columns of confee.evidence.ranking.
     """
-    shown = (table["question"] != "pattern") | table["label"].isin(ASKED)
-    table = table[shown]
+    shown = (questions["question"] != "pattern") | questions["label"].isin(ASKED)
+    table = questions[shown]
     budgets = sorted(table["budget"].unique())
     rows = []
     for question, title in QUESTIONS.items():
@@ -43,8 +42,9 @@ def questions(table: pd.DataFrame) -> pd.DataFrame:
             pattern = question == "pattern"
             row = {
                 "Question": title,
-                "Regret of": style.display(label) + (f", {kind_name(versus)}" if pattern else ""),
-                "Over that of": "equal changes" if pattern else style.display(versus),
+                "Regret of": looks.display(label)
+                + (f", {looks.kind_name(versus)}" if pattern else ""),
+                "Over that of": "equal changes" if pattern else looks.display(versus),
                 "World": WORLDS[world],
             }
             for budget in budgets:

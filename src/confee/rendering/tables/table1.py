@@ -19,7 +19,7 @@ ROWS = [
 ]
 """Paper, setting, variation, constrained feedback, rate, and the policy that stands for it."""
 
-CAPTION = (
+READING = (
     "Table 1 of the paper, with exponents of $R/T$ measured on worst-case regret "
     "(upper half of each axis, 95% intervals). $T$ horizon, $K$ arms, $V_T$ variation, "
     "$B$ queries. Rexp3B is the paper's appendix; a policy that this experiment does not play "
@@ -27,7 +27,7 @@ CAPTION = (
 )
 
 
-def table1(slopes: pd.DataFrame, axes: Sequence[str] = ("B", "V", "K")) -> pd.DataFrame:
+def make(slopes: pd.DataFrame, axes: Sequence[str] = ("B", "V", "K")) -> pd.DataFrame:
     """Text, a row for each row of the paper's table and one for Rexp3B.
 
     `slopes`: policy, axis, exponent, low, high, part (`upper` rows are shown). A policy without

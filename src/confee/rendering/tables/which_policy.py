@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from confee.rendering import numbers, style
+from confee.rendering import looks, numbers
 from confee.rendering.cells import all_variations
 
 SITUATIONS = {"known": "known, above 0", "unknown": "unknown, above 0", "zero": "zero"}
@@ -13,7 +13,7 @@ MARKS = {"V": " (V)", "S": " (S)", "nothing": ""}
 MOST = 4
 """Names shown of those that are as good as the best."""
 
-CAPTION = (
+READING = (
     "The policy with the least regret, in brackets over $T (K V_T/B)^{1/3}$, or over "
     "$T (K/B)^{1/2}$ where nothing changes: geometric means over $K$, $V_T$ and, for the mean, "
     "adversaries. 'Or': policies that may be the best or within 5% of it, all at once with 95% "
@@ -23,7 +23,7 @@ CAPTION = (
 )
 
 
-def which_policy(ranking: pd.DataFrame) -> pd.DataFrame:
+def make(ranking: pd.DataFrame) -> pd.DataFrame:
     """Text, a row for each situation and criterion, a column for each budget.
 
     `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
@@ -64,7 +64,7 @@ def _entry(at: pd.DataFrame, situation: str) -> str:
 
 
 def _name(row) -> str:
-    return style.display(row.label) + MARKS.get(row.told, "")
+    return looks.display(row.label) + MARKS.get(row.told, "")
 
 
 def _worse(ratio: float) -> str:
