@@ -539,10 +539,11 @@ def test_decomposition_of_a_policy_without_spread(case):
     for T in (1000, 1100, 1234, 1717):
         regret = T * rng.random()
         parts = {"regret_query": 0.0, "regret_error": 0.0, "regret_drift": 0.0}
-        cell = {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0}
+        cell = {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0,
+                "adversary": "switching", "adversary.gap": 0.5}  # fmt: skip
         play = cell | parts | {"regret": regret, "regret_no_data": regret}
         rows += [play | {"seed": seed} for seed in range(7)]
     runs = pd.DataFrame(rows)
     cells = runs.drop_duplicates("T")
     points = cells.assign(axis="T", point=1000, phase=range(len(cells)))
-    assert decomposition.draw(runs, cells.assign(gap=math.nan), points, 7).axes
+    assert decomposition.draw(runs, cells.assign(gap=0.5), points, 7).axes
