@@ -7,7 +7,7 @@ its soft O; columns may be grouped: a column named `group: name` stands under a 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +28,10 @@ SIGNS = {
     "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
 }  # fmt: skip
 """Signs that pdflatex has in formulas only."""
+BREAK = r"\\{}"
+"""A new line in a cell; bare, it would take a bracket at the start of that line for itself."""
+PAGE = 46
+"""Lines of a table that fit on a page of nine inches, below a caption."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
 FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
@@ -52,24 +56,49 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; a group's columns become lines of one column."""
+    """A `table*` that needs only booktabs; a group's columns become lines of one column.
+
+    A table that is longer than a page goes on in a second one, which says so.
+    """
     columns: dict[str, list[str]] = {}
     for name in table.columns:
         columns.setdefault(name.partition(": ")[0], []).append(name)
-    lines = [r"\begin{table*}[t]", r"\centering", r"\scriptsize", r"\setlength{\tabcolsep}{1.8pt}"]
-    if caption:
-        lines.append(rf"\caption{{{caption}}}\smallskip")
-    if label:
-        lines.append(rf"\label{{{label}}}")
-    lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
-    lines.append(" & ".join(_head(head) for head in columns) + r" \\")
-    lines.append(r"\midrule")
-    for _, row in table.iterrows():
-        cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
-                 for names in columns.values()]  # fmt: skip
-        lines.append(" & ".join(cells) + r" \\ \addlinespace[2pt]")
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
-    return "\n".join(lines) + "\n"
+    body = [
+        [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
+         for names in columns.values()]
+        for _, row in table.iterrows()
+    ]  # fmt: skip
+    floats = []
+    for count, rows in enumerate(_pages(body)):
+        lines = [r"\begin{table*}[tp]", r"\centering"]
+        lines += [r"\scriptsize", r"\setlength{\tabcolsep}{1.8pt}"]
+        if caption and count:
+            lines += [r"\addtocounter{table}{-1}", r"\caption{(continued)}\smallskip"]
+        elif caption:
+            lines.append(rf"\caption{{{caption}}}\smallskip")
+        if label and not count:
+            lines.append(rf"\label{{{label}}}")
+        lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
+        lines.append(" & ".join(_head(head) for head in columns) + r" \\")
+        lines.append(r"\midrule")
+        lines += [" & ".join(cells) + r" \\ \addlinespace[2pt]" for cells in rows]
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
+        floats.append("\n".join(lines))
+    return "\n\n".join(floats) + "\n"
+
+
+def _pages(rows: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
+    """Rows in lots that fit on a page, one at least."""
+    pages: list[list[Sequence[str]]] = [[]]
+    left = PAGE
+    for cells in rows:
+        lines = max(cell.count(BREAK) for cell in cells) + 1
+        if lines > left and pages[-1]:
+            pages.append([])
+            left = PAGE
+        pages[-1].append(cells)
+        left -= lines
+    return pages
 
 
 def _stack(cells: dict[str, str]) -> str:
@@ -77,7 +106,7 @@ def _stack(cells: dict[str, str]) -> str:
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
         return _lines(first, 12) if "$" not in first else latex(first)
-    body = r"\\".join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
+    body = BREAK.join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
 
@@ -145,4 +174,4 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
     cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
     if len(cells) == 1:
         return cells[0]
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{(chr(92) * 2).join(cells)}\end{{tabular}}"
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{BREAK.join(cells)}\end{{tabular}}"
