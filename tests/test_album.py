@@ -38,7 +38,7 @@ def test_formulas_become_readable_text(said, typed):
 
 @pytest.mark.parametrize("said", ["*a* `b` c_ |d| \\e", "- a list?", "1. no", ".. note:: no"])
 def test_nothing_of_a_caption_is_markup(said):
-    body = publish_parts(rst(said), writer_name="html")["body"]
+    body = publish_parts(rst(said), writer="html")["body"]
     assert re.sub(r"</?p>", "", body).strip() == said
 
 

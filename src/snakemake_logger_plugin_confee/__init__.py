@@ -168,7 +168,7 @@ class LogHandler(LogHandlerBase):
             self._job_finished(record.job_id)  # type: ignore[attr-defined]
         elif event == LogEvent.PROGRESS:
             if record.done == record.total:  # type: ignore[attr-defined]
-                self._sum_up()  # before what the Snakefile's onsuccess has to say
+                self._sum_up()  # before what onsuccess of the Snakefile has to say
         elif event == LogEvent.JOB_ERROR:
             self._job_error(record)
         elif event in (None, LogEvent.ERROR):
@@ -296,7 +296,7 @@ class LogHandler(LogHandlerBase):
         self.summed_up = True
         done = sum(stage.done for stage in self.stages.values())
         total = max(done, sum(self.totals.values()))
-        line = f"{done} of {total} jobs done in {clock(self.now - self.begun)}"
+        line = f"{done} of {total} jobs done in {clock(self.now - (self.begun or self.now))}"
         if self.failures:
             line += f"; {len(self.failures)} failed: {', '.join(self.failures)}"
         elif self.interrupted:
