@@ -15,32 +15,39 @@ from confee.workflow.costs import Part
 from confee.workflow.estimate import Asked, line, spoken, total
 
 SIZES = {"K": 2, "T": 10_000, "B": 1000, "V": 2}
-SEEDS = Seeds(choose=4, worst=1, estimate=8, most=32, error=0.1)
+SEEDS = Seeds(choose=4, worst=1, estimate=8, most=256, error=0.1)
 
 
-def unit(policy="uniform", stage=CHOOSE, turn=0, **sizes):
+def unit(policy="ucb1", stage=CHOOSE, turn=0, **sizes):
     sizes = SIZES | sizes
     against = tuple(opponent({"name": "switching", "gap": gap}, **sizes) for gap in (0.1, 0.2))
     first, count = SEEDS.window(stage, turn)
     return Unit(cell({"name": policy}, **sizes), against, stage, turn, first, count, SEEDS)
 
 
-def run(*work, kernels=(), **more):
+def run_of(*work, kernels=(), **more):
     """An experiment of one job a piece of work, and what Snakemake would run of it."""
     named = {f"job{i}": [one] for i, one in enumerate(work)}
     made = SimpleNamespace(name="mine", work=named | more, kernels=set(kernels))
     return made, [Asked("simulate", name) for name in made.work]
 
 
-def record(name, *ones, per_work=1e-6, start=2.0, runs=None):
-    """The record of a job, each part of which took `per_work` seconds a unit of work."""
+def record(name, *ones, run=1e-3, round=1e-6, start=2.0, load=0.0, needed=1.0):
+    """The record of a job: each run of a part took `run` seconds and each of its rounds `round`,
+    and loading the kernels of each policy `load`."""
     parts = []
     for one in ones:
         part = Part.of(one)
-        part.runs = part.most if runs is None else runs
-        part.cpu = per_work * part.work * part.runs / part.most
+        part.runs = int(part.most * needed)
+        part.cpu = part.runs * (run + round * part.rounds)
+        part.cpu += load if part.what not in {other.what for other in parts} else 0
         parts.append(part)
     costs.keep(name, parts, start + sum(part.cpu for part in parts))
+
+
+def takes(one, run=1e-3, round=1e-6):
+    part = Part.of(one)
+    return part.most * (run + round * part.rounds)
 
 
 @pytest.fixture(autouse=True)
@@ -54,52 +61,76 @@ def seconds(made, asked, cores=1, every_turn=False):
 
 def test_work_is_counted_in_runs_and_queries():
     part = Part.of(unit())
-    assert (part.what, part.K, part.B, part.most) == ("uniform", 2, 1000, 8)  # 2 paths, 4 seeds
-    assert Part.of(unit(B=9000)).work > 1.5 * part.work
+    assert (part.what, part.rounds, part.most) == ("ucb1", 1100, 8)  # 2 paths, 4 seeds
+    assert Part.of(unit(K=4)).rounds == 1200
+    assert Part.of(unit("uniform")).rounds == pytest.approx(110)
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
-    assert Part.of(Study("ages", {}, 7.0)).work == 7
+    assert Part.of(Study("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
+    assert Part.of(unit("hyque_calibrated").cell).most == 300
 
 
-def test_a_job_takes_what_such_jobs_took():
-    record("a", unit(), unit(B=4000), per_work=1e-4)
-    made, asked = run(unit(B=2000))
-    assert seconds(made, asked) == pytest.approx(2 + 1e-4 * Part.of(unit(B=2000)).work)
-    record("a", unit(), unit(B=4000), per_work=3e-4)
-    assert seconds(made, asked) == pytest.approx(2 + 3e-4 * Part.of(unit(B=2000)).work)
+SWEEP = [unit(B=B) for B in (100, 200, 400, 800, 1600, 3200, 6400) for _ in range(20)]
 
 
-def test_sizes_alike_count_and_outliers_do_not():
-    for i in range(estimate.NEAREST):
-        record(f"small{i}", unit(B=100), per_work=1e-4)
-        record(f"large{i}", unit(B=8000), per_work=9e-4 if i else 1.0)
-    made, asked = run(unit(B=9000))
-    assert seconds(made, asked) == pytest.approx(2 + 9e-4 * Part.of(unit(B=9000)).work, rel=0.3)
+@pytest.mark.parametrize(("run", "round"), [(1e-3, 1e-6), (4e-3, 2e-8), (0, 3e-7), (2e-3, 0)])
+def test_a_job_takes_what_runs_and_rounds_took(run, round):
+    record("a", *SWEEP, run=run, round=round)
+    one = unit(B=9000)
+    made, asked = run_of(one)
+    assert seconds(made, asked) == pytest.approx(2 + takes(one, run, round), rel=0.1)
+
+
+def test_loading_kernels_and_what_slows_a_record_down_do_not_count_as_rounds():
+    record("a", *SWEEP, load=30.0)
+    slow = [unit(B=800), unit(B=800)]
+    record("b", *slow, run=5, round=5)
+    one = unit(B=9000)
+    part = Part.of(one)
+    known = estimate.Costs()
+    assert known.seconds(part, part.most) == pytest.approx(takes(one), rel=0.1)
+
+
+def test_what_was_only_timed_as_the_first_of_a_job_is_less_the_usual_load():
+    record("a", *SWEEP, load=3.0)
+    once = unit("hyque", B=9000)
+    for i in range(5):
+        record(f"once{i}", once, round=1e-5, load=3.0)
+    part = Part.of(once)
+    assert estimate.Costs().seconds(part, part.most) == pytest.approx(
+        takes(once, round=1e-5), rel=0.2
+    )
 
 
 def test_a_policy_without_a_record_is_the_median_of_the_others():
-    for policy, rate in (("uniform", 1e-4), ("hyque", 2e-4), ("rexp3b", 9e-4)):
-        record(policy, unit(policy), per_work=rate)
-    made, asked = run(unit("sw_ucb"))
-    assert seconds(made, asked) == pytest.approx(2 + 2e-4 * Part.of(unit("sw_ucb")).work)
-    made, asked = run(unit("sw_ucb"), unit("hyque"))
+    for policy, round in (("ucb1", 1e-6), ("hyque", 2e-6), ("rexp3b", 9e-6)):
+        record(policy, *(unit(policy, B=B) for B in range(100, 9000, 100)), round=round)
+    part = Part.of(unit("sw_ucb", B=9000))
+    assert estimate.Costs().seconds(part, 8) == pytest.approx(
+        takes(unit(B=9000), round=2e-6), rel=0.1
+    )
+    made, asked = run_of(unit("sw_ucb"), unit("hyque"))
     assert line(made, asked, 1).endswith("(by 3 jobs timed here; rough for sw_ucb)")
 
 
 def test_turns_count_as_often_as_they_were_needed():
-    record("a", unit(stage=ESTIMATE, turn=1), per_work=1e-3, runs=2)  # of 8
-    made, asked = run(unit(stage=ESTIMATE, turn=1))
-    all_of_it = 1e-3 * Part.of(unit(stage=ESTIMATE, turn=1)).work
-    assert seconds(made, asked) == pytest.approx(2 + all_of_it / 4)
-    assert seconds(made, asked, every_turn=True) == pytest.approx(2 + all_of_it)
-    said = line(made, asked, 1)
-    assert f"at most {spoken(all_of_it + 2 + estimate.SNAKEMAKE)}" in said
+    record("a", *SWEEP, *(unit(stage=ESTIMATE, turn=1) for _ in range(9)), needed=0.25)
+    second, fourth = (unit(stage=ESTIMATE, turn=turn, B=9000) for turn in (1, 3))
+    made, asked = run_of(second)
+    assert seconds(made, asked) == pytest.approx(2 + takes(second) / 4, rel=0.1)
+    assert seconds(made, asked, every_turn=True) == pytest.approx(2 + takes(second), rel=0.1)
+    known = estimate.Costs()
+    assert known.share(3) == pytest.approx(0.25 * 0.3**2)
+    assert seconds(*run_of(fourth)) == pytest.approx(2 + takes(fourth) * known.share(3), rel=0.1)
+    assert "at most " in line(made, asked, 1)
+    assert "at most " not in line(*run_of(unit(B=9000)), 1)
 
 
 def test_cores_share_the_jobs_but_none_is_cut():
-    record("a", unit(), per_work=1e-3)
-    one = 2 + 1e-3 * Part.of(unit()).work
-    made, asked = run(*[unit(V=V) for V in (1, 2, 3, 4)])
+    record("a", *SWEEP)
+    work = [unit(V=V) for V in (1, 2, 3, 4)]
+    one = seconds(*run_of(work[0]))
+    made, asked = run_of(*work)
     assert seconds(made, asked, 1) == pytest.approx(4 * one)
     assert seconds(made, asked, 2) == pytest.approx(2 * one)
     assert seconds(made, asked, 64) == pytest.approx(one)
@@ -109,7 +140,7 @@ def test_stages_follow_each_other_and_take_what_they_took():
     costs.keep("mine.regret", cpu=10)
     costs.keep("mine.slopes", cpu=20)
     costs.keep("other.claims", cpu=30)
-    made, _ = run()
+    made, _ = run_of()
     asked = [Asked("regret"), Asked("slopes"), Asked("claims")]
     assert seconds(made, asked, 8) == pytest.approx(60)
     assert seconds(made, [Asked("figure", "block")]) == pytest.approx(estimate.A_STAGE)
@@ -119,17 +150,17 @@ def test_stages_follow_each_other_and_take_what_they_took():
 def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
     costs.keep("kernels.hyque", cpu=12)
     costs.keep("kernels.uniform", cpu=2)
-    record("a", unit())
-    made, _ = run(kernels=["hyque", "uniform"])
+    record("a", *SWEEP)
+    made, _ = run_of(kernels=["hyque", "uniform"])
     mark = SimpleNamespace(exists=lambda: False)
     monkeypatch.setattr(estimate, "compiled", lambda name: mark)
-    assert seconds(made, [Asked("kernels")]) == pytest.approx(2 + 14)
+    both = seconds(made, [Asked("kernels")])
     mark.exists = lambda: True
-    assert seconds(made, [Asked("kernels")]) == pytest.approx(2)
+    assert both - seconds(made, [Asked("kernels")]) == pytest.approx(14)
 
 
 def test_without_a_record_it_says_so():
-    made, asked = run(unit(), Study("ages", {}, 50.0))
+    made, asked = run_of(unit(), Study("ages", {}, 50.0))
     assert line(made, asked, 2).startswith("about 58 s on 2 free cores (rough: nothing")
 
 

@@ -23,22 +23,23 @@ from confee.simulation.plan import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"
-A_RUN = 12e3
-"""What a run takes beside its queries, in queried rounds: its path, its random stream, its row."""
+A_ROUND = 2e-7
+"""CPU seconds of a queried round where nothing was timed yet: a core of a laptop."""
 LATEST = 1000
 """So many records are read."""
 
 
 @dataclass
 class Part:
-    """A unit that was played, a study or a scale: `work` is about what its time is proportional to,
-    in queried rounds (of a study: the seconds it was said to take). Of `most` runs `runs` were
-    needed."""
+    """What is timed by itself: a unit that was played, a study or a scale.
+
+    Of its `most` runs `runs` were needed, in a `turn` of fresh seeds; `rounds` are those that a run
+    queries, its arms counted. A study is one run, of the rounds that fit in the time it is said to
+    take.
+    """
 
     what: str
-    work: float
-    K: int = 0
-    B: int = 0
+    rounds: float
     turn: int = 0
     most: int = 1
     runs: int = 1
@@ -46,18 +47,20 @@ class Part:
 
     @classmethod
     def of(cls, one: Unit | Study | Cell) -> Part:
-        """What is known of it before: the most that it can be. A cell stands for its scale."""
+        """What is known of it before: all runs needed. A cell stands for its scale."""
         if isinstance(one, Study):
-            return cls(f"study {one.name}", one.seconds)
+            return cls(f"study {one.name}", one.seconds / A_ROUND)
         if isinstance(one, Cell):
-            return cls(CALIBRATE, float(len(LEVELS) * RUNS * one.B), one.K, one.B)
+            runs = len(LEVELS) * RUNS
+            return cls(CALIBRATE, _rounds(one), most=runs, runs=runs)
         met = len(one.opponents)
-        most = one.count * (min(met, one.seeds.worst) if one.stage == ESTIMATE else met)
-        K, B = one.cell.K, one.cell.B
-        work = most * (
-            1e3 + B * (1 + K / 20)
-        )  # as Unit.cost: a run has its own cost, an arm little
-        return cls(one.cell.policy, work, K, B, one.turn, most, most)
+        runs = one.count * (min(met, one.seeds.worst) if one.stage == ESTIMATE else met)
+        return cls(one.cell.policy, _rounds(one.cell), one.turn, runs, runs)
+
+
+def _rounds(one: Cell) -> float:
+    alike = 0.1 if one.spec.control else 1  # it looks at nothing
+    return alike * one.B * (1 + one.K / 20)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from statistics import median
@@ -16,13 +16,15 @@ from confee.workflow.jobs import compiled
 if TYPE_CHECKING:
     from confee.workflow.run import Run
 
-# Where nothing was timed yet: CPU seconds on one core of a laptop.
-A_ROUND = 2e-7
-"""A queried round, of any policy; many a policy is three times as fast, or as slow."""
-STUDIED = 1.0
-"""A study, over what it says that it takes."""
+# Where nothing was timed yet: CPU seconds on a core of a laptop.
+A_RUN = 2.5e-3
+"""A run, beside its queries: its path, its random stream, its row."""
+A_LOAD = 0.4
+"""Reading the kernels of a policy, before a process first plays it."""
 A_TURN = 0.15
-"""How many runs of a second turn of fresh seeds are needed; of each further one fewer still."""
+"""How many runs of a second turn of fresh seeds are needed."""
+FEWER = 0.3
+"""And of each further one, over those of the one before."""
 A_JOB = 3.0
 """The start of a job: its imports, and reading its kernels."""
 A_KERNEL = 5.0
@@ -30,8 +32,8 @@ A_STAGE = 7.0
 SNAKEMAKE = 5.0
 """The start of Snakemake itself."""
 
-NEAREST = 15
-"""A policy's rounds cost what they cost in so many units of the sizes most alike."""
+PRIOR = 0.01
+"""So many records of a policy are outweighed by what is usual of others."""
 ORDER = (("kernels",), ("calibrate",), ("simulate",), ("regret",), ("slopes",))
 """Rules that wait for each other; all others come after them."""
 PLAYED = {"calibrate", "simulate"}
@@ -44,63 +46,77 @@ class Asked(NamedTuple):
     name: str = ""
 
 
+class Rate(NamedTuple):
+    """What a run of a policy takes, and each round that it queries."""
+
+    run: float
+    round: float
+
+    def of(self, part: Part, runs: float) -> float:
+        return runs * (self.run + self.round * part.rounds)
+
+
+USUAL = Rate(A_RUN, costs.A_ROUND)
+
+
 class Costs:
     """What earlier jobs took, as far as records say."""
 
     def __init__(self) -> None:
         self.records = costs.read()
-        self.by: dict[str, list[Part]] = {}
-        self._rates: dict[tuple[str, int, int], float] = {}
-        for part in self._parts():
-            if part.runs:
-                self.by.setdefault(part.what, []).append(_needed(part))
+        warm: dict[str, list[Part]] = {}
+        cold: dict[str, list[Part]] = {}  # the first of its kind in a job: it loads the kernels
+        for _, parts in self.records.values():
+            seen: set[str] = set()
+            for part in parts:
+                if part.runs and part.cpu > 0:
+                    kind = warm if part.what in seen else cold
+                    kind.setdefault(part.what, []).append(part)
+                    seen.add(part.what)
+        self.rates = {what: fit(parts, USUAL) for what, parts in warm.items()}
+        loads = [part.cpu - self.seconds(part, part.runs)
+                 for what in warm for part in cold[what]]  # fmt: skip
+        load = max(median(loads), 0.0) if loads else A_LOAD
+        for what in cold.keys() - warm.keys():
+            less = [replace(part, cpu=max(part.cpu - load, part.cpu / 10)) for part in cold[what]]
+            self.rates[what] = fit(less, self.usual)
 
-    def _parts(self) -> Iterable[Part]:
-        return (part for _, parts in self.records.values() for part in parts)
+    @cached_property
+    def usual(self) -> Rate:
+        """Of a policy that no record tells of."""
+        known = [rate for what, rate in self.rates.items() if not what.startswith("study ")]
+        return Rate(*map(median, zip(*known, strict=True))) if known else USUAL
+
+    def seconds(self, part: Part, runs: float) -> float:
+        rate = self.rates.get(part.what) or (
+            USUAL if part.what.startswith("study ") else self.usual
+        )
+        return rate.of(part, runs)
 
     @cached_property
     def shares(self) -> dict[int, float]:
         """Turn -> how many of its runs were needed."""
         most: dict[int, list[int]] = {}
-        for part in self._parts():
-            total = most.setdefault(part.turn, [0, 0])
-            total[0] += part.runs
-            total[1] += part.most
+        for _, parts in self.records.values():
+            for part in parts:
+                total = most.setdefault(part.turn, [0, 0])
+                total[0] += part.runs
+                total[1] += part.most
         return {turn: runs / total for turn, (runs, total) in most.items()}
 
     def share(self, turn: int) -> float:
-        """How many runs of a turn are needed, about."""
-        if turn in self.shares or not turn:
-            return self.shares.get(turn, 1.0)
-        before = [self.shares[t] for t in self.shares if 0 < t < turn]
-        return min(before) if before else A_TURN * 0.3 ** (turn - 1)
+        """How many runs of a turn are needed, about: of one that no record tells of, by the one
+        before it."""
+        if turn < 2 or turn in self.shares:
+            return self.shares.get(turn, A_TURN) if turn else 1.0
+        return self.share(turn - 1) * FEWER
 
     @cached_property
     def start(self) -> float:
-        """What of a job's time is not in its parts."""
-        left = [cpu - sum(self.seconds(_needed(part)) for part in parts if part.runs)
+        """What of a job's time is not in its parts, or is for loading kernels."""
+        left = [cpu - sum(self.seconds(part, part.runs) for part in parts)
                 for cpu, parts in self.records.values() if parts]  # fmt: skip
         return max(median(left), 0.0) if left else A_JOB
-
-    def seconds(self, part: Part) -> float:
-        """The time of a part, all its runs needed."""
-        known = self.by.get(part.what)
-        if known:
-            size = part.what, part.K, part.B
-            if size not in self._rates:
-                nearest = sorted(known, key=lambda other: _distance(part, other))[:NEAREST]
-                self._rates[size] = median(other.cpu / other.work for other in nearest)
-            return part.work * self._rates[size]
-        if part.what.startswith("study "):
-            return part.work * STUDIED
-        return part.work * self._any_round
-
-    @cached_property
-    def _any_round(self) -> float:
-        """A queried round of a policy that no record tells of: the median over the others."""
-        each = [median(part.cpu / part.work for part in parts)
-                for what, parts in self.by.items() if not what.startswith("study ")]  # fmt: skip
-        return median(each) if each else A_ROUND
 
     def stage(self, name: str, experiment: str) -> float:
         """The time of a stage: of this experiment's last, or the median of others'."""
@@ -122,7 +138,7 @@ def line(run: Run, asked: Sequence[Asked], cores: int) -> str:
     about = total(run, known, asked, cores, every_turn=False)
     most = total(run, known, asked, cores, every_turn=True)
     said = f"about {spoken(about)} on {cores} free core{'s' * (cores != 1)}"
-    if spoken(most) != spoken(about):
+    if most > 1.1 * about:
         said += f"; at most {spoken(most)}, if all turns of seeds are needed"
     return f"{said} ({_rests_on(run, known, asked)})"
 
@@ -145,14 +161,15 @@ def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:
         return known.stage(job.name or job.rule, run.name)
     parts = [Part.of(one) for one in run.work.get(job.name, ())]
     return known.start + sum(
-        known.seconds(part) * (1.0 if every_turn else known.share(part.turn)) for part in parts
+        known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
+        for part in parts
     )
 
 
 def _rests_on(run: Run, known: Costs, asked: Sequence[Asked]) -> str:
     wanted = {Part.of(one).what for job in asked for one in run.work.get(job.name, ())}
     wanted |= {job.name or job.rule for job in asked if job.rule not in (*PLAYED, costs.KERNELS)}
-    new = sorted(wanted - known.by.keys() - {name.rpartition(".")[2] for name in known.records})
+    new = sorted(wanted - known.rates.keys() - {name.rpartition(".")[2] for name in known.records})
     if len(new) == len(wanted):
         return "rough: nothing of it was timed here yet"
     said = f"by {len(known.records)} jobs timed here"
@@ -172,13 +189,21 @@ def spoken(seconds: float) -> str:
     raise AssertionError
 
 
-def _needed(part: Part) -> Part:
-    """The part as if it had been planned with the runs that it was played with."""
-    return replace(part, work=part.work * part.runs / part.most, most=part.runs)
-
-
-def _distance(one: Part, other: Part) -> float:
-    """How unlike two sizes are, in factors of two."""
-    return sum(
-        abs(math.log2(max(a, 1) / max(b, 1))) for a, b in ((one.K, other.K), (one.B, other.B))
-    )
+def fit(parts: Sequence[Part], usual: Rate) -> Rate:
+    """The rate whose errors, relative to what was measured, have the least squares; what is usual
+    counts as PRIOR records. Neither time can be negative, and no record weighs more than it is
+    off by, so one that was slowed down by something else does little harm."""
+    xx = yy = PRIOR
+    xy = 0.0
+    x1 = y1 = PRIOR
+    for part in parts:
+        x = part.runs * usual.run / part.cpu
+        y = part.runs * part.rounds * usual.round / part.cpu
+        xx, xy, yy, x1, y1 = xx + x * x, xy + x * y, yy + y * y, x1 + x, y1 + y
+    det = xx * yy - xy * xy
+    run, round = (x1 * yy - y1 * xy) / det, (y1 * xx - x1 * xy) / det
+    if run < 0:
+        run, round = 0.0, y1 / yy
+    elif round < 0:
+        run, round = x1 / xx, 0.0
+    return Rate(run * usual.run, round * usual.round)
