@@ -25,7 +25,7 @@ A_TURN = 0.15
 """How many runs of a second turn of fresh seeds are needed."""
 FEWER = 0.3
 """And of each further one, over those of the one before."""
-A_JOB = 3.0
+A_JOB = 2.0
 """The start of a job: its imports, and reading its kernels."""
 A_KERNEL = 5.0
 A_STAGE = 7.0
@@ -76,9 +76,11 @@ class Costs:
         self.rates = {what: fit(parts, USUAL) for what, parts in warm.items()}
         loads = [part.cpu - self.seconds(part, part.runs)
                  for what in warm for part in cold[what]]  # fmt: skip
-        load = max(median(loads), 0.0) if loads else A_LOAD
+        self.load = max(median(loads), 0.0) if loads else A_LOAD
         for what in cold.keys() - warm.keys():
-            less = [replace(part, cpu=max(part.cpu - load, part.cpu / 10)) for part in cold[what]]
+            less = [
+                replace(part, cpu=max(part.cpu - self.load, part.cpu / 10)) for part in cold[what]
+            ]
             self.rates[what] = fit(less, self.usual)
 
     @cached_property
@@ -113,10 +115,10 @@ class Costs:
 
     @cached_property
     def start(self) -> float:
-        """What of a job's time is not in its parts, or is for loading kernels."""
-        left = [cpu - sum(self.seconds(part, part.runs) for part in parts)
+        """What of a job's time is not in its parts."""
+        left = [cpu - sum(part.cpu for part in parts)
                 for cpu, parts in self.records.values() if parts]  # fmt: skip
-        return max(median(left), 0.0) if left else A_JOB
+        return median(left) if left else A_JOB
 
     def stage(self, name: str, experiment: str) -> float:
         """The time of a stage: of this experiment's last, or the median of others'."""
@@ -160,9 +162,14 @@ def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:
     if job.rule not in PLAYED:
         return known.stage(job.name or job.rule, run.name)
     parts = [Part.of(one) for one in run.work.get(job.name, ())]
-    return known.start + sum(
-        known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
-        for part in parts
+    kinds = {part.what for part in parts}
+    return (
+        known.start
+        + known.load * len(kinds)
+        + sum(
+            known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
+            for part in parts
+        )
     )
 
 
@@ -190,20 +197,22 @@ def spoken(seconds: float) -> str:
 
 
 def fit(parts: Sequence[Part], usual: Rate) -> Rate:
-    """The rate whose errors, relative to what was measured, have the least squares; what is usual
-    counts as PRIOR records. Neither time can be negative, and no record weighs more than it is
-    off by, so one that was slowed down by something else does little harm."""
-    xx = yy = PRIOR
+    """The rate whose errors, relative to what was measured, have the least squares.
+
+    What is usual, times how much slower these parts are, counts as PRIOR records. Neither time can
+    be negative; a record that something else slowed down weighs the less the slower it was.
+    """
+    slower = median(part.cpu / usual.of(part, part.runs) for part in parts)
+    run, round = usual.run * slower, usual.round * slower
+    xx = yy = x1 = y1 = PRIOR
     xy = 0.0
-    x1 = y1 = PRIOR
     for part in parts:
-        x = part.runs * usual.run / part.cpu
-        y = part.runs * part.rounds * usual.round / part.cpu
+        x, y = part.runs * run / part.cpu, part.runs * part.rounds * round / part.cpu
         xx, xy, yy, x1, y1 = xx + x * x, xy + x * y, yy + y * y, x1 + x, y1 + y
     det = xx * yy - xy * xy
-    run, round = (x1 * yy - y1 * xy) / det, (y1 * xx - x1 * xy) / det
-    if run < 0:
-        run, round = 0.0, y1 / yy
-    elif round < 0:
-        run, round = x1 / xx, 0.0
-    return Rate(run * usual.run, round * usual.round)
+    a, b = (x1 * yy - y1 * xy) / det, (y1 * xx - x1 * xy) / det
+    if a < 0:
+        a, b = 0.0, y1 / yy
+    elif b < 0:
+        a, b = x1 / xx, 0.0
+    return Rate(a * run, b * round)
