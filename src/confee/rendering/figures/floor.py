@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -77,8 +76,8 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
         return "No schedules and runs for the floor were drawn."
     floor, table = _floor(stale, floor_runs), _means(floor_runs)
     first, last, end = table.iloc[0], table.iloc[-1], floor.iloc[-1]
-    half = 0.0 if np.isnan(last["half"]) else last["half"]
-    measured = numbers.factor(last["mean"], last["mean"] - half, last["mean"] + half)
+    ends = last["mean"] - last["half"], last["mean"] + last["half"]
+    measured = numbers.factor(last["mean"], *ends)
     text = (
         f"With {_changes(floor)} in HyQue's last block, stale data alone cost "
         f"{numbers.two(end['low'])} a round at $T = {_power(end['T'])}$"

@@ -122,7 +122,7 @@ def _power(T: float) -> str:
 def _line(ax, rows: pd.DataFrame, place: int) -> None:
     rows = rows.sort_values("point")
     colour = looks.PALETTE[place]
-    ax.errorbar(rows["point"], rows["y"], rows["half"], color=colour, linewidth=1.1,
+    ax.errorbar(rows["point"], rows["y"], rows["half"].fillna(0), color=colour, linewidth=1.1,
                 elinewidth=0.8, capsize=1.5)  # fmt: skip
     for row in rows.itertuples():
         face = "white" if row.saturated else colour
@@ -145,13 +145,13 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) ->
     top = np.isclose(table["V"], np.sqrt(table["B"].astype(float)) / table["K"], rtol=1e-6)
     table = table.assign(
         log=np.log(table["regret"] / rates),
-        error=(table["se"] / table["regret"]).fillna(0.0),
+        error=table["se"] / table["regret"],
         kind=np.where(top, LARGEST, table["V"].map(lambda v: f"{v:g}")),
     )
     rows = []
     for (label, kind, point), some in table.groupby(["label", "kind", "point"]):
         y = math.exp(some["log"].mean())
-        error = math.sqrt((some["error"] ** 2).sum()) / len(some)
+        error = math.sqrt((some["error"] ** 2).sum(skipna=False)) / len(some)
         half = y * numbers.t_quantile(max(some["seeds"].sum() - len(some), 1)) * error
         rows.append((label, kind, float(point), y, half, some["saturated"].mean() > 0.5))
     return pd.DataFrame(rows, columns=["label", "kind", "point", "y", "half", "saturated"])
