@@ -123,7 +123,7 @@ def finding(ranking: pd.DataFrame) -> str:
         ("zero", "Where nothing changes, the best"),
     ):
         mine = mean[mean["situation"] == situation]
-        if mine["label"].nunique() < 2:
+        if mine["label"].nunique() < 2 or not mine["best"].any():
             continue
         text = f"{where} (or within 5% of it) can only be {_best(mine)}"
         for label in PAPERS:
@@ -138,8 +138,8 @@ def finding(ranking: pd.DataFrame) -> str:
 def _best(mine: pd.DataFrame) -> str:
     """Who is in the set of the best, budget by budget."""
     said = []
-    for budget, some in mine.groupby("budget"):
-        best = some[some["best"].astype(bool)].sort_values(["ratio", "label"])["label"]
+    for budget, some in mine[mine["best"].astype(bool)].groupby("budget"):
+        best = some.sort_values(["ratio", "label"])["label"]
         names = [looks.display(label) for label in best[:MOST]]
         if len(best) > MOST:
             names.append(f"{len(best) - MOST} more")

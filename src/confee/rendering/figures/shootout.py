@@ -67,8 +67,8 @@ def draw(heat: pd.DataFrame) -> Figure:
     for ax, budget, panel, kinds in zip(axes, budgets, panels, rows, strict=True):
         _panel(ax, panel, labels, kinds)
         ax.set_xticks([])
-        ax.text(1.008, 0.5, numbers.budget(budget), rotation=270, transform=ax.transAxes,
-                va="center", fontsize=8)  # fmt: skip
+        ax.text(len(labels) - 0.3, 0.5, numbers.budget(budget), rotation=270, va="center",
+                fontsize=8, transform=ax.get_xaxis_transform())  # fmt: skip
     axes[0].xaxis.tick_top()
     axes[0].set_xticks(
         range(len(labels)), [looks.display(n) for n in labels], rotation=90, fontsize=6.5
@@ -198,7 +198,7 @@ def finding(heat: pd.DataFrame) -> str:
         said.append(_most_often(apart[~still], "where the world changes is most often"))
     if still.any():
         said.append(_most_often(apart[still], "where nothing changes is"))
-    alike = table.drop(apart.index)
+    alike = table[table.groupby("kind")["ratio"].transform("max") < ALIKE]
     if len(alike):
         kinds = numbers.listed(looks.kind_name(kind) for kind in _kinds(alike))
         most = numbers.factor(alike["ratio"].max())
