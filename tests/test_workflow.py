@@ -24,7 +24,7 @@ SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[low
          "figures=[block,regret-T]")  # fmt: skip
 RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
 JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 2,
-                 "table": 1}  # fmt: skip
+                 "table": 1, "report": 1}  # fmt: skip
 
 
 class Project:
@@ -101,7 +101,7 @@ def copy(done, tmp_path):
 
 
 def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
-    for name in (*RESULTS, "claims.md"):
+    for name in (*RESULTS, "claims.md", "report.html"):
         assert (done.results / name).stat().st_size > 0
     for name in ("block.pdf", "block.png", "table1.csv", "table1.md", "table1.tex"):
         assert (done.folder / "figures" / "tiny.claims" / name).stat().st_size > 0
@@ -113,6 +113,15 @@ def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
     said = json.loads((done.results / "claims.json").read_text())
     assert said["version"] == VERSION
     assert [claim["id"] for claim in said["claims"]] == ["lower-bound/measured"]
+
+
+def test_the_report_shows_what_the_run_made(done):
+    page = (done.results / "report.html").read_text()
+    for said in ('id="claim-lower-bound/measured"', 'id="figure-block"', 'id="figure-regret-T"',
+                 'id="table-table1"', "<td>simulating</td>", 'download="worst.csv"',
+                 "claims=[lower-bound/measured]"):  # fmt: skip
+        assert said in page
+    assert str(done.folder) not in page
 
 
 def test_a_second_run_does_nothing_whatever_pythons_hash(done):
@@ -151,7 +160,8 @@ def test_copied_results_are_reused_where_they_fit_and_nowhere_else(copy):
     other = copy.dry(overrides=SMALL + " policies.hyque.scale=2")
     assert other["simulate"] == 1
     assert "calibrate" not in other
-    assert other.items() >= {"regret": 1, "slopes": 1, "claims": 1, "figure": 1, "table": 1}.items()
+    below = ("regret", "slopes", "claims", "figure", "table", "report")
+    assert other.items() >= dict.fromkeys(below, 1).items()
     # A dry run leaves no trace.
     assert copy.dry() == {}
 
@@ -161,7 +171,7 @@ def test_results_under_another_experiments_name_are_made_anew_from_the_cells(cop
     shutil.copytree(copy.folder / "figures/tiny.claims", copy.folder / "figures" / "other.claims")
     dry = copy.dry(overrides=SMALL + " name=other")
     assert "simulate" not in dry
-    assert {"regret", "slopes", "claims", "figure", "table"} <= dry.keys()
+    assert {"regret", "slopes", "claims", "figure", "table", "report"} <= dry.keys()
 
 
 @pytest.mark.slow
@@ -170,11 +180,12 @@ def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(cop
     for file in sorted(copy.folder.rglob("*"), key=lambda file: file.stat().st_mtime_ns):
         file.touch()
     assert copy.dry() == {}
-    below = {"claims", "figure", "table"}
+    below = {"claims", "figure", "table", "report"}
     for name, rules in (
         ("regret.parquet", {"regret", "slopes", *below}),
         ("slopes.csv", {"slopes", *below}),
-        ("claims.json", {"claims"}),
+        ("claims.json", {"claims", "report"}),
+        ("report.html", {"report"}),
     ):
         file = copy.results / name
         whole, date = file.read_bytes(), file.stat().st_mtime_ns

@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("regret", "slopes", "claims", "picture"):
+    for name in ("regret", "slopes", "claims", "picture", "report"):
         stage = commands.add_parser(f"make-{name}")
         stage.set_defaults(run=_make, stage=name)
         stage.add_argument("plan")
@@ -93,6 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "picture":
             stage.add_argument("name")
             stage.add_argument("files", nargs="+")
+        if name == "report":
+            stage.add_argument("pictures", nargs="*")
     return parser
 
 
@@ -146,7 +148,9 @@ def _list(chosen: Any) -> None:
         for p in POLICIES.values()
     ]
     lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
-    lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
+    lines += [
+        (name, "experiment", config.headline(name)) for name in config.conf_files("experiment")
+    ]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)
@@ -189,15 +193,6 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if text else ""
 
 
-def _headline(experiment: str) -> str:
-    """The first comment of an experiment's file that says something."""
-    from confee import config
-
-    lines = config.conf_files("experiment")[experiment].read_text().splitlines()
-    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
-    return next(said, "")
-
-
 def _config(chosen: Any) -> None:
     import dataclasses
 
@@ -227,7 +222,8 @@ def _claims(chosen: Any) -> None:
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
-    verdicts = {v.id: v for v in results.verdicts(chosen.experiment)}
+    judged, said = results.claims_file(chosen.experiment)
+    verdicts = {v.id: v for v in judged}
     for id in chosen.ids:
         if id not in verdicts:
             raise ConfeeError(
@@ -238,8 +234,9 @@ def _claims(chosen: Any) -> None:
     console = Console(width=None if sys.stdout.isatty() else 1000)
     if chosen.ids:
         for verdict in shown:
-            of = chosen.experiment.removesuffix(CLAIMS_ALONE)
-            console.print(ledger.explain(verdict, ledger.settle(verdict, of)))
+            of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
+            again = ledger.settle(verdict, said.get("overrides", of), judged)
+            console.print(ledger.explain(verdict, again))
     else:
         console.print(ledger.table(shown, console.width))
     bad = [v.id for v in shown if v.verdict in dreaded]
@@ -287,6 +284,10 @@ def _make(chosen: Any) -> None:
 
         stage = chosen.name
         made = pictures.draw(plan, chosen.name, chosen.files)
+    elif stage == "report":
+        from confee.workflow import report
+
+        made = report.write(plan, chosen.pictures)
     else:
         made = {
             "regret": results.collect,

@@ -29,6 +29,7 @@ LABELS = {
     "claims": "judging claims",
     "figure": "drawing figures",
     "table": "writing tables",
+    "report": "writing the report",
 }
 # The target rule does no work of its own, so it is neither shown nor counted.
 HIDDEN = {"all"}

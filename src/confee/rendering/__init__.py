@@ -116,6 +116,10 @@ TABLES: dict[str, Recipe] = {
 }  # fmt: skip
 
 
+PAGE = ("page.html.j2", "look.css", "page.js")
+"""What the report is made of, beside the modules of rendering.report."""
+
+
 def recipe(name: str) -> Recipe:
     """The figure or table of this name. Raises ConfeeError if there is none."""
     if name in FIGURES:
@@ -143,9 +147,13 @@ def table(name: str, data: Any) -> pd.DataFrame:
 
 def caption(name: str, data: Any) -> str:
     """What a figure or a table shows, and how to read it: text with formulas between dollars."""
-    module = _module(name)
-    finding = getattr(module, "finding", lambda **_: "")(**arguments(name, data))
-    return f"{finding} {getattr(module, 'READING', '')}".strip()
+    finding = getattr(_module(name), "finding", lambda **_: "")(**arguments(name, data))
+    return f"{finding} {reading(name)}".strip()
+
+
+def reading(name: str) -> str:
+    """How to read a figure or a table: the second part of its caption."""
+    return getattr(_module(name), "READING", "")
 
 
 def arguments(name: str, data: Any) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
-from confee.code import code_hash
+from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES, module_name
+from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Study, Sweep
@@ -226,6 +226,10 @@ class Run:
             drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
             above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
             made[name] = digest([name, *([] if alone(name) else above), drawing])
+        shown = [made[name] for name in ("claims", *self.pictures, *self.tables)]
+        writing = code_hash(["confee.rendering.report"], ("confee.workflow.report",))
+        page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
+        made["report"] = digest(["report", shown, writing, page])
         return made
 
     def due(self, stage: str) -> str:
