@@ -32,6 +32,8 @@ LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a
 PHASES = (1.0, 1.4)
 PROVENANCE = {"command": 'confee draw tiny "x (1)\\"', "data": "0123"}
 
+NO_CLAIMS = pd.DataFrame(columns=["id", "verdict", "steps", "numbers"])
+
 DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels")
 """Figures without their likes: those against an axis are drawn by one function."""
 
@@ -476,12 +478,12 @@ def test_drawing_leaves_the_callers_settings_alone(data):
 def test_table_says_what_ran_and_what_did_not(data):
     slopes = data.slopes
     slopes = slopes[~((slopes["policy"] == "rexp3b") & (slopes["axis"] == "K"))]
-    table = table1.make(slopes)
+    table = table1.make(slopes, NO_CLAIMS)
     assert len(table) == 5
     measured = table.set_index("Paper").filter(like="Measured")
     assert set(measured.loc["Wei and Luo (2021)"]) == {"not run"}
     assert list(measured.loc["This work: HyQue"]) == [
-        "-0.33 [-0.35, -0.31]", "0.33 [0.31, 0.35]", "0.33 [0.31, 0.35]"
+        "0.00 [-0.02, 0.02]", "-0.33 [-0.35, -0.31]", "0.33 [0.31, 0.35]", "0.33 [0.31, 0.35]"
     ]  # fmt: skip
     assert measured.loc["This work: Rexp3B"].iloc[-1] == "no fit"
     assert not table.isna().any(axis=None)
@@ -507,17 +509,26 @@ def test_latex_escapes_what_is_not_a_formula():
 
 def test_tables_are_saved_with_their_origin(data, tmp_path):
     for suffix in ("csv", "md", "tex"):
-        save_table(table1.make(data.slopes), tmp_path / f"t.{suffix}", PROVENANCE, table1.READING)
+        save_table(
+            table1.make(data.slopes, NO_CLAIMS),
+            tmp_path / f"t.{suffix}",
+            PROVENANCE,
+            table1.READING,
+        )
     assert "0123" in (tmp_path / "t.md").read_text()
     assert (tmp_path / "t.tex").read_text().startswith('% {"command"')
     with pytest.raises(ConfeeError, match="a table is"):
-        save_table(table1.make(data.slopes), tmp_path / "t.docx", PROVENANCE)
+        save_table(table1.make(data.slopes, NO_CLAIMS), tmp_path / "t.docx", PROVENANCE)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
     save_table(
-        table1.make(data.slopes), tmp_path / "t.tex", PROVENANCE, table1.READING, "tab:measured"
+        table1.make(data.slopes, NO_CLAIMS),
+        tmp_path / "t.tex",
+        PROVENANCE,
+        table1.READING,
+        "tab:measured",
     )
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"

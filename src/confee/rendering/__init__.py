@@ -26,8 +26,8 @@ class Recipe(NamedTuple):
     """What is to be known of a figure or a table before it is made.
 
     `needs` are the attributes of the data that its functions take, by these names; without any of
-    `axes` (of the grid, a map, `study:<name>`, or `asked:<first word of a claim's id>`) there is
-    nothing to show. `section` is where the report shows it.
+    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`, or `claims` if
+    any are judged) there is nothing to show. `section` is where the report shows it.
     """
 
     title: str
@@ -62,6 +62,8 @@ def _axis(axis: str, *claims: str) -> Recipe:
 
 
 FIGURES: dict[str, Recipe] = {
+    "scoreboard": Recipe("The scoreboard of claims", VERDICTS, ("claims",), ("claims",)),
+    "proof_map": Recipe("The paper's proofs as a map", VERDICTS, ("claims",), ("claims",)),
     "block": Recipe("One block of HyQue", MEANS, ("pieces", "n", "b"), claims=("density",)),
     "regret-T": _axis("T", "hyque-rate", "rexp3b-rate"),
     "regret-B": _axis("B", "hyque-rate", "rexp3b-rate"),
@@ -106,9 +108,10 @@ FIGURES: dict[str, Recipe] = {
 
 TABLES: dict[str, Recipe] = {
     "table1": Recipe(
-        "The paper's Table 1, measured", VERDICTS, ("slopes",), ("T", "B", "V", "K"),
+        "The paper's Table 1, measured", VERDICTS, ("slopes", "claims"), ("T", "B", "V", "K"),
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
+    "claims": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
     "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
     "questions": Recipe(
         "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),

@@ -59,7 +59,7 @@ class Run:
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
-        there = {point["axis"] for point in self.plan.points}
+        there = {point["axis"] for point in self.plan.points} | self._judged
         sheets = TABLES if self.pictures or not e.claims else {}
         self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
@@ -72,11 +72,16 @@ class Run:
         about = claims.about(id)
         return not about or any(e.conf["name"] in about for e in self.experiment.entrants.values())
 
+    @property
+    def _judged(self) -> set[str]:
+        """What figures and tables of verdicts ask for."""
+        return {"claims"} if self.claims else set()
+
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for, and none if claims
         are named alone."""
         there = {point["axis"] for point in self.plan.points}
-        there |= {f"study:{name}" for name in self.studies}
+        there |= {f"study:{name}" for name in self.studies} | self._judged
         there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
         if self.experiment.figures:
             for name in named:

@@ -19,7 +19,7 @@ from confee.simulation.files import write_whole
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$",
+    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$",
 }  # fmt: skip
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
@@ -44,7 +44,12 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; a group's columns become lines of one column."""
+    """A `table*` that needs only booktabs; a group's columns become lines of one column.
+
+    One whose `attrs` have `widths` (of the columns, in text widths) is a `longtable`, over pages.
+    """
+    if "widths" in table.attrs:
+        return _long(table, caption, label)
     columns: dict[str, list[str]] = {}
     for name in table.columns:
         columns.setdefault(name.partition(": ")[0], []).append(name)
@@ -64,11 +69,43 @@ def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def _long(table: pd.DataFrame, caption: str, label: str) -> str:
+    """A table of paragraphs, which goes on over pages."""
+    shape = "".join(rf"p{{{width:g}\textwidth}}" for width in table.attrs["widths"])
+    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
+    lines = ["% needs booktabs and longtable", r"\begingroup\scriptsize"]
+    lines += [r"\setlength{\tabcolsep}{2pt}\setlength{\LTcapwidth}{\textwidth}"]
+    lines += [rf"\begin{{longtable}}{{@{{}}{shape}@{{}}}}"]
+    if caption:
+        named = rf"\label{{{label}}}" if label else ""
+        lines.append(rf"\caption{{{caption}}}{named}\\")
+    for end in (r"\endfirsthead", r"\endhead"):
+        lines += [r"\toprule", rf"{head} \\ \midrule", end]
+    lines += [r"\bottomrule", r"\endfoot"]
+    for row in table.itertuples(index=False):
+        cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
+        lines.append(" & ".join(cells) + r" \tabularnewline \addlinespace[2pt]")
+    lines += [r"\end{longtable}", r"\endgroup"]
+    return "\n".join(lines) + "\n"
+
+
+def _breakable(text: str) -> str:
+    """Lines may end inside a name: after an underscore, a slash, an equals sign."""
+    parts = re.split(r"(\$[^$]+\$)", text)
+    return "".join(
+        part if part.startswith("$") else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
+        for part in parts
+    )
+
+
 def _stack(cells: dict[str, str]) -> str:
-    """The cells of one row of a group, a line each; said once when all say the same."""
+    """The cells of one row of a group, a line each, with their names where those are formulas; said
+    once when all say the same."""
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
         return _lines(first, 12) if "$" not in first else latex(first)
+    if not all("$" in name for name in cells):
+        return _pile([latex(cell) for cell in cells.values()])
     body = r"\\".join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
@@ -132,4 +169,10 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
     cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
     if len(cells) == 1:
         return cells[0]
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{(chr(92) * 2).join(cells)}\end{{tabular}}"
+    return _pile(cells)
+
+
+def _pile(cells: list[str]) -> str:
+    """One over the other."""
+    body = r"\\".join(cells)
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"
