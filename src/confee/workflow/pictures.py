@@ -222,6 +222,17 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
     return made
 
 
+def bind(plan: Mapping[str, Any], target: str) -> list[Path]:
+    """Writes the LaTeX file that includes all figures and tables of an experiment."""
+    from confee.rendering.album import album
+
+    file = Path(target)
+    said = {name: (file.parent / f"{name}.txt").read_text().strip() for name in plan["pictures"]}
+    about = {"data": digest(said), "command": results.command(plan, file.as_posix())}
+    files.write_text(file, album(said, about))
+    return [file]
+
+
 def fingerprint(shown: Mapping[str, Any]) -> str:
     """A hash of all that is drawn: of frames the columns and every value."""
     import pandas as pd

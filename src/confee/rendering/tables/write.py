@@ -19,9 +19,18 @@ from confee.simulation.files import write_whole
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$",
+    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---",
+    "…": r"\dots{}",
 }  # fmt: skip
+SIGNS = {
+    "\N{MINUS SIGN}": "-", "×": r"\times ", "·": r"\cdot ", "±": r"\pm ", "√": r"\surd ",
+    "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∝": r"\propto ", "→": r"\to ",
+    "∞": r"\infty ", "∅": r"\emptyset ", "′": r"\prime ",
+    "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
+}  # fmt: skip
+"""Signs that pdflatex has in formulas only."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
+FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -111,17 +120,22 @@ def _stack(cells: dict[str, str]) -> str:
 
 
 def latex(text: str) -> str:
-    """One cell: what stands between dollars is kept, all else is escaped."""
+    """A cell or a caption: what stands between dollars is kept, all else is escaped."""
     found = INTERVAL.match(text)
     if found:
         return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
-    parts = re.split(r"(\$[^$]+\$)", text)
-    return "".join(
-        _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
-        if len(part) > 2 and part[0] == part[-1] == "$"
-        else "".join(SPECIAL.get(letter, letter) for letter in part)
-        for part in parts
-    )
+    parts = FORMULA.split(text)
+    return "".join(_formula(part) if FORMULA.fullmatch(part) else _text(part) for part in parts)
+
+
+def _formula(part: str) -> str:
+    said = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
+    return "".join(SIGNS.get(letter, letter) for letter in said)
+
+
+def _text(part: str) -> str:
+    signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
+    return "".join((SPECIAL | signs).get(letter, letter) for letter in part)
 
 
 def save(
