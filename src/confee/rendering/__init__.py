@@ -70,7 +70,7 @@ FIGURES: dict[str, Recipe] = {
     "regret-V": _axis("V", "hyque-rate", "rexp3b-rate"),
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
-        "Regret over the rate against T", BASICS, ("worst", "points"), ("T",),
+        "Regret over the rate against T", BASICS, ("worst", "points", "slopes"), ("T",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "landscape": Recipe(

@@ -49,9 +49,13 @@ class Data:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """Of the policies that the experiment itself names: what claims add is no picture."""
+        """Of the policies that the experiment itself names (what claims add is no picture), with
+        the `setting` of each."""
+        from confee.policies import POLICIES
+
         points = results.points(self.plan)
-        return points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
+        points = points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
+        return points.assign(setting=[POLICIES[policy].setting for policy in points["policy"]])
 
     @cached_property
     def worst(self) -> pd.DataFrame:
