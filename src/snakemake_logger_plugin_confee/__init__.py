@@ -297,7 +297,7 @@ class LogHandler(LogHandlerBase):
         self.summed_up = True
         done = sum(stage.done for stage in self.stages.values())
         total = max(done, sum(self.totals.values()))
-        line = f"{done} of {total} jobs done in {clock(self.now - self.begun)}"
+        line = f"{done} of {total} jobs done in {clock(self.now - (self.begun or self.now))}"
         if self.failures:
             line += f"; {len(self.failures)} failed: {', '.join(self.failures)}"
         elif self.interrupted:

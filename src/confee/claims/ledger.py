@@ -175,12 +175,12 @@ def _step_text(step: Mapping[str, Any]) -> str:
 def explain(v: Verdict, run: str) -> Group:
     """One claim in full, for a terminal. `run`: the command that settles it again."""
     title = Text.assemble((v.id, "bold"), "  ", (v.verdict, _STYLE.get(v.verdict, "")))
-    facts = Table(box=None, show_header=False, pad_edge=False)
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
+    said = Table(box=None, show_header=False, pad_edge=False)
+    said.add_column(style="dim", no_wrap=True)
+    said.add_column(overflow="fold")
     for name, text in [*facts(v), ("Settle again", run)]:
-        facts.add_row(name, Text(text))
-    parts: list[Any] = [title, facts]
+        said.add_row(name, Text(text))
+    parts: list[Any] = [title, said]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:
