@@ -26,8 +26,9 @@ class Recipe(NamedTuple):
     """What is to be known of a figure or a table before it is made.
 
     `needs` are the attributes of the data that its functions take, by these names; without any of
-    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`, or `claims` if
-    any are judged) there is nothing to show. `section` is where the report shows it.
+    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`, `label:<policy's
+    label>`, or `claims` if any are judged) there is nothing to show. `section` is where the report
+    shows it.
     """
 
     title: str
@@ -90,6 +91,26 @@ FIGURES: dict[str, Recipe] = {
     ),
     "pace": Recipe("The pace of the queries", MEANS, ("trace", "blocks", "T", "B"),
                    claims=("hyque-budget", "on-demand-free")),
+    "idle_runs": Recipe(
+        "The longest idle runs", MEANS, ("schedules",), ("study:schedules",),
+        claims=("idle-runs",), module="runs", fixed={"kind": "idle"},
+    ),
+    "query_runs": Recipe(
+        "The longest query runs", MEANS, ("schedules",), ("study:schedules",),
+        claims=("query-runs",), module="runs", fixed={"kind": "query"},
+    ),
+    "detection": Recipe(
+        "When HyQue's change tests can fire", MEANS, ("thresholds", "first", "points"),
+        claims=("detection/horizon",),
+    ),
+    "lower_bound": Recipe(
+        "Regret over the lower bound", VERDICTS, ("worst", "regret", "points", "choose"), ("T",),
+        claims=("lower-bound", "lower-bound-constant"),
+    ),
+    "replay": Recipe(
+        "What Rexp3B's idle rounds replay", MEANS, ("worst", "points"),
+        ("T", "B", "label:rexp3b", "label:rexp3b(pool=set)"), claims=("rexp3b-finite",),
+    ),
     "decomposition": Recipe(
         "The parts of regret", WHY, ("regret", "worst", "points", "choose"),
         claims=("query-regret", "error-regret", "drift-regret", "decomposition"),

@@ -84,6 +84,7 @@ class Run:
         are named alone."""
         there = {point["axis"] for point in self.plan.points}
         there |= {f"study:{name}" for name in self.studies} | self._judged
+        there |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
         there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
         if self.experiment.figures:
             for name in named:
