@@ -26,9 +26,9 @@ class Recipe(NamedTuple):
     """What is to be known of a figure or a table before it is made.
 
     `needs` are the attributes of the data that its functions take, by these names; without any of
-    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`, `label:<policy's
-    label>`, or `claims` if any are judged) there is nothing to show. `section` is where the report
-    shows it.
+    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`,
+    `label:<label of a policy>`, or `claims` if any are judged) there is nothing to show. `section`
+    is where the report shows it.
     """
 
     title: str
