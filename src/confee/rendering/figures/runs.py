@@ -57,9 +57,9 @@ def draw(schedules: pd.DataFrame, kind: str = "idle") -> Figure:
             _chances(low, part, *look)
         _scales(top, low, mine)
         top.set_title(numbers.budget(beta), pad=3)
+        low.set_xlabel("blocks before the last")
     axes[0, 0].set_ylabel(f"longest {kind} run\nover $T/\\sqrt{{B}}$")
     axes[1, 0].set_ylabel("share of blocks with\none over $T/\\sqrt{B}$")
-    axes[1, len(betas) // 2].set_xlabel("blocks before the last")
     axes[1, 0].set_xlim(table["back"].max() + 0.5, -0.5)
     style.legend_below(fig, _legend(table), 3)
     return fig
