@@ -177,6 +177,7 @@ def test_a_run_without_verdicts_or_pictures_has_a_page():
         ("-3 <= x-1, 5e-05", "−3 ≤ x-1, 5e-05", "-3 <= x-1, 5e-05"),
         ("B^(1/3)", marked("$B^{1/3}$"), "B^(1/3)"),
         ("(K V/B)^0.5", marked("$(K V/B)^{0.5}$"), "(K V/B)^0.5"),
+        ("(K ln K)^(1/3)", marked(r"$(K \ln K)^{1/3}$"), "(K ln K)^(1/3)"),
         (r"$\text{<b>&}$", "<math><mrow><mtext>&lt;b&gt;&amp;</mtext></mrow></math>", "text<b>&"),
         (r"$\href{javascript:x}{y}$", "<math><mrow><mrow><mrow><mi>y</mi></mrow></mrow></mrow>"
          "</math>", "hrefjavascript:xy"),

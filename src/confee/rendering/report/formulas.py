@@ -19,6 +19,8 @@ GLYPHS = {r"\sqrt": "√", r"\propto": "∝", r"\times": "×", r"\Omega": "Ω", 
 POWER = re.compile(r"(\b[A-Za-z]\w*|\b\d+|\([^()]*\))\^(?:\(([^()]+)\)|([-+]?[\d.]*\d))")
 """Verdicts, which are for terminals too, write K^(1/3) and B^-0.2."""
 
+NAMED = re.compile(r"\b(?:ln|log|exp)\b")
+
 TYPED = ((re.compile(r"(?<!\w)-(?=[\d.])"), "\N{MINUS SIGN}"), (re.compile("<="), "≤"),
          (re.compile(">="), "≥"), (re.compile(r"\+-(?= )"), "±"))  # fmt: skip
 
@@ -44,7 +46,7 @@ def _words(text: str) -> Markup:
         made += escape(said)
         if at + number < len(parts):
             power = parts[at + inner] or parts[at + number]
-            made += mathml(f"{parts[at + base]}^{{{power}}}")
+            made += mathml(NAMED.sub(r"\\\g<0> ", parts[at + base]) + f"^{{{power}}}")
     return made
 
 
@@ -61,6 +63,8 @@ def mathml(formula: str) -> Markup:
             del element.attrib[name]
         if element.text == "/":
             element.attrib |= {"lspace": "0", "rspace": "0"}
+        if element.tag == "mi" and (element.text or "").isalpha() and len(element.text or "") > 1:
+            element.set("class", "name")  # ln, max
     return Markup(ET.tostring(root, encoding="unicode"))
 
 
