@@ -263,7 +263,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
 
 def test_experiments_without_a_ranking_have_none_of_its_files():
     run = Run({"overrides": "experiment=tiny"})
-    assert run.tables == ["table1"]
+    assert run.tables == ["table1", "claims"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
 
 

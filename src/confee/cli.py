@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("regret", "slopes", "claims", "picture", "report"):
+    for name in ("regret", "slopes", "claims", "picture", "album", "report"):
         stage = commands.add_parser(f"make-{name}")
         stage.set_defaults(run=_make, stage=name)
         stage.add_argument("plan")
@@ -95,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
             stage.add_argument("files", nargs="+")
         if name == "report":
             stage.add_argument("pictures", nargs="*")
+        if name == "album":
+            stage.add_argument("file")
     return parser
 
 
@@ -211,6 +213,7 @@ def _claims(chosen: Any) -> None:
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
     from confee.config import CLAIMS_ALONE, NAME
+    from confee.rendering import scoreboard
     from confee.workflow import results
 
     if not NAME.fullmatch(chosen.experiment.removesuffix(CLAIMS_ALONE)):
@@ -232,13 +235,15 @@ def _claims(chosen: Any) -> None:
     shown = [verdicts[id] for id in chosen.ids] if chosen.ids else list(verdicts.values())
     # In a pipe or a log nothing is cut.
     console = Console(width=None if sys.stdout.isatty() else 1000)
+    width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for verdict in shown:
             of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
             again = ledger.settle(verdict, said.get("overrides", of), judged)
             console.print(ledger.explain(verdict, again))
     else:
-        console.print(ledger.table(shown, console.width))
+        for line in scoreboard.lines(shown, width):
+            console.print(line, soft_wrap=True)
     bad = [v.id for v in shown if v.verdict in dreaded]
     if bad:
         sys.stdout.flush()
@@ -275,7 +280,7 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
-    from confee.workflow import results, stages
+    from confee.workflow import costs, results, stages
 
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
@@ -288,13 +293,19 @@ def _make(chosen: Any) -> None:
         from confee.workflow import report
 
         made = report.write(plan, chosen.pictures)
+    elif stage == "album":
+        from confee.workflow import pictures
+
+        made = pictures.bind(plan, chosen.file)
     else:
         made = {
             "regret": results.collect,
             "slopes": results.measure,
             "claims": results.judge,
         }[stage](plan)
-    stages.keep_note(results.folder(plan).name, stage, chosen.key, made)
+    experiment = results.folder(plan).name
+    stages.keep_note(experiment, stage, chosen.key, made)
+    costs.keep(f"{experiment}.{stage}")
 
 
 # --------------------------------------------------------------------------- progress

@@ -47,7 +47,12 @@ rule claims:
         slopes=f"{results}/slopes.csv",
     output:
         f"{results}/claims.json",
-        f"{results}/claims.md",
+        report(
+            f"{results}/claims.md",
+            caption="../caption.rst",
+            category=VERDICTS,
+            labels={"shows": "Verdicts with their controls", "kind": "text"},
+        ),
         run.note("claims"),
     params:
         key=run.keys["claims"],

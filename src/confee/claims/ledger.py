@@ -1,11 +1,10 @@
-"""The ledger of verdicts: as JSON, as Markdown for a reader, as a short table for a terminal."""
+"""The ledger of verdicts: as JSON, as Markdown for a reader, one claim in full for a terminal."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -176,12 +175,12 @@ def _step_text(step: Mapping[str, Any]) -> str:
 def explain(v: Verdict, run: str) -> Group:
     """One claim in full, for a terminal. `run`: the command that settles it again."""
     title = Text.assemble((v.id, "bold"), "  ", (v.verdict, _STYLE.get(v.verdict, "")))
-    facts = Table(box=None, show_header=False, pad_edge=False)
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
+    said = Table(box=None, show_header=False, pad_edge=False)
+    said.add_column(style="dim", no_wrap=True)
+    said.add_column(overflow="fold")
     for name, text in [*facts(v), ("Settle again", run)]:
-        facts.add_row(name, Text(text))
-    parts: list[Any] = [title, facts]
+        said.add_row(name, Text(text))
+    parts: list[Any] = [title, said]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:
@@ -208,20 +207,3 @@ def control_text(control: dict) -> str:
     outcome = {True: "failed as it must", False: "did NOT fail", None: "not played"}
     note = f" ({control['note']})" if control.get("note") else ""
     return f"{control.get('what', 'none')}{number}, {outcome[control.get('failed')]}{note}"
-
-
-def table(verdicts: Sequence[Verdict], width: int = 80) -> Table:
-    """A short rich table `width` wide: for the end of a run, and for `confee claims`."""
-    counts = Counter(v.verdict for v in verdicts)
-    title = "claims: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
-    out = Table("claim", "verdict", "control", "measured", box=None, pad_edge=False,
-                title=title, title_justify="left", caption_justify="left")  # fmt: skip
-    control = {True: "failed", False: "did not fail", None: "none"}
-    left = width - max((len(v.id) for v in verdicts), default=5) - len("undecided did not fail") - 6
-    for v in verdicts:
-        measured = v.measured if len(v.measured) <= left else v.measured[: max(left - 1, 0)] + "…"
-        failed = control[v.control.get("failed")]
-        out.add_row(v.id, Text(v.verdict, _STYLE.get(v.verdict, "")), failed, Text(measured))
-    if any(v.horizon.startswith("toy") for v in verdicts):
-        out.caption = "toy horizons: verdicts from runs say nothing of larger ones"
-    return out

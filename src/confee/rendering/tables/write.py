@@ -19,9 +19,18 @@ from confee.simulation.files import write_whole
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$",
+    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---",
+    "…": r"\dots{}",
 }  # fmt: skip
+SIGNS = {
+    "\N{MINUS SIGN}": "-", "×": r"\times ", "·": r"\cdot ", "±": r"\pm ", "√": r"\surd ",
+    "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∝": r"\propto ", "→": r"\to ",
+    "∞": r"\infty ", "∅": r"\emptyset ", "′": r"\prime ",
+    "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
+}  # fmt: skip
+"""Signs that pdflatex has in formulas only."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
+FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -44,7 +53,12 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; a group's columns become lines of one column."""
+    """A `table*` that needs only booktabs; a group's columns become lines of one column.
+
+    One whose `attrs` have `widths` (of the columns, in text widths) is a `longtable`, over pages.
+    """
+    if "widths" in table.attrs:
+        return _long(table, caption, label)
     columns: dict[str, list[str]] = {}
     for name in table.columns:
         columns.setdefault(name.partition(": ")[0], []).append(name)
@@ -64,27 +78,64 @@ def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def _long(table: pd.DataFrame, caption: str, label: str) -> str:
+    """A table of paragraphs, which goes on over pages."""
+    shape = "".join(rf"p{{{width:g}\textwidth}}" for width in table.attrs["widths"])
+    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
+    lines = ["% needs booktabs and longtable", r"\begingroup\scriptsize"]
+    lines += [r"\setlength{\tabcolsep}{2pt}\setlength{\LTcapwidth}{\textwidth}"]
+    lines += [rf"\begin{{longtable}}{{@{{}}{shape}@{{}}}}"]
+    if caption:
+        named = rf"\label{{{label}}}" if label else ""
+        lines.append(rf"\caption{{{caption}}}{named}\\")
+    for end in (r"\endfirsthead", r"\endhead"):
+        lines += [r"\toprule", rf"{head} \\ \midrule", end]
+    lines += [r"\bottomrule", r"\endfoot"]
+    for row in table.itertuples(index=False):
+        cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
+        lines.append(" & ".join(cells) + r" \tabularnewline \addlinespace[2pt]")
+    lines += [r"\end{longtable}", r"\endgroup"]
+    return "\n".join(lines) + "\n"
+
+
+def _breakable(text: str) -> str:
+    """Lines may end inside a name: after an underscore, a slash, an equals sign."""
+    parts = re.split(r"(\$[^$]+\$)", text)
+    return "".join(
+        part if part.startswith("$") else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
+        for part in parts
+    )
+
+
 def _stack(cells: dict[str, str]) -> str:
-    """The cells of one row of a group, a line each; said once when all say the same."""
+    """The cells of one row of a group, a line each, with their names where those are formulas; said
+    once when all say the same."""
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
         return _lines(first, 12) if "$" not in first else latex(first)
+    if not all("$" in name for name in cells):
+        return _pile([latex(cell) for cell in cells.values()])
     body = r"\\".join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
 
 def latex(text: str) -> str:
-    """One cell: what stands between dollars is kept, all else is escaped."""
+    """A cell or a caption: what stands between dollars is kept, all else is escaped."""
     found = INTERVAL.match(text)
     if found:
         return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
-    parts = re.split(r"(\$[^$]+\$)", text)
-    return "".join(
-        _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
-        if len(part) > 2 and part[0] == part[-1] == "$"
-        else "".join(SPECIAL.get(letter, letter) for letter in part)
-        for part in parts
-    )
+    parts = FORMULA.split(text)
+    return "".join(_formula(part) if FORMULA.fullmatch(part) else _text(part) for part in parts)
+
+
+def _formula(part: str) -> str:
+    said = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
+    return "".join(SIGNS.get(letter, letter) for letter in said)
+
+
+def _text(part: str) -> str:
+    signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
+    return "".join((SPECIAL | signs).get(letter, letter) for letter in part)
 
 
 def save(
@@ -132,4 +183,10 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
     cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
     if len(cells) == 1:
         return cells[0]
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{(chr(92) * 2).join(cells)}\end{{tabular}}"
+    return _pile(cells)
+
+
+def _pile(cells: list[str]) -> str:
+    """One over the other."""
+    body = r"\\".join(cells)
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"
