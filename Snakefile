@@ -10,12 +10,15 @@ import sys
 
 from confee import runlock
 from confee.errors import ConfeeError
+from confee.workflow import captions
+from snakemake_logger_plugin_confee import TOLD
 
-# Only the run itself writes: not a look at it (-n), nor a job of it on another machine.
-main = workflow.is_main_process and not workflow.output_settings.dryrun
+# Only the run itself writes: not a look at it (-n, --report), nor a job of it on another machine.
+look = workflow.output_settings.dryrun or captions.only_asked_for()
+main = workflow.is_main_process and not look
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.
-    from confee.rendering import FIGURES, TABLES
+    from confee.rendering import FIGURES, TABLES, VERDICTS, recipe
     from confee.workflow.jobs import stamp
     from confee.workflow.run import Run
 
@@ -24,6 +27,7 @@ try:
         runlock.hold()
     run.prepare(dry=not main)
     if workflow.is_main_process:
+        TOLD.time, TOLD.standing = run.time(workflow.resource_settings), run.read_on()
         for label in run.experiment.unplayed:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
 except (ConfeeError, OSError) as error:
@@ -31,19 +35,24 @@ except (ConfeeError, OSError) as error:
 
 confee = f"{shlex.quote(sys.executable)} -m confee"
 results, figures = f"results/{run.name}", f"figures/{run.name}"
+if captions.asked_for():
+    config["captions"] = captions.captions(run.name, run.pictures, run.tables)
 
 
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/pictures.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
         f"{results}/claims.json",
+        f"{results}/report.html",
         expand(f"{figures}/{{name}}.pdf", name=run.pictures),
         expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["csv", "md", "tex"]),
+        [f"{figures}/all.tex"] if run.pictures or run.tables else [],
 
 
 rule clean:

@@ -224,7 +224,7 @@ def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
     leave_ledger(monkeypatch, tmp_path, *LEDGER)
     shown = run(capsys, "claims")
     assert all(id in shown and outcome in shown for id, outcome in LEDGER)
-    assert "claims: 1 fails, 1 holds, 1 undecided" in shown
+    assert "claims: 1 fails, 1 undecided, 1 holds" in shown
     one = run(capsys, "claims", "kl-bound")
     for text in ("a statement", "Theorem 1", "a prediction", "the rule", "failed as it must",
                  "[0.1, 0.2]", "part one", '"runs": 3', "claims=[kl-bound]"):  # fmt: skip

@@ -245,7 +245,7 @@ def test_it_costs_minutes(run):
     cost = sum(u.cost for u in run.plan.everything)
     assert 1e9 < cost < 1e10
     assert run.pictures == ["shootout", "ranking"]
-    assert run.tables == ["which_policy", "questions"]
+    assert run.tables == ["ledger", "which_policy", "questions"]
     names = ("worst", "slopes", "ranking", "questions", "heat")
     assert run.measured == [f"results/shootout/{name}.csv" for name in names]
     assert set(RANKED) == set(FIGURES["shootout"].maps) == set(run.experiment.grid.maps)
@@ -267,7 +267,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
 
 def test_experiments_without_a_ranking_have_none_of_its_files():
     run = Run({"overrides": "experiment=tiny"})
-    assert run.tables == ["table1"]
+    assert run.tables == ["table1", "ledger"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
 
 
@@ -500,18 +500,18 @@ def test_the_tables_findings_are_numbers_of_their_frames(made):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_long_tables_compile_on_several_pages(made, tmp_path):
+def test_the_tables_compile_on_as_many_pages_as_they_take(made, tmp_path):
     """Cells that begin with a bracket, and more rows than a page has."""
     sheet = table("questions", made)
     many = pd.concat([sheet] * 30).sort_values("Question", ignore_index=True)
+    many.attrs = sheet.attrs
     text = to_latex(many, r"A caption with 5\% of it.", "tab:many")
-    assert text.count(r"\begin{table*}") == text.count("(continued)") + 1 > 1
-    assert text.count(r"\label") == 1
     text += to_latex(table("which_policy", made))
     assert text.count("known, above 0") == 2  # of each group of two rows once
+    text += to_latex(pd.DataFrame({"a": ["a long word and [0.2] in brackets"]}))
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in,textheight=9in]{geometry}"
-        r"\usepackage{booktabs}\begin{document}" + text + r"\end{document}"
+        r"\usepackage{booktabs,longtable}\begin{document}" + text + r"\end{document}"
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],

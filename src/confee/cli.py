@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("regret", "slopes", "claims", "picture"):
+    for name in ("regret", "slopes", "claims", "picture", "album", "report"):
         stage = commands.add_parser(f"make-{name}")
         stage.set_defaults(run=_make, stage=name)
         stage.add_argument("plan")
@@ -93,6 +93,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "picture":
             stage.add_argument("name")
             stage.add_argument("files", nargs="+")
+        if name == "report":
+            stage.add_argument("pictures", nargs="*")
+        if name == "album":
+            stage.add_argument("file")
     return parser
 
 
@@ -146,7 +150,9 @@ def _list(chosen: Any) -> None:
         for p in POLICIES.values()
     ]
     lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
-    lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
+    lines += [
+        (name, "experiment", config.headline(name)) for name in config.conf_files("experiment")
+    ]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)
@@ -189,15 +195,6 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if text else ""
 
 
-def _headline(experiment: str) -> str:
-    """The first comment of an experiment's file that says something."""
-    from confee import config
-
-    lines = config.conf_files("experiment")[experiment].read_text().splitlines()
-    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
-    return next(said, "")
-
-
 def _config(chosen: Any) -> None:
     import dataclasses
 
@@ -216,6 +213,7 @@ def _claims(chosen: Any) -> None:
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
     from confee.config import CLAIMS_ALONE, NAME
+    from confee.rendering import scoreboard
     from confee.workflow import results
 
     if not NAME.fullmatch(chosen.experiment.removesuffix(CLAIMS_ALONE)):
@@ -227,7 +225,8 @@ def _claims(chosen: Any) -> None:
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
-    verdicts = {v.id: v for v in results.verdicts(chosen.experiment)}
+    judged, said = results.claims_file(chosen.experiment)
+    verdicts = {v.id: v for v in judged}
     for id in chosen.ids:
         if id not in verdicts:
             raise ConfeeError(
@@ -236,12 +235,15 @@ def _claims(chosen: Any) -> None:
     shown = [verdicts[id] for id in chosen.ids] if chosen.ids else list(verdicts.values())
     # In a pipe or a log nothing is cut.
     console = Console(width=None if sys.stdout.isatty() else 1000)
+    width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for verdict in shown:
-            of = chosen.experiment.removesuffix(CLAIMS_ALONE)
-            console.print(ledger.explain(verdict, ledger.settle(verdict, of)))
+            of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
+            again = ledger.settle(verdict, said.get("overrides", of), judged)
+            console.print(ledger.explain(verdict, again))
     else:
-        console.print(ledger.table(shown, console.width))
+        for line in scoreboard.lines(shown, width):
+            console.print(line, soft_wrap=True)
     bad = [v.id for v in shown if v.verdict in dreaded]
     if bad:
         sys.stdout.flush()
@@ -278,7 +280,7 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
-    from confee.workflow import results, stages
+    from confee.workflow import costs, results, stages
 
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
@@ -287,13 +289,23 @@ def _make(chosen: Any) -> None:
 
         stage = chosen.name
         made = pictures.draw(plan, chosen.name, chosen.files)
+    elif stage == "report":
+        from confee.workflow import report
+
+        made = report.write(plan, chosen.pictures)
+    elif stage == "album":
+        from confee.workflow import pictures
+
+        made = pictures.bind(plan, chosen.file)
     else:
         made = {
             "regret": results.collect,
             "slopes": results.measure,
             "claims": results.judge,
         }[stage](plan)
-    stages.keep_note(results.folder(plan).name, stage, chosen.key, made)
+    experiment = results.folder(plan).name
+    stages.keep_note(experiment, stage, chosen.key, made)
+    costs.keep(f"{experiment}.{stage}")
 
 
 # --------------------------------------------------------------------------- progress

@@ -1,6 +1,7 @@
 """A Snakemake logger that shows one line a stage, every failure with its cause, and the rest not.
 
-A stage is a rule. Its label comes from LABELS; a rule that is not there goes by its own name.
+A stage is a rule. Its label comes from LABELS; a rule that is not there goes by its own name. What
+only a Snakefile knows it may leave in `TOLD`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from logging import DEBUG, ERROR, WARNING, LogRecord
 from pathlib import Path
 
@@ -29,6 +31,8 @@ LABELS = {
     "claims": "judging claims",
     "figure": "drawing figures",
     "table": "writing tables",
+    "report": "writing the report",
+    "album": "binding them for LaTeX",
 }
 # The target rule does no work of its own, so it is neither shown nor counted.
 HIDDEN = {"all"}
@@ -43,12 +47,25 @@ REASONS = {
     "Params have changed since last execution": "changed params",
     "Set of input files has changed since last execution": "changed set of inputs",
 }
+UNRECORDED = "Missing metadata for file"
 NOTHING = "Nothing to be done"
 INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on user request")
 # These only repeat that a job failed, which has been said with its cause by then.
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
 LONGEST_MESSAGE = 600
+
+
+@dataclass
+class Told:
+    """`time` says how long jobs will take, each (rule, value of its first wildcard or ""); it ends
+    a dry run. `standing` is said when there is nothing to be done."""
+
+    time: Callable[[Sequence[tuple[str, str]]], str] | None = None
+    standing: list[str] = field(default_factory=list)
+
+
+TOLD = Told()
 
 
 def clock(seconds: float) -> str:
@@ -117,12 +134,15 @@ class LogHandler(LogHandlerBase):
         self.stages: dict[str, Stage] = {}
         self.jobs: dict[int, tuple[str, str]] = {}  # id -> rule, name with wildcards
         self.reasons: dict[str, Counter[str]] = {}
+        self.asked: list[tuple[str, str]] = []  # the jobs of a dry run, for TOLD.time
+        self.unknown = 0  # files that Snakemake has no record of
         self.causes: list[str] = []  # exceptions that wait for the job error that they belong to
         self.failures: list[str] = []
         self.begun: float | None = None
         self.now = 0.0
         self.interrupted = False
         self.closed = False
+        self.summed_up = False
         self.drawn = 0  # lines of the block on the terminal that is drawn anew
 
     # Events
@@ -147,6 +167,9 @@ class LogHandler(LogHandlerBase):
             self._job_info(record)
         elif event == LogEvent.JOB_FINISHED:
             self._job_finished(record.job_id)  # type: ignore[attr-defined]
+        elif event == LogEvent.PROGRESS:
+            if record.done == record.total:  # type: ignore[attr-defined]
+                self._sum_up()  # before what the Snakefile's onsuccess has to say
         elif event == LogEvent.JOB_ERROR:
             self._job_error(record)
         elif event in (None, LogEvent.ERROR):
@@ -164,6 +187,7 @@ class LogHandler(LogHandlerBase):
         if self.common_settings.dryrun:
             kinds = {part.split(":")[0].strip() for part in info["reason"].split("; ")}
             self.reasons.setdefault(rule, Counter()).update(REASONS.get(k, k) for k in kinds)
+            self.asked.append((rule, next(iter(info["wildcards"].values()), "")))
             return
         if self.common_settings.printshellcmds and info["shellcmd"]:
             self._say(info["shellcmd"])
@@ -223,6 +247,8 @@ class LogHandler(LogHandlerBase):
             self.interrupted = True
         elif message.startswith(NOTHING):
             self._say("nothing to be done: all files are up to date")
+            for line in TOLD.standing:
+                self._say(line)
         elif record.levelno >= ERROR:
             if message.startswith(ECHOES) and (self.failures or self.interrupted or self.causes):
                 return
@@ -231,8 +257,14 @@ class LogHandler(LogHandlerBase):
             else:
                 self._say(message if verbose else f"error: {compact(message)}")
         elif record.levelno >= WARNING:
+            if message.startswith(UNRECORDED) and not verbose:
+                self.unknown += 1
+                return
             self._say(message if verbose else f"warning: {' '.join(message.split())}")
-        elif verbose or message.startswith("Unlock"):
+        elif verbose or message.startswith(("Unlock", "Report created")):
+            if self.unknown:
+                self._say(f"warning: Snakemake has no record of {self.unknown} files (copied, or "
+                          "made elsewhere), so their jobs are not in its statistics")  # fmt: skip
             self._say(message)
         elif record.levelno > DEBUG and not record.pathname.startswith(SNAKEMAKE_DIR):
             # Snakemake's own chat is left out, but what a Snakefile logs is meant to be seen.
@@ -258,10 +290,14 @@ class LogHandler(LogHandlerBase):
             return
         if self.common_settings.dryrun:
             self._table()
-            return
+        elif not self.summed_up:
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        self.summed_up = True
         done = sum(stage.done for stage in self.stages.values())
         total = max(done, sum(self.totals.values()))
-        line = f"{done} of {total} jobs done in {clock(self.now - self.begun)}"
+        line = f"{done} of {total} jobs done in {clock(self.now - (self.begun or self.now))}"
         if self.failures:
             line += f"; {len(self.failures)} failed: {', '.join(self.failures)}"
         elif self.interrupted:
@@ -279,6 +315,8 @@ class LogHandler(LogHandlerBase):
             rows.append((rule, str(count), why))
         rows.append(("total", str(sum(self.totals.values())), "dry run, nothing was made"))
         wide = max(len(row[0]) for row in rows)
+        if TOLD.time and self.asked:
+            rows.append(("time", "", TOLD.time(self.asked)))
         for rule, jobs, why in rows:
             self._say(f"{rule:<{wide}}  {jobs:>5}  {why}".rstrip())
 

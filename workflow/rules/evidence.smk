@@ -17,6 +17,8 @@ rule regret:
         key=run.keys["regret"],
     log:
         f"{results}/logs/regret.log",
+    benchmark:
+        f"{results}/logs/regret.tsv"
     shell:
         "{confee} make-regret {run.plan_file} {params.key} 2> {log}"
 
@@ -32,6 +34,8 @@ rule slopes:
         key=run.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
+    benchmark:
+        f"{results}/logs/slopes.tsv"
     shell:
         "{confee} make-slopes {run.plan_file} {params.key} 2> {log}"
 
@@ -43,11 +47,18 @@ rule claims:
         slopes=f"{results}/slopes.csv",
     output:
         f"{results}/claims.json",
-        f"{results}/claims.md",
+        report(
+            f"{results}/claims.md",
+            caption="../caption.rst",
+            category=VERDICTS,
+            labels={"shows": "Verdicts with their controls", "kind": "text"},
+        ),
         run.note("claims"),
     params:
         key=run.keys["claims"],
     log:
         f"{results}/logs/claims.log",
+    benchmark:
+        f"{results}/logs/claims.tsv"
     shell:
         "{confee} make-claims {run.plan_file} {params.key} 2> {log}"

@@ -36,6 +36,12 @@ def signed(value: float, digits: int = 2) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
+def decimal(value: float, _position: object = None) -> str:
+    """A tick's label on a linear axis of exponents: −0.3, 0."""
+    text = signed(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def exponent(value: float, low: float, high: float) -> str:
     """An exponent and its interval: −0.29 [−0.31, −0.27]."""
     return f"{signed(value)} [{signed(low)}, {signed(high)}]"
@@ -67,6 +73,11 @@ def listed(texts: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
+def plus_minus(value: float, half: float) -> str:
+    """A number and half its interval: −0.29 ± 0.02; alone where there is no interval."""
+    return signed(value) if math.isnan(half) else f"{signed(value)} \N{PLUS-MINUS SIGN} {half:.2f}"
+
+
 def budget(beta: float) -> str:
     """B = T^beta."""
     return "$B = T$" if beta == 1 else f"$B = T^{{{beta:g}}}$"
@@ -91,6 +102,8 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
     best: list[float] = []
     choices: list[tuple[float, ...]] = [(1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7)]
     for choice in choices:
+        if len(best) >= 3 and choice == choices[-1]:
+            break  # its places are uneven: for less than a decade
         places = [m * 10.0**e for e in decades for m in choice]
         places = [place for place in places if low * 0.999 <= place <= high * 1.001]
         if len(places) <= most and len(places) > len(best):

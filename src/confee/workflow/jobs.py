@@ -6,6 +6,7 @@ import fcntl
 import importlib
 import math
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import Row, play_all
+from confee.workflow import costs
 from confee.world.adversaries import usual
 
 RESULTS = Path("results")
@@ -111,8 +113,9 @@ def read_unit(name: str) -> Any:
     return table
 
 
-def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> None:
-    """Plays a unit and writes its file: without rows if the turns before it were enough.
+def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
+    """Plays a unit and writes its file, without rows if the turns before it were enough; returns
+    how many runs it has.
 
     `after`: the files of the cell's earlier stages and turns.
     """
@@ -127,6 +130,7 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> None
     seeds = range(one.first, one.first + one.count)
     rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
     files.write_table(RESULTS / one.file, rows, one.key)
+    return len(rows)
 
 
 def draw_study(one: Study) -> None:
@@ -143,21 +147,29 @@ def job_file(name: str) -> Path:
 
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
-    """Makes what of a job file is not there yet: units, studies, or a scale."""
+    """Makes what of a job file is not there yet (units, studies, a scale), and notes its cost."""
     job = files.read_json(name, AGAIN, REMAKE)
     if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
+    took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
-            one_study = Study(said["name"], said["parameters"])
+            one_study = Study(said["name"], said["parameters"], said["seconds"])
             if not (RESULTS / one_study.file).exists():
-                draw_study(one_study)
+                with costs.timed(costs.Part.of(one_study)) as part:
+                    draw_study(one_study)
+                took.append(part)
             continue
         one = unit(said)
         if job["kind"] == "calibrate":
-            find_scale(one.cell)
+            with costs.timed(costs.Part.of(one.cell)) as part:
+                find_scale(one.cell)
+            took.append(part)
         elif not (RESULTS / one.file).exists():
-            play_unit(one, said["after"], tick)
+            with costs.timed(costs.Part.of(one)) as part:
+                part.runs = play_unit(one, said["after"], tick)
+            took.append(part)
+    costs.keep(Path(name).stem, took)
 
 
 def stamp(name: str) -> str:
@@ -186,8 +198,10 @@ def compile_kernels(stamps: Sequence[str]) -> None:
         for file in stamps:
             name = Path(file).stem.rpartition("-kernels-")[0]
             if not compiled(name).exists():
+                before = time.process_time()
                 _compile(name)
                 compiled(name).touch()
+                costs.keep(f"{costs.KERNELS}.{name}", cpu=time.process_time() - before)
             files.write_text(file, "")
     jit.prune()
 

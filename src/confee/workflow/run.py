@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
-from confee.code import code_hash
+from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES, module_name
+from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
-from confee.simulation.cells import label_of
+from confee.simulation.cells import Cell, label_of
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages
@@ -59,12 +60,13 @@ class Run:
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
-        there = {point["axis"] for point in self.plan.points}
+        there = {point["axis"] for point in self.plan.points} | self._judged
         sheets = TABLES if self.pictures or not e.claims else {}
         self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
+        self.work: dict[str, Sequence[Unit | Study | Cell]] = {}
         self._needs: dict[str, list[str]] = {}
-        self._kernels: set[str] = set()
+        self.kernels: set[str] = set()
         self._cut_jobs()
 
     def _speaks_of(self, id: str) -> bool:
@@ -72,11 +74,17 @@ class Run:
         about = claims.about(id)
         return not about or any(e.conf["name"] in about for e in self.experiment.entrants.values())
 
+    @property
+    def _judged(self) -> set[str]:
+        """What figures and tables of verdicts ask for."""
+        return {"claims"} if self.claims else set()
+
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for, and none if claims
         are named alone."""
         there = {point["axis"] for point in self.plan.points}
-        there |= {f"study:{name}" for name in self.studies}
+        there |= {f"study:{name}" for name in self.studies} | self._judged
+        there |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
         there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
         if self.experiment.figures:
             for name in named:
@@ -125,6 +133,7 @@ class Run:
                 after = [file for turn, some in all_turns if turn < _turn(u) for file in some]
                 said.append(u.describe() | {"after": after})
             name = self._add("play", {u.cell.policy for u in bundle}, said)
+            self.work[name] = bundle
             made_by |= {u.file.as_posix(): name for u in bundle}
             waits[name] = {file for one in said for file in one["after"]}
             waits[name] -= {u.file.as_posix() for u in bundle}
@@ -138,15 +147,19 @@ class Run:
         for file, u in scales.items():
             said = [u.describe() | {"after": []}]
             self._add("calibrate", {u.cell.policy}, said, file.stem)
+            self.work[file.stem] = [u.cell]
         for studies in _by_time(self.missing_studies):
-            said = [{"name": s.name, "parameters": s.key["parameters"]} for s in studies]
-            self._add("study", {s.name for s in studies}, said)
+            said = [
+                {"name": s.name, "parameters": s.key["parameters"], "seconds": s.seconds}
+                for s in studies
+            ]
+            self.work[self._add("study", {s.name for s in studies}, said)] = studies
 
     def _add(self, kind: str, kernels: set[str], units: list[Any], name: str = "") -> str:
         text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
         self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
-        self._kernels |= kernels
+        self.kernels |= kernels
         return name
 
     @property
@@ -195,6 +208,7 @@ class Run:
                 "experiment": self.experiment.experiment,
                 "choose": self.experiment.seeds.choose,
                 "claims": self.claims,
+                "pictures": [*self.pictures, *self.tables],
                 "points": self.plan.points,
                 "shown": sorted(label_of(one.conf) for one in self.experiment.entrants.values()),
                 "units": [u.file.as_posix() for u in self.plan.units],
@@ -226,6 +240,13 @@ class Run:
             drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
             above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
             made[name] = digest([name, *([] if alone(name) else above), drawing])
+        shown = [made[name] for name in ("claims", *self.pictures, *self.tables)]
+        writing = code_hash(["confee.rendering.report"], ("confee.workflow.report",))
+        page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
+        made["report"] = digest(["report", shown, writing, page])
+        shown = [*self.pictures, *self.tables]
+        bound = code_hash(["confee.rendering.album"], ("confee.workflow.pictures",))
+        made["album"] = digest(["album", [[name, made[name]] for name in shown], bound])
         return made
 
     def due(self, stage: str) -> str:
@@ -256,7 +277,7 @@ class Run:
             _write(job_file(name), job.text)
             if not dry:  # its units are missing, so whatever said that it was done is wrong
                 Path(_done(name)).unlink(missing_ok=True)
-        for kernel in self._kernels:
+        for kernel in self.kernels:
             if not dry and not compiled(kernel).exists():
                 Path(stamp(kernel)).unlink(missing_ok=True)
         lacking = bool(self.missing or self.missing_studies)
@@ -264,14 +285,35 @@ class Run:
             stages.date(self.name, stage, key, missing=stage == "regret" and lacking)
 
     def close(self) -> None:
-        """The end of a run: its verdicts in a short table."""
+        """The end of a run: its verdicts in a short table, and where to read on."""
         from rich.console import Console
 
-        from confee.claims.ledger import table
+        from confee.rendering import scoreboard
         from confee.workflow.results import verdicts
 
         console = Console(stderr=True)
-        console.print(table(verdicts(self.name), console.width))
+        width = console.width if console.is_terminal else 120
+        for line in [*scoreboard.lines(verdicts(self.name), width), *self.read_on()]:
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+    def time(self, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:
+        """Tells how long jobs (rule, wildcard) take with Snakemake's `resources`."""
+
+        def said(jobs: Sequence[tuple[str, str]]) -> str:
+            from confee.workflow import estimate
+
+            at_once = resources.nodes or min(resources.cores, os.cpu_count() or 1)
+            return estimate.line(self, [estimate.Asked(*job) for job in jobs], at_once)
+
+        return said
+
+    def read_on(self) -> list[str]:
+        """Where a finished run is to be read, as far as it is there."""
+        report, album = f"results/{self.name}/report.html", f"figures/{self.name}/all.tex"
+        first = report if Path(report).exists() else f"results/{self.name}/claims.md"
+        said = {"report": first, "figures": f"{Path(album).parent}/ (all.tex has them all)"}
+        there = {"report": Path(first), "figures": Path(album)}
+        return [f"{name}: {text}" for name, text in said.items() if there[name].exists()]
 
 
 def _grids(figure: str) -> bool:

@@ -37,7 +37,10 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
                 at = ranking[(ranking["budget"] == budget) & (ranking["by"] == by)]
                 row[numbers.budget(budget)] = _entry(at, situation)
             rows.append(row)
-    return pd.DataFrame(rows)
+    sheet = pd.DataFrame(rows)
+    budgets = len(sheet.columns) - 2
+    sheet.attrs["widths"] = [0.1, 0.12, *[0.72 / max(budgets, 1)] * budgets]
+    return sheet
 
 
 def finding(ranking: pd.DataFrame) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -20,18 +19,18 @@ from confee.simulation.files import write_whole
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$",
+    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---",
+    "…": r"\dots{}",
 }  # fmt: skip
-BREAK = r"\\{}"
-"""A new line; the braces, because a bracket would be a length."""
-
-NARROW = 12
-"""Letters at which cells are broken where nothing wider fits."""
-
-LETTERS, LINES = 97, 48
-"""Letters of all columns together, and lines of all rows, that fit a page."""
-
+SIGNS = {
+    "\N{MINUS SIGN}": "-", "×": r"\times ", "·": r"\cdot ", "±": r"\pm ", "√": r"\surd ",
+    "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∝": r"\propto ", "→": r"\to ",
+    "∞": r"\infty ", "∅": r"\emptyset ", "′": r"\prime ",
+    "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
+}  # fmt: skip
+"""Signs that pdflatex has in formulas only."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
+FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -56,98 +55,91 @@ def to_markdown(table: pd.DataFrame) -> str:
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
     """A `table*` that needs only booktabs; a group's columns become lines of one column.
 
-    What the first column says is said once for the rows below it. A table too long for a page goes
-    on in further ones of the same number.
+    One whose `attrs` have `widths` (of the columns, in text widths) is a `longtable`, over pages.
     """
+    if "widths" in table.attrs:
+        return _long(table, caption, label)
     columns: dict[str, list[str]] = {}
     for name in table.columns:
         columns.setdefault(name.partition(": ")[0], []).append(name)
-    width = NARROW if len(columns) < len(table.columns) else _width(table)
-    text = ""
-    for place, (start, stop) in enumerate(_pages(table, width)):
-        lines = [r"\begin{table*}[t]", r"\centering", r"\scriptsize"]
-        lines.append(r"\setlength{\tabcolsep}{1.8pt}")
-        if place:
-            lines += [r"\addtocounter{table}{-1}", r"\caption{(continued)}\smallskip"]
-        elif caption:
-            lines.append(rf"\caption{{{caption}}}\smallskip")
-        if label and not place:
-            lines.append(rf"\label{{{label}}}")
-        lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
-        lines.append(" & ".join(_head(head) for head in columns) + r" \\")
-        lines.append(r"\midrule")
-        lines += _rows(table[start:stop], columns, width)
-        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
-        text += "\n".join(lines) + "\n"
-    return text
-
-
-def _rows(table: pd.DataFrame, columns: Mapping[str, list[str]], width: int) -> list[str]:
-    """The rows of a page; one-line rows stand close under what the first column says."""
-    lines: list[str] = []
-    firsts = [str(cell) for cell in table.iloc[:, 0]]
-    for i, (_, row) in enumerate(table.iterrows()):
-        cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names}, width)
+    lines = [r"\begin{table*}[t]", r"\centering", r"\scriptsize", r"\setlength{\tabcolsep}{1.8pt}"]
+    if caption:
+        lines.append(rf"\caption{{{caption}}}\smallskip")
+    if label:
+        lines.append(rf"\label{{{label}}}")
+    lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
+    lines.append(" & ".join(_head(head) for head in columns) + r" \\")
+    lines.append(r"\midrule")
+    for _, row in table.iterrows():
+        cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
                  for names in columns.values()]  # fmt: skip
-        if i and firsts[i] == firsts[i - 1]:
-            cells[0] = ""
-        close = firsts[i : i + 2] == [firsts[i]] * 2 and _height(row, width) == 1
-        lines.append(" & ".join(cells) + r" \\" + ("" if close else r" \addlinespace[2pt]"))
-    return lines
+        lines.append(" & ".join(cells) + r" \\ \addlinespace[2pt]")
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
+    return "\n".join(lines) + "\n"
 
 
-def _width(table: pd.DataFrame) -> int:
-    """Letters at which cells are broken, such that the columns fit a text's width together."""
-    for width in (40, 32, 26, 22, 18, 15):
-        if sum(_widest(table[name], width) for name in table) <= LETTERS:
-            return width
-    return NARROW
+def _long(table: pd.DataFrame, caption: str, label: str) -> str:
+    """A table of paragraphs, which goes on over pages."""
+    shape = "".join(rf"p{{{width:g}\textwidth}}" for width in table.attrs["widths"])
+    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
+    lines = ["% needs booktabs and longtable", r"\begingroup\scriptsize"]
+    lines += [r"\setlength{\tabcolsep}{2pt}\setlength{\LTcapwidth}{\textwidth}"]
+    lines += [rf"\begin{{longtable}}{{@{{}}{shape}@{{}}}}"]
+    if caption:
+        named = rf"\label{{{label}}}" if label else ""
+        lines.append(rf"\caption{{{caption}}}{named}\\")
+    for end in (r"\endfirsthead", r"\endhead"):
+        lines += [r"\toprule", rf"{head} \\ \midrule", end]
+    lines += [r"\bottomrule", r"\endfoot"]
+    first = None
+    for row in table.itertuples(index=False):
+        cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
+        if row[0] == first:
+            cells[0] = ""  # said once
+        first = row[0]
+        lines.append(" & ".join(cells) + r" \tabularnewline \addlinespace[2pt]")
+    lines += [r"\end{longtable}", r"\endgroup"]
+    return "\n".join(lines) + "\n"
 
 
-def _widest(column: pd.Series, width: int) -> float:
-    """Letters of the widest line of a column; an interval's are small."""
-    lines = [line for cell in column.astype(str) for line in _broken(cell, width)]
-    return max((len(line) * (0.75 if INTERVAL.match(line) else 1) for line in lines), default=0)
+def _breakable(text: str) -> str:
+    """Lines may end inside a name: after an underscore, a slash, an equals sign."""
+    parts = re.split(r"(\$[^$]+\$)", text)
+    return "".join(
+        part if part.startswith("$") else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
+        for part in parts
+    )
 
 
-def _height(row: pd.Series, width: int) -> int:
-    """Lines of a row, but for its first cell."""
-    return max((len(_broken(str(cell), width)) for cell in row.iloc[1:]), default=1)
-
-
-def _pages(table: pd.DataFrame, width: int) -> list[tuple[int, int]]:
-    """The rows (from, to) of each page, not more than LINES lines."""
-    starts, used = [0], 0
-    for i in range(len(table)):
-        height = _height(table.iloc[i], width)
-        if used + height > LINES and used:
-            starts.append(i)
-            used = 0
-        used += height
-    return list(pairwise([*starts, len(table)]))
-
-
-def _stack(cells: dict[str, str], width: int) -> str:
-    """The cells of one row of a group, a line each; said once when all say the same."""
+def _stack(cells: dict[str, str]) -> str:
+    """The cells of one row of a group, a line each, with their names where those are formulas; said
+    once when all say the same."""
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
-        return _lines(first, width)
+        return _lines(first, 12) if "$" not in first else latex(first)
+    if not all("$" in name for name in cells):
+        return _pile([latex(cell) for cell in cells.values()])
     body = r"\\".join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
 
 def latex(text: str) -> str:
-    """One cell: what stands between dollars is kept, all else is escaped."""
+    """A cell or a caption: what stands between dollars is kept, all else is escaped."""
     found = INTERVAL.match(text)
     if found:
         return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
-    parts = re.split(r"(\$[^$]+\$)", text)
-    return "".join(
-        _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
-        if len(part) > 2 and part[0] == part[-1] == "$"
-        else "".join(SPECIAL.get(letter, letter) for letter in part)
-        for part in parts
-    )
+    parts = FORMULA.split(text)
+    return "".join(_formula(part) if FORMULA.fullmatch(part) else _text(part) for part in parts)
+
+
+def _formula(part: str) -> str:
+    said = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
+    return "".join(SIGNS.get(letter, letter) for letter in said)
+
+
+def _text(part: str) -> str:
+    signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
+    return "".join((SPECIAL | signs).get(letter, letter) for letter in part)
 
 
 def save(
@@ -185,22 +177,20 @@ def _head(text: str) -> str:
 
 
 def _lines(text: str, width: int, bold: bool = False) -> str:
-    """Text broken into lines of at most `width` letters, or one word."""
-    lines = _broken(text, width)
-    cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
-    if len(cells) == 1:
-        return cells[0]
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{BREAK.join(cells)}\end{{tabular}}"
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """Lines broken at spaces and hyphens, but for formulas and intervals."""
-    if INTERVAL.match(text):
-        return [text]
+    """Text broken at spaces and hyphens into lines of at most `width` letters, or one word."""
     parts = re.findall(r"\$[^$]*\$|[^ -]+-?|-", text)
     width = max([width, *map(len, parts)])
     lines = [""]
     for part in parts:
         joined = lines[-1] + ("" if lines[-1][-1:] in ("", "-") else " ") + part
         lines[-1:] = [joined] if len(joined) <= width else [lines[-1], part]
-    return lines
+    cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
+    if len(cells) == 1:
+        return cells[0]
+    return _pile(cells)
+
+
+def _pile(cells: list[str]) -> str:
+    """One over the other."""
+    body = r"\\{}".join(cells)  # the braces, because a bracket after \\ would be a length
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"

@@ -1,0 +1,60 @@
+r"""All figures and tables of an experiment in one LaTeX file, for a paper or by itself.
+
+pdflatex all.tex                     % in its folder: a document of its own
+\newcommand{\confee}{figures/paper}  % in a paper: where the files lie, then
+\input{\confee/all}                  % its body, which needs graphicx and booktabs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confee.rendering import TABLES, recipe
+from confee.rendering.files import origin
+from confee.rendering.tables.write import latex
+
+# \@nodocument is \relax within a document: then this is being read by a paper.
+HEAD = r"""
+\providecommand{\confee}{.}
+\expandafter\ifx\csname @nodocument\endcsname\relax
+  \let\confeebegin\relax
+  \let\confeeend\relax
+\else
+  \documentclass{article}
+  \usepackage[textwidth=5.5in,textheight=9in]{geometry}
+  \usepackage{booktabs,graphicx}
+  \pagestyle{plain}
+  \def\confeebegin{\begin{document}}
+  \def\confeeend{\end{document}}
+\fi
+\confeebegin
+"""
+
+
+def album(captions: Mapping[str, str], provenance: Mapping[str, str]) -> str:
+    r"""The LaTeX text: figures as fig:<name>, tables as tab:<name>, in the order of `captions`.
+
+    A table's file has its caption itself. Every third float is followed by \clearpage: LaTeX keeps
+    few that wait.
+    """
+    parts = [f"% {origin(provenance)}", HEAD.strip()]
+    for count, (name, said) in enumerate(captions.items(), 1):
+        parts.append(rf"\input{{\confee/{name}}}" if name in TABLES else _figure(name, said))
+        if count % 3 == 0:
+            parts.append(r"\clearpage")
+    return "\n\n".join([*parts, r"\confeeend"]) + "\n"
+
+
+def _figure(name: str, said: str) -> str:
+    title = latex(recipe(name).title)
+    shown = " ".join(filter(None, [rf"\textbf{{{title}.}}", latex(said)]))
+    return "\n".join(
+        [
+            r"\begin{figure*}[tp]",
+            r"\centering",
+            rf"\includegraphics{{\confee/{name}.pdf}}",
+            rf"\caption[{{{title}}}]{{{shown}}}",
+            rf"\label{{fig:{name}}}",
+            r"\end{figure*}",
+        ]
+    )

@@ -1,0 +1,72 @@
+"""What `snakemake --report` says below figures, tables and verdicts, as reStructuredText."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from confee.errors import ConfeeError
+from confee.rendering.words import rst
+from confee.workflow.jobs import RESULTS
+
+
+def asked_for() -> bool:
+    """Whether this process is to write Snakemake's report, during a run or instead of one."""
+    return any(word.partition("=")[0] in ("--report", "--reporter") for word in sys.argv)
+
+
+def only_asked_for() -> bool:
+    """Whether it is to do nothing else, so that results stay as they are."""
+    return asked_for() and "--report-after-run" not in sys.argv
+
+
+def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> dict[str, str]:
+    """The caption of each job by its first output; a table is shown in its own. Of what is not made
+    yet there is none."""
+    folder = Path("figures") / experiment
+    made = {f"{folder}/{name}.pdf": _said(folder / f"{name}.txt") for name in figures}
+    for name in tables:
+        file = folder / f"{name}.csv"
+        made[file.as_posix()] = _said(folder / f"{name}.txt") + _grid(_rows(file))
+    return made | {(RESULTS / experiment / "claims.json").as_posix(): _verdicts(experiment)}
+
+
+def _said(file: Path) -> str:
+    try:
+        return rst(file.read_text(encoding="utf-8").strip())
+    except FileNotFoundError:
+        return ""
+
+
+def _rows(file: Path) -> list[list[str]]:
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            return list(csv.reader(lines))
+    except FileNotFoundError:
+        return []
+
+
+def _verdicts(experiment: str) -> str:
+    from confee.workflow import results
+
+    try:
+        verdicts = results.verdicts(experiment)
+    except ConfeeError:
+        return ""
+    return _grid([["claim", "verdict", "measured", "at"],
+                  *([v.id, v.verdict, v.measured, v.horizon] for v in verdicts)])  # fmt: skip
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    """A table of text with a head."""
+    if not rows:
+        return ""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(
+        [rst(" ".join(cell.split())) for cell in row] for row in rows
+    )
+    return "\n\n.. csv-table::\n   :header-rows: 1\n\n" + textwrap.indent(text.getvalue(), "   ")
