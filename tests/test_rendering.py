@@ -508,7 +508,7 @@ def test_latex_escapes_what_is_not_a_formula():
     text = to_latex(table)
     assert r"\textbf{a\_b}" in text
     assert r"x \& y" in text
-    assert r"$B$: & not run\\$V$: & no fit" in text
+    assert r"$B$: & not run\\{}$V$: & no fit" in text
 
 
 def test_tables_are_saved_with_their_origin(data, tmp_path):
