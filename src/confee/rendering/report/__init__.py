@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -142,7 +144,7 @@ def _environment() -> Environment:
     page.filters |= {
         "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
         "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
-        "slug": slug,
+        "slug": slug, "grouped": grouped,
     }  # fmt: skip
     return page
 
@@ -200,9 +202,21 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+def grouped(head: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The heads of a table's columns: (group, names) of those that share `group: `, (name, [])
+    of the others."""
+    made: list[tuple[str, list[str]]] = []
+    for group, columns in itertools.groupby(head, lambda name: name.partition(": ")[0]):
+        names = list(columns)
+        alone = len(names) == 1
+        made.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
+    return made
+
+
 def image(svg: bytes) -> str:
-    """A picture as an address that holds it."""
-    return _data("image/svg+xml", svg)
+    """A picture as an address that holds it; spaces at the ends of lines are nothing to see."""
+    text = re.sub(r"\s*\n\s*", " ", svg.decode())
+    return f"data:image/svg+xml,{quote(text, safe=' /:=,()-;.!?*+@$')}"
 
 
 def shape(svg: bytes) -> tuple[int, int]:
