@@ -65,7 +65,7 @@ def example() -> Report:
     command = 'snakemake --cores 2 --config overrides="experiment=made-up"'
     about = {"command": command, "reading": "Dashed: $T^{-1/3}$. " + HOSTILE}
     heads = [f"column ${name}_V$" for name in "ABCDEFGHI"] + ["bound: rate", "bound: $B$", "a: b"]
-    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 11 + ["vacuous"]]
+    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 10 + ["none", "vacuous"]]
     return Report(
         experiment="made-up",
         headline="An experiment & its <b>title</b>.",
@@ -165,6 +165,7 @@ def test_columns_of_a_group_share_a_head(made):
     assert '<th scope="col" rowspan="2">a: b</th>' in head
     assert body.count("<td") == 12
     assert 'class="badge vacuous"' in body
+    assert "<td>none</td>" in body
 
 
 def test_frames_are_whole_packed_or_named(made):

@@ -309,7 +309,7 @@ def test_one_figure_can_be_asked_for(copy):
     assert copy.dry("figures/tiny.claims/block.pdf") == {"figure": 1}
     copy.run("--cores", "1", "figures/tiny.claims/block.pdf")
     made = {f.name for f in (copy.folder / "figures/tiny.claims").iterdir()}
-    assert made == {"block.pdf", "block.png"}
+    assert made == {"block.pdf", "block.png", "block.svg", "block.txt"}
 
 
 @pytest.mark.slow

@@ -25,11 +25,11 @@ from confee.claims import ledger
 from confee.claims.judging.verdict import Verdict
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import CONTROLS, MARKS
+from confee.rendering.verdicts import CONTROLS, MARKS, NONE
 from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
-WHOLE, PACKED = 200_000, 1_000_000
+WHOLE, PACKED = 100_000, 1_000_000
 """Bytes up to which a frame is embedded as it is, and packed by gzip; a larger one stays out."""
 
 
@@ -116,7 +116,8 @@ def render(report: Report) -> str:
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in PAGE[1:])
     style += _colours()
     page = _environment().get_template(PAGE[0])
-    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in MARKS}
+    marks = {name: mark for name, mark in MARKS.items() if name != NONE}  # "none" is a word, too
+    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in marks}
     names = [name for name in (WHO, *SECTIONS) if name != VERDICTS and report.section(name)]
     return page.render(
         report=report,
@@ -126,8 +127,8 @@ def render(report: Report) -> str:
         counts={name: count for name, count in counts.items() if count},
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
-        marks=MARKS,
-        worst_first=list(MARKS),
+        marks=marks,
+        worst_first=list(marks),
         controls=CONTROLS,
         downloads={frame.name: _download(frame) for frame in report.frames},
     )
