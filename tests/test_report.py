@@ -363,7 +363,7 @@ def test_the_page_does_not_show_its_scoreboard_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "claims_file", lambda name: ([], {"claims": []}))
     gathered = []
     monkeypatch.setattr("confee.rendering.report.render", lambda it: gathered.append(it) or "")
-    gathering.write(plan_of(), ["block", "all_claims"])
+    gathering.write(plan_of(), ["block", "ledger"])
     assert gathered[0].shown == ["block"]
     assert caught == ["block"]
 
