@@ -60,7 +60,9 @@ def experiment(tmp_path):
         files.save(fig, tmp_path / f"{name}.pdf", ABOUT)
     slopes = pd.DataFrame({"policy": ["hyque"], "axis": ["B"], "part": ["upper"],
                            "exponent": [-0.333], "low": [-0.35], "high": [-0.31]})  # fmt: skip
-    save(table1.make(slopes), tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
+    claims = pd.DataFrame({"id": ["hyque-rate/theory"], "verdict": ["holds"], "steps": [()],
+                           "numbers": [{}]})  # fmt: skip
+    save(table1.make(slopes, claims), tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
     (tmp_path / "all.tex").write_text(album(SAID, ABOUT))
     return tmp_path
 

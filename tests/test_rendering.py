@@ -298,7 +298,7 @@ def test_odd_data_are_drawn_too(few, case):
 
 
 def test_an_unknown_figure_is_refused_in_one_line(data):
-    with pytest.raises(ConfeeError, match="figure=pie: unknown; known: .*block"):
+    with pytest.raises(ConfeeError, match=r"figure=pie: unknown; known: .*block"):
         figure("pie", data)
 
 
