@@ -511,7 +511,7 @@ def test_the_tables_compile_on_as_many_pages_as_they_take(made, tmp_path):
     text += to_latex(pd.DataFrame({"a": ["a long word and [0.2] in brackets"]}))
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in,textheight=9in]{geometry}"
-        r"\usepackage{booktabs,longtable}\begin{document}" + text + r"\end{document}"
+        r"\usepackage{booktabs}\begin{document}" + text + r"\end{document}"
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],

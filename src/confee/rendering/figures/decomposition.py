@@ -17,10 +17,11 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, at, centre, chosen, keys
 from confee.rendering.figures import fits
 
+# No dots: of those an SVG draws every one.
 PARTS = {
     "regret_query": ("query rounds", "#0072B2", ""),
     "regret_error": ("idle, error", "#E69F00", "//////"),
-    "regret_drift": ("idle, drift", "#CC79A7", "....."),
+    "regret_drift": ("idle, drift", "#CC79A7", r"\\\\\\"),
     "regret_no_data": ("idle, no data", "#BBBBBB", "xxxxx"),
 }
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -23,11 +25,11 @@ from confee.claims import ledger
 from confee.claims.judging.verdict import Verdict
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import CONTROLS, MARKS
+from confee.rendering.verdicts import CONTROLS, MARKS, NONE
 from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
-WHOLE, PACKED = 200_000, 1_000_000
+WHOLE, PACKED = 100_000, 1_000_000
 """Bytes up to which a frame is embedded as it is, and packed by gzip; a larger one stays out."""
 
 
@@ -114,7 +116,8 @@ def render(report: Report) -> str:
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in PAGE[1:])
     style += _colours()
     page = _environment().get_template(PAGE[0])
-    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in MARKS}
+    marks = {name: mark for name, mark in MARKS.items() if name != NONE}  # "none" is a word, too
+    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in marks}
     names = [name for name in (WHO, *SECTIONS) if name != VERDICTS and report.section(name)]
     return page.render(
         report=report,
@@ -124,8 +127,8 @@ def render(report: Report) -> str:
         counts={name: count for name, count in counts.items() if count},
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
-        marks=MARKS,
-        worst_first=list(MARKS),
+        marks=marks,
+        worst_first=list(marks),
         controls=CONTROLS,
         downloads={frame.name: _download(frame) for frame in report.frames},
     )
@@ -142,7 +145,7 @@ def _environment() -> Environment:
     page.filters |= {
         "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
         "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
-        "slug": slug,
+        "slug": slug, "grouped": grouped,
     }  # fmt: skip
     return page
 
@@ -200,9 +203,21 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+def grouped(head: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The heads of a table's columns: (group, names) of those that share `group: `, (name, [])
+    of the others."""
+    made: list[tuple[str, list[str]]] = []
+    for group, columns in itertools.groupby(head, lambda name: name.partition(": ")[0]):
+        names = list(columns)
+        alone = len(names) == 1
+        made.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
+    return made
+
+
 def image(svg: bytes) -> str:
-    """A picture as an address that holds it."""
-    return _data("image/svg+xml", svg)
+    """A picture as an address that holds it; spaces at the ends of lines are nothing to see."""
+    text = re.sub(r"\s*\n\s*", " ", svg.decode())
+    return f"data:image/svg+xml,{quote(text, safe=' /:=,()-;.!?*+@$')}"
 
 
 def shape(svg: bytes) -> tuple[int, int]:

@@ -6,9 +6,11 @@ its soft O; columns may be grouped: a column named `group: name` stands under a 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -29,6 +31,10 @@ SIGNS = {
     "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
 }  # fmt: skip
 """Signs that pdflatex has in formulas only."""
+BREAK = r"\\{}"
+"""A new line in a cell; bare, it would take a bracket at the start of that line for itself."""
+PAGE, LETTERS = 46, 105
+"""Lines of a table that fit on a page of nine inches below a caption, letters that fit in a line."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
 FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
@@ -53,53 +59,80 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; a group's columns become lines of one column.
+    """A `table*` that needs only booktabs; what is longer than a page goes on in another one.
 
-    One whose `attrs` have `widths` (of the columns, in text widths) is a `longtable`, over pages.
+    A group's columns become lines of one column. Where the table's `attrs` have `widths` (of the
+    columns, in text widths) its cells are paragraphs.
     """
-    if "widths" in table.attrs:
-        return _long(table, caption, label)
+    head, shape, rows = (_paragraphs if "widths" in table.attrs else _stacks)(table)
+    floats = []
+    for count, page in enumerate(_pages(rows)):
+        lines = [r"\begin{table*}[tp]", r"\centering", r"\scriptsize"]
+        lines.append(r"\setlength{\tabcolsep}{1.8pt}")
+        if caption and count:
+            lines += [r"\addtocounter{table}{-1}", r"\caption{(continued)}\smallskip"]
+        elif caption:
+            lines.append(rf"\caption{{{caption}}}\smallskip")
+        if label and not count:
+            lines.append(rf"\label{{{label}}}")
+        lines += [
+            rf"\begin{{tabular}}{{@{{}}{shape}@{{}}}}",
+            r"\toprule",
+            rf"{head} \\",
+            r"\midrule",
+        ]
+        lines += [rf"{row} \tabularnewline \addlinespace[2pt]" for row in page]
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
+        floats.append("\n".join(lines))
+    return "\n\n".join(floats) + "\n"
+
+
+class _Row(NamedTuple):
+    text: str
+    lines: int
+
+
+def _pages(rows: Sequence[_Row]) -> list[list[str]]:
+    """Rows in lots that fit on a page, one at least."""
+    pages: list[list[str]] = [[]]
+    left = PAGE
+    for row in rows:
+        if row.lines > left and pages[-1]:
+            pages.append([])
+            left = PAGE
+        pages[-1].append(row.text)
+        left -= row.lines
+    return pages
+
+
+def _stacks(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
+    """Head, shape and rows of a table whose groups of columns are piled up."""
     columns: dict[str, list[str]] = {}
     for name in table.columns:
         columns.setdefault(name.partition(": ")[0], []).append(name)
-    lines = [r"\begin{table*}[t]", r"\centering", r"\scriptsize", r"\setlength{\tabcolsep}{1.8pt}"]
-    if caption:
-        lines.append(rf"\caption{{{caption}}}\smallskip")
-    if label:
-        lines.append(rf"\label{{{label}}}")
-    lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
-    lines.append(" & ".join(_head(head) for head in columns) + r" \\")
-    lines.append(r"\midrule")
+    rows = []
     for _, row in table.iterrows():
         cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
                  for names in columns.values()]  # fmt: skip
-        lines.append(" & ".join(cells) + r" \\ \addlinespace[2pt]")
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
-    return "\n".join(lines) + "\n"
+        rows.append(_Row(" & ".join(cells), max(cell.count(BREAK) for cell in cells) + 1))
+    return " & ".join(map(_head, columns)), "l" * len(columns), rows
 
 
-def _long(table: pd.DataFrame, caption: str, label: str) -> str:
-    """A table of paragraphs, which goes on over pages."""
-    shape = "".join(rf"p{{{width:g}\textwidth}}" for width in table.attrs["widths"])
-    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
-    lines = ["% needs booktabs and longtable", r"\begingroup\scriptsize"]
-    lines += [r"\setlength{\tabcolsep}{2pt}\setlength{\LTcapwidth}{\textwidth}"]
-    lines += [rf"\begin{{longtable}}{{@{{}}{shape}@{{}}}}"]
-    if caption:
-        named = rf"\label{{{label}}}" if label else ""
-        lines.append(rf"\caption{{{caption}}}{named}\\")
-    for end in (r"\endfirsthead", r"\endhead"):
-        lines += [r"\toprule", rf"{head} \\ \midrule", end]
-    lines += [r"\bottomrule", r"\endfoot"]
-    first = None
+def _paragraphs(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
+    """Those of a table of paragraphs; a first cell like the one above is said once."""
+    widths = table.attrs["widths"]
+    rows, first = [], None
     for row in table.itertuples(index=False):
+        lines = max(
+            math.ceil(len(str(cell)) / (LETTERS * w)) for cell, w in zip(row, widths, strict=True)
+        )
         cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
         if row[0] == first:
-            cells[0] = ""  # said once
+            cells[0] = ""
         first = row[0]
-        lines.append(" & ".join(cells) + r" \tabularnewline \addlinespace[2pt]")
-    lines += [r"\end{longtable}", r"\endgroup"]
-    return "\n".join(lines) + "\n"
+        rows.append(_Row(" & ".join(cells), max(lines, 1)))
+    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
+    return head, "".join(rf"p{{{width:g}\textwidth}}" for width in widths), rows
 
 
 def _breakable(text: str) -> str:
@@ -119,7 +152,7 @@ def _stack(cells: dict[str, str]) -> str:
         return _lines(first, 12) if "$" not in first else latex(first)
     if not all("$" in name for name in cells):
         return _pile([latex(cell) for cell in cells.values()])
-    body = r"\\".join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
+    body = BREAK.join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
 
@@ -192,5 +225,5 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
 
 def _pile(cells: list[str]) -> str:
     """One over the other."""
-    body = r"\\{}".join(cells)  # the braces, because a bracket after \\ would be a length
+    body = BREAK.join(cells)
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"
