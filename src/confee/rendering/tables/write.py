@@ -34,7 +34,7 @@ SIGNS = {
 BREAK = r"\\{}"
 """A new line in a cell; bare, it would take a bracket at the start of that line for itself."""
 PAGE, LETTERS = 46, 105
-"""Lines of a table that fit on a page of nine inches below a caption, letters that fit in a line."""
+"""Lines of a table that fit on a page of nine inches below a caption; letters in a line."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
 FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
