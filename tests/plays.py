@@ -35,7 +35,8 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     world = SETTINGS[spec.setting].game.new_world(path)
     kernel = kernel or spec.kernel
     if getattr(kernel, "deep", False):  # Python all through, which reads a record's fields slowly
-        accounts = types.SimpleNamespace(**dict(zip(ledger.dtype.names, ledger.item(), strict=True)))
+        fields = zip(ledger.dtype.names, ledger.item(), strict=True)
+        accounts = types.SimpleNamespace(**dict(fields))
         kernel(world, accounts, known, T, B, *arguments, rng)
         for name, value in vars(accounts).items():
             ledger[name] = value

@@ -71,6 +71,35 @@ def test_a_run_has_a_line_when_a_stage_starts_and_one_when_it_ends(toy):
     assert run(toy, "-n") == (0, ["nothing to be done: all files are up to date"])
 
 
+def test_a_snakefile_tells_the_time_of_a_dry_run_and_where_to_read_what_is_done(toy):
+    told = """
+from snakemake_logger_plugin_confee import TOLD
+TOLD.time = lambda jobs: f"about {len(jobs)} s for " + " ".join(r + i for r, i in sorted(jobs))
+TOLD.standing = ["report: r.html"]
+onsuccess: print("the end", file=__import__("sys").stderr)
+"""
+    (toy / "Snakefile").write_text(told + TOY)
+    _, dry = run(toy, "-n")
+    assert dry[-2].startswith("total ")
+    assert dry[-1].endswith(" about 4 s for regret simulate0 simulate1 simulate2")
+    assert run(toy, "-n", "a1.txt")[1][-1].endswith(" about 1 s for simulate1")
+    _, lines = run(toy)
+    assert lines[-2].startswith("4 of 4 jobs done in")
+    assert lines[-1] == "the end"
+    nothing = ["nothing to be done: all files are up to date", "report: r.html"]
+    assert run(toy, "-n") == run(toy) == (0, nothing)
+
+
+def test_files_without_a_record_are_one_warning_of_a_report(toy):
+    for name in ("a0.txt", "a1.txt", "a2.txt", "b.txt"):
+        (toy / name).touch()
+    code, lines = run(toy, "--report", "r.html")
+    assert code == 0
+    assert lines[0].startswith("warning: Snakemake has no record of 4 files")
+    assert lines[1:] == ["Report created."]
+    assert (toy / "r.html").exists()
+
+
 def test_a_failure_shows_the_last_line_of_its_log_and_where_that_is(toy):
     code, lines = run(toy, "a1.txt", "--quiet", "all", bad=1)
     assert code == 1

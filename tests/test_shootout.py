@@ -241,7 +241,7 @@ def test_it_costs_minutes(run):
     cost = sum(u.cost for u in run.plan.everything)
     assert 1e9 < cost < 1e10
     assert run.pictures == ["shootout", "ranking"]
-    assert run.tables == ["which_policy", "questions"]
+    assert run.tables == ["ledger", "which_policy", "questions"]
     names = ("worst", "slopes", "ranking", "questions", "heat")
     assert run.measured == [f"results/shootout/{name}.csv" for name in names]
     assert set(RANKED) == set(FIGURES["shootout"].maps) == set(run.experiment.grid.maps)
@@ -263,7 +263,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
 
 def test_experiments_without_a_ranking_have_none_of_its_files():
     run = Run({"overrides": "experiment=tiny"})
-    assert run.tables == ["table1", "claims"]
+    assert run.tables == ["table1", "ledger"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
 
 

@@ -1,8 +1,10 @@
 """conf -> Snakemake -> results, on a few cells: what is made, made again, and never reused."""
 
 import hashlib
+import html
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,13 +21,15 @@ import fresh
 from confee import load, simulate
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
+from confee.rendering import recipe
+from confee.rendering.words import plain
 
 ROOT = Path(__file__).parents[1]
 SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
          "figures=[block,regret-T]")  # fmt: skip
 RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
 JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 2,
-                 "table": 1, "report": 1}  # fmt: skip
+                 "table": 2, "album": 1, "report": 1}  # fmt: skip
 
 
 class Project:
@@ -39,6 +43,7 @@ class Project:
     def fresh(cls, folder):
         for name in ("Snakefile", "workflow", "profiles"):
             source = ROOT / name
+            folder.mkdir(exist_ok=True)
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, folder / name)
         return cls(folder)
@@ -76,6 +81,7 @@ class Project:
     def dry(self, *targets, **how):
         """Rule -> how many jobs a run would have."""
         said = self.look("-n", "--cores", "2", *targets, **how)
+        self.looked = said
         rows = [line.split() for line in said.splitlines()]
         return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()
                 and row[0] != "total"}  # fmt: skip
@@ -99,6 +105,7 @@ def done(tmp_path_factory):
     """A finished run: not to be changed, copy it."""
     project = Project.fresh(tmp_path_factory.mktemp("done"))
     assert project.dry().items() >= JOBS_OF_SMALL.items()
+    project.before = project.looked
     assert not project.results.exists()
     project.said = project.run()
     return project
@@ -116,12 +123,15 @@ def copy(done, tmp_path):
 def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
     for name in (*RESULTS, "claims.md", "report.html"):
         assert (done.results / name).stat().st_size > 0
-    for name in ("block.pdf", "block.png", "table1.csv", "table1.md", "table1.tex"):
+    for name in ("block.pdf", "block.svg", "block.txt", "table1.csv", "table1.tex", "all.tex"):
         assert (done.folder / "figures" / "tiny.claims" / name).stat().st_size > 0
     lines = done.said.splitlines()
     assert "simulating: 1 job" in lines
     assert any(line.startswith("calibrating: 2 of 2 done") for line in lines)
     assert "lower-bound/measured" in done.said
+    assert lines[-1].startswith("figures: figures/tiny.claims/ (all.tex")
+    assert lines[-2].startswith("report: results/tiny.claims/")
+    assert Path(done.folder, lines[-2].removeprefix("report: ")).exists()
     assert not list(done.folder.glob("results/**/.part-*"))
     said = json.loads((done.results / "claims.json").read_text())
     assert said["version"] == VERSION
@@ -138,7 +148,9 @@ def test_the_report_shows_what_the_run_made(done):
 
 
 def test_a_second_run_does_nothing_whatever_pythons_hash(done):
-    assert "nothing to be done" in done.run("--cores", "1", PYTHONHASHSEED="1")
+    said = done.run("--cores", "1", PYTHONHASHSEED="1")
+    assert "nothing to be done" in said
+    assert said.splitlines()[-2:] == done.said.splitlines()[-2:]
 
 
 @pytest.mark.parametrize("policy", ["hyque", "hyque_calibrated", "rexp3b", "uniform"])
@@ -172,8 +184,8 @@ def test_copied_results_are_reused_where_they_fit_and_nowhere_else(copy):
     other = copy.dry(overrides=SMALL + " policies.hyque.scale=2")
     assert other["simulate"] == 1
     assert "calibrate" not in other
-    below = ("regret", "slopes", "claims", "figure", "table", "report")
-    assert other.items() >= dict.fromkeys(below, 1).items()
+    below = ("regret", "slopes", "claims", "album", "report")
+    assert other.items() >= {**dict.fromkeys(below, 1), "figure": 1, "table": 2}.items()
     # A dry run leaves no trace.
     assert copy.dry() == {}
 
@@ -183,7 +195,47 @@ def test_results_under_another_experiments_name_are_made_anew_from_the_cells(cop
     shutil.copytree(copy.folder / "figures/tiny.claims", copy.folder / "figures" / "other.claims")
     dry = copy.dry(overrides=SMALL + " name=other")
     assert "simulate" not in dry
-    assert {"regret", "slopes", "claims", "figure", "table", "report"} <= dry.keys()
+    assert {"regret", "slopes", "claims", "figure", "table", "album", "report"} <= dry.keys()
+
+
+def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
+    kept = json.loads((done.folder / "results/logs/costs/tiny.claims.slopes.json").read_text())
+    assert kept["cpu"] > 0
+    played = [part for file in done.folder.glob("results/logs/costs/*.json")
+              for part in json.loads(file.read_text())["parts"]]  # fmt: skip
+    assert {part["what"] for part in played} >= {"calibrate", "hyque", "rexp3b"}
+    assert time_told(done.before).endswith("(rough: nothing of it was timed here yet)")
+    copy.dry(overrides=SMALL + " policies.hyque.scale=2")
+    assert time_told(copy.looked).endswith(" jobs timed here)")
+
+
+def time_told(said):
+    """What the last line of a dry run says."""
+    found = re.fullmatch(r"time +about [\d.]+ (?:s|min) on 2 free cores(.*)", said.splitlines()[-1])
+    return found[1]
+
+
+@pytest.mark.slow
+def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, copy):
+    before = {f: f.stat().st_mtime_ns for f in copy.folder.rglob("*")
+              if f.is_file() and "jobs" not in f.parts}  # fmt: skip
+    other = SMALL.replace("figures=[block,regret-T]", "figures=[block]")
+    copy.run("--report", "other.html", overrides=other)
+    copy.run("--report", "r.html")
+    after = {f: f.stat().st_mtime_ns for f in before}
+    assert after == before
+    assert copy.dry() == {}
+    text = (copy.folder / "r.html").read_text()
+    for name in ("figures/tiny.claims/block.svg", "figures/tiny.claims/table1.csv",
+                 "results/tiny.claims/claims.md"):  # fmt: skip
+        assert f'"{name}"' in text
+    said = (done.folder / "figures/tiny.claims/table1.txt").read_text()
+    shown = html.escape(plain(said).strip()[:60])
+    assert shown in text
+    assert recipe("block").section in text
+    assert recipe("block").title in text
+    (copy.folder / "figures/tiny.claims/block.svg").unlink()
+    assert "marked for report but does not exist" in copy.run("--report", "r.html", fails=True)
 
 
 @pytest.mark.slow
@@ -192,11 +244,11 @@ def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(cop
     for file in sorted(copy.folder.rglob("*"), key=lambda file: file.stat().st_mtime_ns):
         file.touch()
     assert copy.dry() == {}
-    below = {"claims", "figure", "table", "report"}
+    below = {"claims", "figure", "table", "album", "report"}
     for name, rules in (
         ("regret.parquet", {"regret", "slopes", *below}),
         ("slopes.csv", {"slopes", *below}),
-        ("claims.json", {"claims", "report"}),
+        ("claims.json", {"claims", "table", "album", "report"}),
         ("report.html", {"report"}),
     ):
         file = copy.results / name
@@ -321,7 +373,7 @@ def test_one_figure_can_be_asked_for(copy):
     assert copy.dry("figures/tiny.claims/block.pdf") == {"figure": 1}
     copy.run("--cores", "1", "figures/tiny.claims/block.pdf")
     made = {f.name for f in (copy.folder / "figures/tiny.claims").iterdir()}
-    assert made == {"block.pdf", "block.png"}
+    assert made == {"block.pdf", "block.png", "block.svg", "block.txt"}
 
 
 @pytest.mark.slow

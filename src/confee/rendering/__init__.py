@@ -132,7 +132,7 @@ TABLES: dict[str, Recipe] = {
         "The paper's Table 1, measured", VERDICTS, ("slopes", "claims"), ("T", "B", "V", "K"),
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
-    "claims": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
+    "ledger": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
     "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
     "questions": Recipe(
         "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),

@@ -37,6 +37,9 @@ STAGES = {
     "pictures": "figures and tables",
 }
 
+TOLD = {"ledger"}
+"""Tables that the page's scoreboard says anyway."""
+
 SLOWEST = 5
 """Jobs that are named."""
 
@@ -46,6 +49,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
     from confee.claims import ledger
     from confee.rendering.report import Report, render
 
+    names = [name for name in names if name not in TOLD]
     folder = results.folder(plan)
     verdicts, said = results.claims_file(folder.name)
     frames = _frames(plan, names)

@@ -166,10 +166,10 @@ def sweep(
     counts = [part["label"].nunique() for part in parts]
     heights = []
     for count, (upper, lower) in zip(counts, spans, strict=True):
-        tall = max(1.9, ROW * count)
         # heights in proportion to the decades: slopes can be compared across a break
         share = _decades(lower) / (_decades(upper) + _decades(lower)) if lower else 0.0
-        heights.append([tall, *([max(share / (1 - share) * tall, 0.36)] if lower else [])])
+        whole = max(1.9 / (1 - share), ROW * count)
+        heights.append([whole * (1 - share), *([max(whole * share, 0.36)] if lower else [])])
     fig = style.figure(
         sum(map(sum, heights)) + 0.55 * len(parts), h_pad=0.02, hspace=0.02, w_pad=0.02, wspace=0.0
     )

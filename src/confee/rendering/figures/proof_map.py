@@ -145,7 +145,7 @@ def _statement(ax: Axes, name: str, outcome: str, verdicts: Mapping[str, str]) -
     for i, id in enumerate(what.claims if several else ()):
         one = MARKS[verdicts.get(id, NONE)]
         at = x + (i - (len(what.claims) - 1) / 2) * 0.14
-        _sign(ax, at, y + rows[-1], one, 6, "white")
+        _sign(ax, at, y + rows[-1], one, 6, "white" if id in verdicts else style.GREY)
     return box
 
 

@@ -57,9 +57,9 @@ def draw(schedules: pd.DataFrame, kind: str = "idle") -> Figure:
             _chances(low, part, *look)
         _scales(top, low, mine)
         top.set_title(numbers.budget(beta), pad=3)
+        low.set_xlabel("blocks before the last")
     axes[0, 0].set_ylabel(f"longest {kind} run\nover $T/\\sqrt{{B}}$")
     axes[1, 0].set_ylabel("share of blocks with\none over $T/\\sqrt{B}$")
-    axes[1, len(betas) // 2].set_xlabel("blocks before the last")
     axes[1, 0].set_xlim(table["back"].max() + 0.5, -0.5)
     style.legend_below(fig, _legend(table), 3)
     return fig
@@ -146,8 +146,7 @@ def _lengths(ax: Axes, part: pd.DataFrame, color: str) -> None:
 
 def _chances(ax: Axes, part: pd.DataFrame, color: str, marker: str) -> None:
     drawn, none = part[part["p"] > 0], part[part["p"] == 0]
-    shown = part["p"].where(part["p"] > 0, part["p_high"])
-    ax.plot(part["back"], shown, color=color, linewidth=0.8)
+    ax.plot(part["back"], _shown(part), color=color, linewidth=0.8)
     spread = [drawn["p"] - drawn["p_low"], drawn["p_high"] - drawn["p"]]
     ax.errorbar(drawn["back"], drawn["p"], spread, color=color, marker=marker, markersize=3.4,
                 linestyle="none", elinewidth=0.9, capsize=1.8)  # fmt: skip
@@ -156,10 +155,15 @@ def _chances(ax: Axes, part: pd.DataFrame, color: str, marker: str) -> None:
     ax.axhline(part["lemma"].iloc[0], zorder=1.5, **(style.BOUND | {"color": color}))
 
 
+def _shown(part: pd.DataFrame) -> pd.Series:
+    """The share of blocks, or its upper limit where none was drawn."""
+    return part["p"].where(part["p"] > 0, part["p_high"])
+
+
 def _scales(top: Axes, low: Axes, mine: pd.DataFrame) -> None:
     numbers.log_axis(top, "y", mine["mean"].min() / 1.3, mine["most"].max() * 1.3, 5)
-    floor = mine["lemma"].min()
-    bottom, top_most = floor**1.3 / 3, 1.4 / floor**0.05
+    floor, last = mine["lemma"].min(), mine[mine["back"] == mine["back"].min()]
+    bottom, top_most = min(floor**1.3 / 3, _shown(last).min() / 3), 1.4 / floor**0.05
     step = math.ceil(-math.log10(bottom) / 4)
     few = [10.0**power for power in range(0, math.floor(math.log10(bottom)), -step)]
     ticks = numbers.log_ticks(bottom, 1, 5) if bottom > 1e-3 else few

@@ -74,7 +74,7 @@ def finding(claims: pd.DataFrame) -> str:
         return "No claim was judged."
     caught = sum(failed is True for failed in claims["failed"])
     loose = claims.loc[[failed is False for failed in claims["failed"]], "id"]
-    text = f"Of {len(claims)} claims: {counted(claims['verdict'])}. "
+    text = f"Of {len(claims)} claim{'s' * (len(claims) != 1)}: {counted(claims['verdict'])}. "
     text += f"{caught} of {len(claims)} controls failed as they must"
     if missing := len(claims) - caught - len(loose):
         text += f", {missing} {'was' if missing == 1 else 'were'} not played"

@@ -22,8 +22,9 @@ from markupsafe import Markup
 from confee.claims import ledger
 from confee.claims.judging.verdict import Verdict
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
-from confee.rendering.report.formulas import marked, plain
+from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import CONTROLS, MARKS
+from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
 WHOLE, PACKED = 200_000, 1_000_000

@@ -1,4 +1,4 @@
-"""Text with formulas between dollars, as HTML (MathML) or as plain text.
+"""Text with formulas between dollars, as HTML with MathML.
 
 A formula is LaTeX as captions and tables have it; `O~` is the soft O, `\\$` a dollar.
 """
@@ -12,12 +12,12 @@ import xml.etree.ElementTree as ET
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup, escape
 
-FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
-
-GLYPHS = {r"\sqrt": "√", r"\propto": "∝", r"\times": "×", r"\Omega": "Ω", r"\le": "≤", r"\ge": "≥"}
+from confee.rendering.words import FORMULA
 
 POWER = re.compile(r"(\b[A-Za-z]\w*|\b\d+|\([^()]*\))\^(?:\(([^()]+)\)|([-+]?[\d.]*\d))")
 """Verdicts, which are for terminals too, write K^(1/3) and B^-0.2."""
+
+NAMED = re.compile(r"\b(?:ln|log|exp)\b")
 
 TYPED = ((re.compile(r"(?<!\w)-(?=[\d.])"), "\N{MINUS SIGN}"), (re.compile("<="), "≤"),
          (re.compile(">="), "≥"), (re.compile(r"\+-(?= )"), "±"))  # fmt: skip
@@ -44,7 +44,7 @@ def _words(text: str) -> Markup:
         made += escape(said)
         if at + number < len(parts):
             power = parts[at + inner] or parts[at + number]
-            made += mathml(f"{parts[at + base]}^{{{power}}}")
+            made += mathml(NAMED.sub(r"\\\g<0> ", parts[at + base]) + f"^{{{power}}}")
     return made
 
 
@@ -61,17 +61,6 @@ def mathml(formula: str) -> Markup:
             del element.attrib[name]
         if element.text == "/":
             element.attrib |= {"lspace": "0", "rspace": "0"}
+        if element.tag == "mi" and (element.text or "").isalpha() and len(element.text or "") > 1:
+            element.set("class", "name")  # ln, max
     return Markup(ET.tostring(root, encoding="unicode"))
-
-
-def plain(text: str) -> str:
-    """Text without markup, for where there is none: `$T^{-0.2}$` is T^-0.2."""
-    parts = FORMULA.split(text)
-    return "".join(_bare(p) if i % 2 else p.replace(r"\$", "$") for i, p in enumerate(parts))
-
-
-def _bare(formula: str) -> str:
-    for name, glyph in GLYPHS.items():
-        formula = re.sub(re.escape(name) + r"(?![A-Za-z])\s*", glyph, formula)
-    formula = re.sub(r"([_^])\{([^{}]*/[^{}]*)\}", r"\1(\2)", formula)
-    return re.sub(r"[{}]|\\(?=[A-Za-z])", "", formula)
