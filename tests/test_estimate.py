@@ -55,7 +55,7 @@ def seconds(made, asked, cores=1, every_turn=False):
 def test_work_is_counted_in_runs_and_queries():
     part = Part.of(unit())
     assert (part.what, part.K, part.B, part.most) == ("uniform", 2, 1000, 8)  # 2 paths, 4 seeds
-    assert Part.of(unit(B=2000)).work > 1.4 * part.work
+    assert Part.of(unit(B=9000)).work > 1.5 * part.work
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
     assert Part.of(Study("ages", {}, 7.0)).work == 7

@@ -169,7 +169,7 @@ class LogHandler(LogHandlerBase):
             self._job_finished(record.job_id)  # type: ignore[attr-defined]
         elif event == LogEvent.PROGRESS:
             if record.done == record.total:  # type: ignore[attr-defined]
-                self._sum_up()  # before what the Snakefile's onsuccess has to say
+                self._sum_up()  # before what onsuccess of the Snakefile has to say
         elif event == LogEvent.JOB_ERROR:
             self._job_error(record)
         elif event in (None, LogEvent.ERROR):

@@ -23,6 +23,8 @@ from confee.simulation.plan import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"
+A_RUN = 12e3
+"""What a run takes beside its queries, in queried rounds: its path, its random stream, its row."""
 LATEST = 1000
 """So many records are read."""
 

@@ -21,6 +21,8 @@ A_ROUND = 2e-7
 """A queried round, of any policy; many a policy is three times as fast, or as slow."""
 STUDIED = 1.0
 """A study, over what it says that it takes."""
+A_TURN = 0.15
+"""How many runs of a second turn of fresh seeds are needed; of each further one fewer still."""
 A_JOB = 3.0
 """The start of a job: its imports, and reading its kernels."""
 A_KERNEL = 5.0
@@ -71,7 +73,7 @@ class Costs:
         if turn in self.shares or not turn:
             return self.shares.get(turn, 1.0)
         before = [self.shares[t] for t in self.shares if 0 < t < turn]
-        return min(before) if before else (1.0 if turn == 1 else 0.2)
+        return min(before) if before else A_TURN * 0.3 ** (turn - 1)
 
     @cached_property
     def start(self) -> float:

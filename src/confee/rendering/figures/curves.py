@@ -242,9 +242,9 @@ def _break(top: Axes, bottom: Axes) -> None:
     bottom.plot([0], [1], transform=bottom.transAxes, **mark)
 
 
-def lines(ax: Axes, curves: pd.DataFrame) -> None:
+def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | None = None) -> None:
     """A line for each label with its intervals; hollow where a point enters no fit."""
-    drawn_as = looks.looks(curves["label"])
+    drawn_as = drawn_as or looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
         curve = curves[curves["label"] == label].sort_values("x")

@@ -91,8 +91,12 @@ def _long(table: pd.DataFrame, caption: str, label: str) -> str:
     for end in (r"\endfirsthead", r"\endhead"):
         lines += [r"\toprule", rf"{head} \\ \midrule", end]
     lines += [r"\bottomrule", r"\endfoot"]
+    first = None
     for row in table.itertuples(index=False):
         cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
+        if row[0] == first:
+            cells[0] = ""  # said once
+        first = row[0]
         lines.append(" & ".join(cells) + r" \tabularnewline \addlinespace[2pt]")
     lines += [r"\end{longtable}", r"\endgroup"]
     return "\n".join(lines) + "\n"
@@ -188,5 +192,5 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
 
 def _pile(cells: list[str]) -> str:
     """One over the other."""
-    body = r"\\".join(cells)
+    body = r"\\{}".join(cells)  # the braces, because a bracket after \\ would be a length
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"
