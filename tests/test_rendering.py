@@ -196,9 +196,9 @@ def legend_of(fig) -> list[tuple[str, object]]:
 @pytest.mark.parametrize(
     "name", ["regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels"]
 )
-def test_equal_data_give_equal_bytes(data, name, tmp_path):
+def test_equal_data_give_equal_bytes(few, name, tmp_path):
     for copy in ("first", "second"):
-        fig = figure(name, data)
+        fig = figure(name, few)
         for suffix in ("png", "pdf", "svg"):
             files.save(fig, tmp_path / copy / f"{name}.{suffix}", PROVENANCE)
     for suffix in ("png", "pdf", "svg"):
