@@ -24,7 +24,7 @@ figures: env
 QUOTED := printf " '%s' " "$$(printf %s "$$OVERRIDES" | sed "s/'/''/g")"
 
 test: env
-	@$(PY) -m pytest -n auto --dist loadfile
+	@$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: env
 	@$(PY) -m ruff check .

@@ -42,12 +42,14 @@ if captions.asked_for():
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/pictures.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
         f"{results}/claims.json",
+        f"{results}/report.html",
         expand(f"{figures}/{{name}}.pdf", name=run.pictures),
         expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["csv", "md", "tex"]),
         [f"{figures}/all.tex"] if run.pictures or run.tables else [],

@@ -33,7 +33,15 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     ledger = game.new_ledger(sampled)
     arguments = spec.kernel_arguments(known, T, B, V, path.pieces, options_of(policy, **options))
     world = SETTINGS[spec.setting].game.new_world(path)
-    (kernel or spec.kernel)(world, ledger, known, T, B, *arguments, rng)
+    kernel = kernel or spec.kernel
+    if getattr(kernel, "deep", False):  # Python all through, which reads a record's fields slowly
+        fields = zip(ledger.dtype.names, ledger.item(), strict=True)
+        accounts = types.SimpleNamespace(**dict(fields))
+        kernel(world, accounts, known, T, B, *arguments, rng)
+        for name, value in vars(accounts).items():
+            ledger[name] = value
+    else:
+        kernel(world, ledger, known, T, B, *arguments, rng)
     return game.settle(ledger, path)
 
 
@@ -70,7 +78,9 @@ def plain(kernel, deep=False, **replaced):
     others = {name: plain(f, deep, **replaced) for name, f in called.items()
               if hasattr(f, "py_func" if deep else "__name__") and f is not kernel
               and (deep or f.__name__.startswith("play"))}  # fmt: skip
-    return types.FunctionType(code.__code__, {**code.__globals__, **others, **replaced})
+    made = types.FunctionType(code.__code__, {**code.__globals__, **others, **replaced})
+    made.deep = deep
+    return made
 
 
 def noting(policy):

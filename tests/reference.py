@@ -25,10 +25,7 @@ class Path:
     @property
     def variation(self):
         """Exact variation: sum over t < T of max_k |mu_{t+1}^k - mu_t^k|."""
-        return sum(
-            float(np.abs(after - before).max())
-            for before, after in zip(self.means[:-1], self.means[1:], strict=True)
-        )
+        return float(np.abs(np.diff(self.means, axis=0)).max(axis=1).sum())
 
 
 def batches(T, m):
@@ -161,22 +158,23 @@ class Record:
         mu = self.means[len(self.queried)]
         self.queried.append(True)
         self.used += 1
-        self.regret += mu.max() - mu[arm]
-        self.regret_query += mu.max() - mu[arm]
+        missed = mu.max() - mu[arm]
+        self.regret += missed
+        self.regret_query += missed
         return float(rng.random() < mu[arm]), mu
 
     def idle(self, p, feedback=None):
         """Plays distribution `p` in the next round; `feedback` holds S (None or empty: no data)."""
         mu = self.means[len(self.queried)]
         self.queried.append(False)
-        played = float(p @ mu)
-        self.regret += mu.max() - played
+        played, top = float(p @ mu), mu.max()
+        self.regret += top - played
         if feedback is None or feedback.size == 0:
-            self.regret_no_data += mu.max() - played
+            self.regret_no_data += top - played
         else:
             best_mean = feedback.best_mean()
             self.regret_error += best_mean - played
-            self.regret_drift += mu.max() - best_mean
+            self.regret_drift += top - best_mean
 
     def longest(self, kind):
         return max((len(list(run)) for q, run in groupby(self.queried) if q == kind), default=0)

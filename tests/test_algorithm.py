@@ -8,7 +8,6 @@ import json
 import os
 import pkgutil
 import re
-import subprocess
 import sys
 import types
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 import confee.policies
+import fresh
 import plays
 from confee.errors import ConfeeError
 from confee.jit import njit, over
@@ -276,7 +276,7 @@ print(json.dumps([[made(4, 0)[0] for made in both], [len(made.stats.cache_hits) 
 
 def python(folder, *words, **more):
     env = {**os.environ, "CONFEE_EXTRA": str(folder), "PYTHONPATH": str(ROOT / "src"), **more}
-    return subprocess.run([sys.executable, *words], env=env, capture_output=True, text=True)
+    return fresh.python(*words, env=env)
 
 
 def test_kernels_over_ones_own_functions_are_cached_and_kept_apart(tmp_path):

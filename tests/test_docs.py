@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import fresh
 from confee.world.settings import SETTINGS
 
 ROOT = Path(__file__).parents[1]
@@ -163,8 +164,7 @@ def test_the_readme_names_the_policies_and_adversaries_of_each_setting():
 
 def confee(tmp_path, *words, extra=None):
     env = {**os.environ, "CONFEE_EXTRA": str(extra or tmp_path), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "confee", *words]
-    return subprocess.run(command, env=env, capture_output=True, text=True, cwd=ROOT)
+    return fresh.python("-m", "confee", *words, env=env, cwd=ROOT)
 
 
 PLAYED = ["simulate", "policy=mine", "adversary=switching", "K=2", "T=100", "B=10", "V=1"]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import fresh
+
 ROOT = Path(__file__).parents[1]
 CELL = ["policy=ucb1", "adversary=switching", "K=2", "T=2000", "B=400", "V=2", "seeds=2"]
 
@@ -108,13 +110,12 @@ def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
 def test_without_jit_the_numbers_are_the_same():
     """NUMBA_DISABLE_JIT: kernels over a base algorithm as plain Python."""
     cell = ["policy=hyque_oful", "adversary=linear_switching", "K=3", "T=600", "B=90", "V=1"]
-    said = []
-    for off in ("0", "1"):
-        command = [sys.executable, "-m", "confee", "simulate", *cell, "seeds=1"]
-        env = {**os.environ, "NUMBA_DISABLE_JIT": off}
-        done = subprocess.run(command, env=env, capture_output=True, text=True)
+    words = ["-m", "confee", "simulate", *cell, "seeds=1"]
+    with_jit = fresh.python(*words, env={**os.environ, "NUMBA_DISABLE_JIT": "0"})
+    without = subprocess.run([sys.executable, *words], capture_output=True, text=True,
+                             env={**os.environ, "NUMBA_DISABLE_JIT": "1"})  # fmt: skip
+    for done in (with_jit, without):
         assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout.splitlines()[-1]))
-    jitted, plain = said
+    jitted, plain = (json.loads(done.stdout.splitlines()[-1]) for done in (with_jit, without))
     assert plain["queries"] == jitted["queries"]
     assert plain["regret"][0] == pytest.approx(jitted["regret"][0], rel=1e-9)

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import fresh
+
 TOY = """
 rule all:
     input: "b.txt"
@@ -33,21 +35,18 @@ def toy(tmp_path):
     return tmp_path
 
 
-def command(*options, bad="none", kill="none", slow="none"):
+def words(*options, bad="none", kill="none", slow="none"):
     config = [f"bad={bad}", f"kill={kill}", f"slow={slow}"]
     common = ["--logger", "confee", "--cores", "1", "--scheduler", "greedy"]
-    return [sys.executable, "-m", "snakemake", *common, *options, "--config", *config]
+    return ["-m", "snakemake", *common, *options, "--config", *config]
+
+
+def command(**config):
+    return [sys.executable, *words(**config)]
 
 
 def run(folder, *options, **config):
-    done = subprocess.run(
-        command(*options, **config),
-        cwd=folder,
-        stdout=subprocess.PIPE,  # a dry run goes there
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
+    done = fresh.python(*words(*options, **config), cwd=folder, merged=True)  # a dry run: in stdout
     return done.returncode, done.stdout.splitlines()
 
 

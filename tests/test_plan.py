@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fresh
 from confee.canonical import digest
 from confee.claims import CLAIMS, needs
 from confee.code import closure
@@ -214,14 +215,18 @@ def test_jobs_do_not_depend_on_pythons_hash():
         f"run = Run({{'overrides': {TINY!r} + 'name=nowhere'}})\n"
         "print(sorted(run.jobs), run.plan_file, run.keys, [run.needs(n) for n in run.jobs])"
     )
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", code], env=environment(PYTHONHASHSEED=seed), cwd=ROOT,
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]  # fmt: skip
-    assert said[0] == said[1]
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(PYTHONHASHSEED=seed),
+                          cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout == fresh.python("-c", code, cwd=ROOT).stdout
+
+
+def told(code, source, cwd):
+    """What a process with the sources in `source` prints in JSON."""
+    env = environment(PYTHONPATH=str(source), CONFEE_CONF=str(ROOT / "conf"))
+    done = fresh.python("-c", code, env=env, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def environment(**more):
@@ -236,10 +241,7 @@ def replay(source, cwd):
         "           '+policy@policies.baque=baque'})\n"
         "print(json.dumps([u.file.as_posix() for u in run.plan.units]))"
     )
-    env = environment(PYTHONPATH=str(source), CONFEE_CONF=str(ROOT / "conf"))
-    done = subprocess.run([sys.executable, "-c", code], env=env, cwd=cwd, capture_output=True,
-                          text=True, check=True)  # fmt: skip
-    return set(json.loads(done.stdout))
+    return set(told(code, source, cwd))
 
 
 def test_an_edited_module_touches_the_policies_that_use_it(tmp_path):
@@ -273,18 +275,16 @@ def test_a_module_depends_on_what_it_imports_and_not_on_the_package_around():
     assert "confee.rendering.figures.pace" not in closure("confee.rendering.figures.axes")
 
 
-def test_jobs_import_nothing_slow_that_they_do_not_need():
-    code = "import sys, confee.cli, confee.workflow.jobs; print(*sys.modules)"
+def test_nothing_slow_is_imported_that_is_not_needed():
+    """By jobs; then, in the same process, by plans."""
+    code = (
+        "import sys, confee.cli, confee.workflow.jobs; print(*sys.modules)\n"
+        "import confee.workflow.run; print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert not loaded & {"hydra", "omegaconf", "pandas", "scipy.stats", "matplotlib", "snakemake"}
-
-
-def test_a_plan_is_made_without_pandas_and_statistics():
-    code = "import sys, confee.workflow.run; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert not loaded & {"pandas", "scipy.stats", "statsmodels", "matplotlib", "seaborn"}
+    jobs, plans = (set(line.split()) for line in done.stdout.splitlines())
+    assert not jobs & {"hydra", "omegaconf", "pandas", "scipy.stats", "matplotlib", "snakemake"}
+    assert not plans & {"pandas", "scipy.stats", "statsmodels", "matplotlib", "seaborn"}
 
 
 def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
@@ -294,18 +294,11 @@ def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
         "import json\nfrom confee.workflow.run import Run\n"
         "print(json.dumps(Run({'overrides': 'experiment=smoke'}).keys))"
     )
-    env = environment(PYTHONPATH=str(source), CONFEE_CONF=str(ROOT / "conf"))
-
-    def keys():
-        done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, text=True,
-                              capture_output=True, check=True)  # fmt: skip
-        return json.loads(done.stdout)
-
-    before = keys()
+    before = told(code, source, tmp_path)
     for file in ("claims/kl_bound.py", "claims/judging/ratios.py"):
         edited = source / "confee" / file
         edited.write_text(edited.read_text() + "\n# edited\n")
-        after = keys()
+        after = told(code, source, tmp_path)
         assert {name for name in before if before[name] != after[name]} == {"claims"}
         before = after
 

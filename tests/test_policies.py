@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,6 +40,7 @@ few = settings(max_examples=40, derandomize=True, deadline=None)
 path_of = plays.as_played
 
 
+@cache
 def switching(K=3, T=2000, B=500, V=1.0, gap=0.25, seed=0):
     against = opponent({"name": "switching", "gap": gap}, K=K, T=T, B=B, V=V)
     return draw_path(against, K, T, V, seed)
@@ -60,6 +62,22 @@ def paths(draw, rounds=120):
             last[s] = first[s]
     last = np.where(np.array(lengths)[:, None] == 1, first, last)
     return plays.pieces(lengths, first, last).checked(int(sum(lengths)), np.inf)
+
+
+@cache
+def cases(rounds):
+    """(path, budget, seed): forty, drawn once for all policies."""
+    found = []
+
+    @few
+    @given(path=paths(rounds), data=st.data())
+    def draw(path, data):
+        B = data.draw(st.integers(path.mean.shape[1], path.horizon))
+        found.append((path, B, data.draw(st.integers(0, 99))))
+
+    draw()
+    assert len(found) >= 40
+    return found
 
 
 # ----------------------------------------------------------------------- files and registration
@@ -104,14 +122,14 @@ def test_says_what_it_is(policy):
 
 
 @every_policy
-@few
-@given(data=st.data())
-def test_budget_and_parts(policy, data):
-    path = data.draw(paths())
-    T, K = path.horizon, path.mean.shape[1]
-    B = data.draw(st.integers(K, T))
-    V = path.variation()
-    row = plays.play(policy, path, B, V, data.draw(st.integers(0, 99)))
+def test_budget_and_parts(policy):
+    for case in cases(120):
+        keeps_to_budget_and_parts(policy, *case)
+
+
+def keeps_to_budget_and_parts(policy, path, B, seed):
+    T, V = path.horizon, path.variation()
+    row = plays.play(policy, path, B, V, seed)
     assert 0 <= row["queries"] <= B
     if path_of(policy, path).parts:
         total = sum(row[part] for part in PARTS)
@@ -137,14 +155,15 @@ def test_budget_and_parts(policy, data):
 
 
 @every_policy
-@few
-@given(data=st.data())
-def test_every_round_is_played_once(policy, data):
-    path = data.draw(paths(60))
-    T, K = path.horizon, path.mean.shape[1]
-    B = data.draw(st.integers(K, T))
+def test_every_round_is_played_once(policy):
+    for case in cases(60):
+        plays_each_round_once(policy, *case)
+
+
+def plays_each_round_once(policy, path, B, seed):
+    T = path.horizon
     kernel, runs = plays.noting(policy)
-    row = plays.play(policy, path, B, path.variation(), 1, kernel=kernel)
+    row = plays.play(policy, path, B, path.variation(), seed, kernel=kernel)
     assert [start for start, _, _ in runs] == [1, *(stop for _, stop, _ in runs[:-1])]
     assert runs[-1][1] == T + 1
     assert sum(query for _, _, query in runs) == row["queries"]

@@ -45,7 +45,7 @@ def test_without_a_terminal_nothing_is_cut():
 
 def test_a_head_counts_and_the_end_tells_of_toys_and_controls():
     head, *rest = (line.plain for line in scoreboard.lines(ALL, 80))
-    assert head == "claims: 3 fails, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
+    assert head == "claims: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
     assert rest[-1].startswith("control: ✓ failed, as it must; × did not fail")
     toy = verdict(horizon="toy horizon (T up to 1e+03): says nothing about larger ones")
     assert "toy" in list(scoreboard.lines([toy], 80))[-1].plain

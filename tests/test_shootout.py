@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import shutil
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +14,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 
 from confee import config, theory
 from confee.errors import ConfeeError
 from confee.evidence.ranking import MARGIN, PAIRS, compare, heat, played, questions, ranking
 from confee.policies import POLICIES
-from confee.rendering import FIGURES, caption, figure, looks, table
-from confee.rendering.figures.shootout import order, short
+from confee.rendering import FIGURES, caption, figure, looks, numbers, table
+from confee.rendering.figures.ranking import BEST, BLIND
+from confee.rendering.figures.shootout import order, ratios, short
 from confee.rendering.tables import to_latex, to_markdown
 from confee.simulation.needs import RANKED
 from confee.simulation.plan import plan
@@ -241,7 +245,7 @@ def test_it_costs_minutes(run):
     cost = sum(u.cost for u in run.plan.everything)
     assert 1e9 < cost < 1e10
     assert run.pictures == ["shootout", "ranking"]
-    assert run.tables == ["which_policy", "questions"]
+    assert run.tables == ["ledger", "which_policy", "questions"]
     names = ("worst", "slopes", "ranking", "questions", "heat")
     assert run.measured == [f"results/shootout/{name}.csv" for name in names]
     assert set(RANKED) == set(FIGURES["shootout"].maps) == set(run.experiment.grid.maps)
@@ -263,7 +267,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
 
 def test_experiments_without_a_ranking_have_none_of_its_files():
     run = Run({"overrides": "experiment=tiny"})
-    assert run.tables == ["table1"]
+    assert run.tables == ["table1", "ledger"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
 
 
@@ -333,22 +337,22 @@ def test_a_number_stays_in_its_square(made):
     fig = figure("shootout", made)
     fig.draw_without_rendering()
     ax = fig.axes[0]
-    squares = {(p.get_x() + 0.5, p.get_y() + 0.5): p.get_window_extent() for p in ax.patches}
-    numbers = [text for text in ax.texts if text.get_position() in squares]
-    assert len(numbers) == len(squares) == len(LEVELS) * 5
-    for text in numbers:
-        box, square = text.get_window_extent(), squares[text.get_position()]
-        assert square.x0 <= box.x0
-        assert box.x1 <= square.x1
-    assert short(0) == short(1e-9) == "0"
+    cells = [text for text in ax.texts if text.get_fontsize() < 6]
+    assert len(cells) == len(LEVELS) * 5
+    for text in cells:
+        x, y = text.get_position()
+        square = ax.transData.transform([(x - 0.5, y + 0.5), (x + 0.5, y - 0.5)])
+        box = text.get_window_extent()
+        assert square[0][0] <= box.x0
+        assert box.x1 <= square[1][0]
+    assert short(0) == short(0.0049) == "0"
     assert [short(x) for x in (0.054, 0.0996, 0.85, 0.996, 8.54, 9.96, 123)] == [
-        ".054", ".10", ".85", "1.0", "8.5", "10", "123"
+        ".05", ".10", ".85", "1.0", "8.5", "10", "123"
     ]  # fmt: skip
 
 
-def test_rows_are_grouped_by_what_a_policy_is_told(made):
-    panel = made.heat[made.heat["budget"] == 1]
-    assert order(panel) == [
+def test_columns_are_grouped_by_what_a_policy_is_told(made):
+    assert order(ratios(made.heat)) == [
         "ucb1", "ucb1(plan=front)", "random_restart", "m_ucb", "rexp3b", "oracle"
     ]  # fmt: skip
 
@@ -373,12 +377,13 @@ def test_which_policy_names_the_winner_and_marks_what_it_is_told(made):
 
 def test_questions_are_a_table_of_intervals(made):
     sheet = table("questions", made)
-    rows = sheet[sheet["Question"] == "restarts"]
-    assert set(rows["Restarts"]) == {"3 against 0"}
+    rows = sheet[sheet["Question"].str.startswith("restarts")]
+    assert set(rows["Restarts"]) == {"3.0 : 0"}
+    assert set(rows["Question"]) == {"restarts", "restarts, stationary"}
     cell = sheet["$B = T$"].iloc[0]
     assert cell.count("[") == cell.count("]") == 1
     asked = set(sheet.loc[sheet["Question"] == "changes placed otherwise", "Regret of"])
-    assert asked == {"Rexp3B, packed for Rexp3B", "UCB1, packed for Rexp3B"}
+    assert asked == {"Rexp3B, packed for Rexp3B"}
 
 
 def test_nothing_played_is_drawn_and_written_too(made):
@@ -387,3 +392,131 @@ def test_nothing_played_is_drawn_and_written_too(made):
         figure(name, none).draw_without_rendering()
     for name in ("which_policy", "questions"):
         table(name, none)
+    for name in ("shootout", "ranking", "which_policy", "questions"):
+        assert caption(name, none).startswith("No ")
+
+
+def crowd(labels: int) -> pd.DataFrame:
+    """The frame of a heat map of so many policies, all kinds and three budgets."""
+    rows = []
+    for i, kind, budget in itertools.product(range(labels), looks.KINDS, (0.6, 0.8, 1.0)):
+        told = ("nothing", "S", "V", "path")[4 * i // labels]
+        norm = 0.1 * (1 + (7 * i + len(kind)) % 23) * (0.001 if told == "path" else 1)
+        rows.append({"label": f"policy_{i}(exploration=0.5)", "told": told, "budget": budget,
+                     "kind": kind, "still": kind == "stationary", "norm": norm})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("labels", [1, 34])
+def test_the_heat_map_fits_a_page_and_its_numbers_their_squares(labels):
+    fig = figure("shootout", SimpleNamespace(heat=crowd(labels)))
+    assert fig.get_size_inches()[1] <= 7.5
+    fig.draw_without_rendering()
+    texts = [text for ax in fig.axes for text in [*ax.texts, *ax.get_yticklabels()]]
+    assert min(text.get_fontsize() for text in texts) >= 5.5
+    (left, low), (right, high) = fig.axes[0].transData.transform([(0, 1), (1, 0)])
+    cells = [text for text in texts if text.get_fontsize() < 6]
+    assert len(cells) == labels * len(looks.KINDS) * 3
+    for text in cells[:: 3 * labels]:
+        assert text.get_window_extent().width < right - left
+        assert text.get_window_extent().height < (high - low) * 1.05
+
+
+def test_the_least_of_a_row_is_framed_where_policies_differ(made):
+    heat = made.heat[made.heat["budget"] == 1]
+    kinds = heat["kind"].nunique()
+
+    def frames(heat):
+        ax = figure("shootout", SimpleNamespace(heat=heat)).axes[0]
+        return sorted(
+            (isinstance(patch.get_linestyle(), str), patch.get_x() + 0.5)
+            for patch in ax.patches if not patch.get_fill()
+        )  # fmt: skip
+
+    names = order(ratios(heat))
+    solid, dotted = (True, float(names.index("rexp3b"))), (False, float(names.index("ucb1")))
+    assert frames(heat) == [dotted] * kinds + [solid] * kinds
+    assert frames(heat.assign(norm=np.where(heat["norm"] > 1e-6, 1.0, heat["norm"]))) == []
+    alone = heat[heat["label"].isin(["ucb1", "oracle"])]
+    assert frames(alone) == []  # the oracle's regret is no rival's
+
+
+def test_the_heat_maps_finding_counts_who_has_the_least(made):
+    said = caption("shootout", made)
+    count = made.heat.loc[~made.heat["still"], "kind"].nunique()
+    for budget in ("$B = T^{0.6}$", "$B = T$"):
+        assert f"Rexp3B (on {count} of {count} kinds) at {budget}" in said
+    assert "that of Rexp3B is 1.00 and 1.00 times the least" in said
+    heat = made.heat.copy()
+    mine = (heat["label"] == "ucb1") & (heat["kind"] == "packed(rexp3b)") & (heat["budget"] == 1)
+    heat.loc[mine, "norm"] /= 100
+    said = caption("shootout", SimpleNamespace(heat=heat))
+    assert f"Rexp3B (on {count - 1} of {count} kinds) at $B = T$" in said
+    others = heat["label"].isin(["ucb1", "random_restart"])
+    said = caption("shootout", SimpleNamespace(heat=made.heat[others]))
+    assert said.startswith("All policies are within 1.1")
+
+
+def test_the_rankings_finding_names_the_set_of_the_best(made):
+    said = caption("ranking", made)
+    assert "can only be UCB1 at $B = T^{0.6}$ and UCB1 at $B = T$." in said
+    assert "Where nothing changes, the best (or within 5% of it) can only be Rexp3B at" in said
+    assert "Rexp3B has 1.00 [1.00, 1.00] and 1.00 [1.00, 1.00] times the least" in said
+    wider = made.ranking.assign(best=made.ranking["best"] | (made.ranking["label"] == "m_ucb"))
+    assert "Rexp3B or M-UCB at $B = T$" in caption("ranking", SimpleNamespace(ranking=wider))
+
+
+def test_the_ranking_shades_who_may_be_the_best(made):
+    fig = figure("ranking", made)
+    assert [ax.get_title() for ax in fig.axes] == [
+        f"{budget}\n{world}" for world in ("changing", "stationary")
+        for budget in ("$B = T^{0.6}$", "$B = T$")
+    ]  # fmt: skip
+    names = [text.get_text() for text in fig.axes[0].get_yticklabels()]
+    for ax in fig.axes:
+        rows = {
+            (patch.get_facecolor()[:3], names[round(patch.get_y() + patch.get_height() / 2)])
+            for patch in ax.patches
+        }
+        still = "stationary" in ax.get_title()
+        blind = set() if still else {(to_rgb(BLIND), "UCB1")}
+        assert rows == {(to_rgb(BEST), "Rexp3B")} | blind
+        assert len(ax.patches) == (2 if still else 4)  # by the mean, and by the worst
+
+
+def test_the_tables_findings_are_numbers_of_their_frames(made):
+    said = caption("which_policy", made)
+    row = made.ranking.set_index(["situation", "budget", "by", "label"]).loc[
+        ("known", 1.0, "worst", "ucb1")
+    ]
+    told = numbers.factor(row["ratio"], row["low"], row["high"])
+    assert f"{told} at $B = T$ (UCB1)" in said
+    said = caption("questions", made)
+    assert "random restart 1.1" in said
+    mine = made.questions.query("question == 'pattern' and label == 'rexp3b'")["ratio"]
+    assert f"Rexp3B by {mine.min():.2f} to {mine.max():.2f} (packed" in said
+    fewer = made.questions[made.questions["question"] != "restarts"]
+    assert "UCB1" not in caption("questions", SimpleNamespace(questions=fewer)).split("Ratios")[0]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_the_tables_compile_on_as_many_pages_as_they_take(made, tmp_path):
+    """Cells that begin with a bracket, and more rows than a page has."""
+    sheet = table("questions", made)
+    many = pd.concat([sheet] * 30).sort_values("Question", ignore_index=True)
+    many.attrs = sheet.attrs
+    text = to_latex(many, r"A caption with 5\% of it.", "tab:many")
+    text += to_latex(table("which_policy", made))
+    assert text.count("known, above 0") == 2  # of each group of two rows once
+    text += to_latex(pd.DataFrame({"a": ["a long word and [0.2] in brackets"]}))
+    (tmp_path / "doc.tex").write_text(
+        r"\documentclass{article}\usepackage[textwidth=5.5in,textheight=9in]{geometry}"
+        r"\usepackage{booktabs}\begin{document}" + text + r"\end{document}"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+    assert "Float too large" not in done.stdout

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+import fresh
 from confee import load, simulate
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
@@ -28,7 +29,7 @@ SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[low
          "figures=[block,regret-T]")  # fmt: skip
 RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
 JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 2,
-                 "table": 1, "album": 1}  # fmt: skip
+                 "table": 2, "album": 1, "report": 1}  # fmt: skip
 
 
 class Project:
@@ -47,27 +48,39 @@ class Project:
             copy(source, folder / name)
         return cls(folder)
 
-    def command(self, *options, overrides=SMALL):
-        config = ["--config", f"overrides={overrides}"]
-        return [sys.executable, "-m", "snakemake", *options, *config]
+    def words(self, *options, overrides=SMALL):
+        return ["-m", "snakemake", *options, "--config", f"overrides={overrides}"]
+
+    def env(self, **more):
+        return {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), **more}
 
     def start(self, *options, overrides=SMALL, **env):
-        env = {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), **env}
         return subprocess.Popen(
-            self.command(*options, overrides=overrides), cwd=self.folder, env=env, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            [sys.executable, *self.words(*options, overrides=overrides)], cwd=self.folder,
+            env=self.env(**env), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
         )  # fmt: skip
 
     def run(self, *options, fails=False, **how):
         process = self.start(*(options or ("--cores", "2")), **how)
         said, _ = process.communicate(timeout=300)
-        assert (process.returncode != 0) == fails, said
+        return self.ended(process.returncode, said, fails)
+
+    def look(self, *options, fails=False, **how):
+        """The same of a process that begins sooner, for what plays nothing."""
+        done = fresh.python(*self.words(*options, **how), cwd=self.folder, env=self.env(),
+                            merged=True)  # fmt: skip
+        return self.ended(done.returncode, done.stdout, fails)
+
+    @staticmethod
+    def ended(code, said, fails):
+        assert (code != 0) == fails, said
         assert "Traceback" not in said
         return said
 
     def dry(self, *targets, **how):
         """Rule -> how many jobs a run would have."""
-        said = self.run("-n", "--cores", "2", *targets, **how)
+        said = self.look("-n", "--cores", "2", *targets, **how)
         self.looked = said
         rows = [line.split() for line in said.splitlines()]
         return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()
@@ -108,7 +121,7 @@ def copy(done, tmp_path):
 
 
 def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
-    for name in (*RESULTS, "claims.md"):
+    for name in (*RESULTS, "claims.md", "report.html"):
         assert (done.results / name).stat().st_size > 0
     for name in ("block.pdf", "block.svg", "block.txt", "table1.csv", "table1.tex", "all.tex"):
         assert (done.folder / "figures" / "tiny.claims" / name).stat().st_size > 0
@@ -125,9 +138,17 @@ def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
     assert [claim["id"] for claim in said["claims"]] == ["lower-bound/measured"]
 
 
+def test_the_report_shows_what_the_run_made(done):
+    page = (done.results / "report.html").read_text()
+    for said in ('id="claim-lower-bound/measured"', 'id="figure-block"', 'id="figure-regret-T"',
+                 'id="table-table1"', "<td>simulating</td>", 'download="worst.csv"',
+                 "claims=[lower-bound/measured]"):  # fmt: skip
+        assert said in page
+    assert str(done.folder) not in page
+
+
 def test_a_second_run_does_nothing_whatever_pythons_hash(done):
-    assert done.dry(PYTHONHASHSEED="1") == {}
-    said = done.run("--cores", "1", PYTHONHASHSEED="2")
+    said = done.run("--cores", "1", PYTHONHASHSEED="1")
     assert "nothing to be done" in said
     assert said.splitlines()[-2:] == done.said.splitlines()[-2:]
 
@@ -163,7 +184,8 @@ def test_copied_results_are_reused_where_they_fit_and_nowhere_else(copy):
     other = copy.dry(overrides=SMALL + " policies.hyque.scale=2")
     assert other["simulate"] == 1
     assert "calibrate" not in other
-    assert other.items() >= {"regret": 1, "slopes": 1, "claims": 1, "figure": 1, "table": 1}.items()
+    below = ("regret", "slopes", "claims", "album", "report")
+    assert other.items() >= {**dict.fromkeys(below, 1), "figure": 1, "table": 2}.items()
     # A dry run leaves no trace.
     assert copy.dry() == {}
 
@@ -173,7 +195,7 @@ def test_results_under_another_experiments_name_are_made_anew_from_the_cells(cop
     shutil.copytree(copy.folder / "figures/tiny.claims", copy.folder / "figures" / "other.claims")
     dry = copy.dry(overrides=SMALL + " name=other")
     assert "simulate" not in dry
-    assert {"regret", "slopes", "claims", "figure", "table"} <= dry.keys()
+    assert {"regret", "slopes", "claims", "figure", "table", "album", "report"} <= dry.keys()
 
 
 def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
@@ -222,11 +244,12 @@ def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(cop
     for file in sorted(copy.folder.rglob("*"), key=lambda file: file.stat().st_mtime_ns):
         file.touch()
     assert copy.dry() == {}
-    below = {"claims", "figure", "table"}
+    below = {"claims", "figure", "table", "album", "report"}
     for name, rules in (
         ("regret.parquet", {"regret", "slopes", *below}),
         ("slopes.csv", {"slopes", *below}),
-        ("claims.json", {"claims"}),
+        ("claims.json", {"claims", "table", "album", "report"}),
+        ("report.html", {"report"}),
     ):
         file = copy.results / name
         whole, date = file.read_bytes(), file.stat().st_mtime_ns
@@ -380,7 +403,7 @@ def test_a_failed_job_says_why_and_the_others_go_on(tmp_path):
 )
 def test_bad_overrides_end_a_run_in_one_line(tmp_path, overrides, said):
     project = Project.fresh(tmp_path)
-    lines = project.run("-n", overrides=overrides, fails=True).splitlines()
+    lines = project.look("-n", overrides=overrides, fails=True).splitlines()
     assert [line for line in lines if not line.startswith("Using workflow")] == [lines[-1]]
     assert lines[-1].startswith(said)
     assert not (tmp_path / "results").exists()

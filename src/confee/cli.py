@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("regret", "slopes", "claims", "picture", "album"):
+    for name in ("regret", "slopes", "claims", "picture", "album", "report"):
         stage = commands.add_parser(f"make-{name}")
         stage.set_defaults(run=_make, stage=name)
         stage.add_argument("plan")
@@ -93,6 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "picture":
             stage.add_argument("name")
             stage.add_argument("files", nargs="+")
+        if name == "report":
+            stage.add_argument("pictures", nargs="*")
         if name == "album":
             stage.add_argument("file")
     return parser
@@ -148,7 +150,9 @@ def _list(chosen: Any) -> None:
         for p in POLICIES.values()
     ]
     lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
-    lines += [(name, "experiment", _headline(name)) for name in config.conf_files("experiment")]
+    lines += [
+        (name, "experiment", config.headline(name)) for name in config.conf_files("experiment")
+    ]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)
@@ -191,15 +195,6 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if text else ""
 
 
-def _headline(experiment: str) -> str:
-    """The first comment of an experiment's file that says something."""
-    from confee import config
-
-    lines = config.conf_files("experiment")[experiment].read_text().splitlines()
-    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
-    return next(said, "")
-
-
 def _config(chosen: Any) -> None:
     import dataclasses
 
@@ -230,7 +225,8 @@ def _claims(chosen: Any) -> None:
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
-    verdicts = {v.id: v for v in results.verdicts(chosen.experiment)}
+    judged, said = results.claims_file(chosen.experiment)
+    verdicts = {v.id: v for v in judged}
     for id in chosen.ids:
         if id not in verdicts:
             raise ConfeeError(
@@ -242,8 +238,9 @@ def _claims(chosen: Any) -> None:
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for verdict in shown:
-            of = chosen.experiment.removesuffix(CLAIMS_ALONE)
-            console.print(ledger.explain(verdict, ledger.settle(verdict, of)))
+            of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
+            again = ledger.settle(verdict, said.get("overrides", of), judged)
+            console.print(ledger.explain(verdict, again))
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
@@ -292,6 +289,10 @@ def _make(chosen: Any) -> None:
 
         stage = chosen.name
         made = pictures.draw(plan, chosen.name, chosen.files)
+    elif stage == "report":
+        from confee.workflow import report
+
+        made = report.write(plan, chosen.pictures)
     elif stage == "album":
         from confee.workflow import pictures
 

@@ -152,6 +152,14 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     return ": ".join(filter(None, dict.fromkeys([where, *lines[:1], cause])))
 
 
+def headline(experiment: str) -> str:
+    """The first comment of an experiment's file that says something; empty if there is none."""
+    file = conf_files("experiment").get(experiment)
+    lines = file.read_text().splitlines() if file else []
+    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
+    return next(said, "")
+
+
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfeeError(f"{where}={schema.show(value)}: must be a mapping")

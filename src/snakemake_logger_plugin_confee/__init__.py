@@ -31,6 +31,7 @@ LABELS = {
     "claims": "judging claims",
     "figure": "drawing figures",
     "table": "writing tables",
+    "report": "writing the report",
     "album": "binding them for LaTeX",
 }
 # The target rule does no work of its own, so it is neither shown nor counted.

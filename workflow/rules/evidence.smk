@@ -17,6 +17,8 @@ rule regret:
         key=run.keys["regret"],
     log:
         f"{results}/logs/regret.log",
+    benchmark:
+        f"{results}/logs/regret.tsv"
     shell:
         "{confee} make-regret {run.plan_file} {params.key} 2> {log}"
 
@@ -32,6 +34,8 @@ rule slopes:
         key=run.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
+    benchmark:
+        f"{results}/logs/slopes.tsv"
     shell:
         "{confee} make-slopes {run.plan_file} {params.key} 2> {log}"
 
@@ -54,5 +58,7 @@ rule claims:
         key=run.keys["claims"],
     log:
         f"{results}/logs/claims.log",
+    benchmark:
+        f"{results}/logs/claims.tsv"
     shell:
         "{confee} make-claims {run.plan_file} {params.key} 2> {log}"

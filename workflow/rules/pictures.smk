@@ -25,6 +25,8 @@ rule figure:
         key=lambda at: run.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
+    benchmark:
+        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(FIGURES),
     shell:
@@ -45,6 +47,8 @@ rule table:
         key=lambda at: run.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
+    benchmark:
+        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(TABLES),
     shell:

@@ -44,15 +44,19 @@ RUN = ("log2 T + 1, else ln", "delta=1/T")
 Setting = tuple[int, int, int, float]
 
 
-def can_fire(K: int, T: int, B: int, V: float, scale: float = 1.0) -> bool:
-    """Whether (ii) could fire with all B queries in one block, or (i) on the largest instance.
-
-    Necessary for a restart in any block: no block has more queries, and no span is longer.
-    """
+def thresholds(K: int, T: int, B: int) -> dict[str, float]:
+    """The least threshold of each test: of (ii) with all B queries in one block, of (i) on the
+    largest instance. No block has more queries, and no span is longer."""
     order = max(proofs.largest_order(T, B), 0)
-    mean = proofs.change_threshold(proofs.MEAN_TEST, T, B, K)
-    span = proofs.change_threshold(proofs.SPAN_TEST, T, 2**order, K)
-    return scale * min(mean, span) < 1
+    return {
+        "mean": proofs.change_threshold(proofs.MEAN_TEST, T, B, K),
+        "span": proofs.change_threshold(proofs.SPAN_TEST, T, 2**order, K),
+    }
+
+
+def can_fire(K: int, T: int, B: int, V: float, scale: float = 1.0) -> bool:
+    """Whether a threshold is under 1, which is necessary for a restart in any block."""
+    return scale * min(thresholds(K, T, B).values()) < 1
 
 
 def premise(settings: set[Setting], scale: float = 1.0) -> tuple[str, float]:

@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from confee import commands
 from confee.claims.judging.verdict import OUTCOMES, Verdict
 
 VERSION = 2
@@ -36,8 +37,8 @@ def to_dict(
 ) -> dict:
     """claims.json as plain JSON types, floats to 6 digits.
 
-    `about`: the experiment, whether it is a toy, the version and the hash of its code. `files`: of
-    each frame that verdicts rest on, its file and hash.
+    `about`: the experiment, whether it is a toy, the hash of its code and the overrides of its run.
+    `files`: of each frame that verdicts rest on, its file and hash.
     """
     claims = []
     for verdict in verdicts:
@@ -106,17 +107,25 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def settle(v: Verdict, experiment: str) -> str:
-    """The command that settles a claim again, in a folder of its own."""
-    overrides = f"experiment={experiment} claims=[{v.id}]"
-    return f'snakemake --cores 2 --config overrides="{overrides}"'
+def settle(v: Verdict, overrides: str, verdicts: Sequence[Verdict] = ()) -> str:
+    """The command that settles a claim again, in a folder of its own, as it was settled under the
+    `overrides` of a run: with all `verdicts` that were corrected for being several."""
+    together = [o.id for o in verdicts if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
+    return commands.snakemake(commands.of_claims(overrides, together or [v.id]), cores=2)
 
 
-def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims", experiment: str = "") -> str:
-    """The ledger for a reader: a table of verdicts, then each claim with its numbers."""
+def to_markdown(
+    verdicts: Sequence[Verdict], title: str = "Claims", overrides: str | None = None
+) -> str:
+    """The ledger for a reader: a table of verdicts, then each claim with its numbers.
+
+    `overrides`: those of the run that judged them.
+    """
 
     def run(v: Verdict) -> str:
-        return f"`{settle(v, experiment)}`" if experiment else "the same experiment"
+        if overrides is None:
+            return "the same experiment"
+        return f"`{settle(v, overrides, verdicts)}`"
 
     lines = [f"# {title}", "", "| claim | verdict | measured | at |", "|---|---|---|---|"]
     lines += [
@@ -127,14 +136,14 @@ def to_markdown(verdicts: Sequence[Verdict], title: str = "Claims", experiment: 
         lines += ["", READING]
     for v in verdicts:
         lines += ["", f"## {v.id}: {v.verdict}", ""]
-        lines += [f"- {name}: {text}." for name, text in [*_said(v), ("Settle again", run(v))]]
+        lines += [f"- {name}: {text}." for name, text in [*facts(v), ("Settle again", run(v))]]
         lines += [f"  - {_step_text(step)}" for step in v.steps]
     if not verdicts:
         lines += ["", "This experiment plays nothing that these claims are about."]
     return "\n".join(lines) + "\n"
 
 
-def _said(v: Verdict) -> list[tuple[str, str]]:
+def facts(v: Verdict) -> list[tuple[str, str]]:
     """What a reader has to know of a verdict, in order: (what it is, text)."""
     at = v.horizon + (f"; at least {v.seeds} seeds or draws of each" if v.seeds else "")
     interval = ""
@@ -166,12 +175,12 @@ def _step_text(step: Mapping[str, Any]) -> str:
 def explain(v: Verdict, run: str) -> Group:
     """One claim in full, for a terminal. `run`: the command that settles it again."""
     title = Text.assemble((v.id, "bold"), "  ", (v.verdict, _STYLE.get(v.verdict, "")))
-    facts = Table(box=None, show_header=False, pad_edge=False)
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, text in [*_said(v), ("Settle again", run)]:
-        facts.add_row(name, Text(text))
-    parts: list[Any] = [title, facts]
+    said = Table(box=None, show_header=False, pad_edge=False)
+    said.add_column(style="dim", no_wrap=True)
+    said.add_column(overflow="fold")
+    for name, text in [*facts(v), ("Settle again", run)]:
+        said.add_row(name, Text(text))
+    parts: list[Any] = [title, said]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:

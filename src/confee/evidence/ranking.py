@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from confee import theory
+from confee.evidence.strength import kinds
 from confee.evidence.worst import CELL, SETTING
 from confee.simulation.needs import RANKED
 
@@ -34,9 +35,6 @@ MARGIN = 1.05
 
 LEAST = 1.0
 """Rounds of regret that count as none."""
-
-FORMS = ("target", "adaptive")
-"""Parameters that make another kind of adversary, not another strength of it."""
 
 EQUAL = "switching"
 PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
@@ -83,26 +81,16 @@ def played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFr
     cells = points.loc[points["axis"].isin(RANKED), CELL].drop_duplicates()
     runs = regret[regret["seed"] < choose].merge(cells, on=CELL)
     parameters = [c for c in runs if c.startswith("adversary.")]
-    forms = [f"adversary.{name}" for name in FORMS if f"adversary.{name}" in parameters]
-    words = ["".join(map(_word, row)) for row in runs[forms].itertuples(index=False)]
-    kind = [f"{a}({word})" if word else a for a, word in zip(runs["adversary"], words, strict=True)]
     one = ["|".join(map(str, row)) for row in runs[parameters].itertuples(index=False)]
     unit = {s: _unit(*s) for s in set(runs[SETTING].itertuples(index=False, name=None))}
     units = [unit[s] for s in runs[SETTING].itertuples(index=False, name=None)]
     return runs.assign(
-        kind=kind,
+        kind=kinds(runs),
         one=one,
         gap=runs["adversary.gap"].round(12) if "adversary.gap" in runs else math.nan,
         budget=(np.log(runs["B"]) / np.log(runs["T"])).round(2),
         norm=runs["regret"] / units,
     )
-
-
-def _word(value: object) -> str:
-    """`rexp3b`, or `adaptive` for a flag that is up; nothing where an adversary has no form."""
-    if isinstance(value, str):
-        return value
-    return "adaptive" if value == 1 else ""
 
 
 def _unit(K: int, T: int, B: int, V: float) -> float:

@@ -147,8 +147,11 @@ def _reasons(table: pd.DataFrame) -> np.ndarray:
 
 def _left_out(cells: pd.DataFrame) -> str:
     """`saturated: 1e+04 (2), 3e+04; grid edge: 1e+05` with the number of cells if not all."""
-    parts = []
-    for reason, group in cells[cells["reason"] != ""].groupby("reason", sort=True):
+    parts: list[str] = []
+    out = cells[(cells["reason"] != "").to_numpy()]
+    if out.empty:
+        return ""
+    for reason, group in out.groupby("reason", sort=True):
         places = []
         for (axis, point), some in group.groupby(["axis", "point"], sort=True):
             whole = ((cells["axis"] == axis) & (cells["point"] == point)).sum()
@@ -160,12 +163,12 @@ def _left_out(cells: pd.DataFrame) -> str:
 
 def _variables(cells: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
     """Logarithms of T, B, V and K (or K ln K) of each cell."""
-    k = cells["K"].to_numpy(dtype=float)
+    T, B, V, K = (cells[name].to_numpy(dtype=float) for name in "TBVK")
     return {
-        "T": np.log(cells["T"].to_numpy(dtype=float)),
-        "B": np.log(cells["B"].to_numpy(dtype=float)),
-        "V": np.log(cells["V"].where(cells["V"] > 0, 1.0).to_numpy(dtype=float)),
-        "K": np.log(k * np.log(k)) if model.k_log_k else np.log(k),
+        "T": np.log(T),
+        "B": np.log(B),
+        "V": np.log(np.where(V > 0, V, 1.0)),
+        "K": np.log(K * np.log(K)) if model.k_log_k else np.log(K),
     }
 
 
@@ -199,19 +202,20 @@ def _fit_rows(
     y = np.log(regret / cells["T"].to_numpy(dtype=float))
     se = cells["se"].to_numpy(dtype=float) / regret
     seeds = cells["seeds"].to_numpy(dtype=float)
-    row_of_table = "rate" if (cells["V"] > 0).all() else "stationary"
+    row_of_table = "rate" if (cells["V"].to_numpy() > 0).all() else "stationary"
     rate = design.project(_curve(logs, theory.EXPONENTS[row_of_table]))
     root = design.project(0.5 * np.log(np.log(cells["B"].to_numpy(dtype=float))))
     if model.theory is None:
         claimed = np.full(len(names), math.nan)
     else:
         claimed = design.project(_curve(logs, theory.EXPONENTS[model.theory]))
+    points = len({*zip(cells["axis"], cells["point"], strict=True)})
     rows = []
     for j, name in enumerate(names):
         row = {
             **common,
             "axis": name,
-            "points": int(cells.groupby(["axis", "point"]).ngroups),
+            "points": points,
             "cells": len(cells),
             "horizon": int(cells["T"].max()),
             "seeds": int(seeds.min()),
@@ -285,6 +289,8 @@ def _joint_rows(label: str, cells: pd.DataFrame, model: Model, level: float) -> 
 
 def _whole_points(cells: pd.DataFrame, mask: pd.Series) -> pd.DataFrame:
     """The cells of the mask whose point keeps at least half of its phases."""
+    if mask.all():
+        return cells
     kept = mask.groupby(cells["point"]).transform("mean") >= 0.5
     return cells[mask & kept]
 
@@ -321,5 +327,6 @@ def _upper(cells: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 def axis_of(slopes: pd.DataFrame, label: str, axis: str, part: str) -> pd.Series | None:
     """The one row of a slopes table for (label, axis, part), None if it is not there."""
-    mask = (slopes["policy"] == label) & (slopes["axis"] == axis) & (slopes["part"] == part)
-    return slopes[mask].iloc[0] if mask.any() else None
+    wanted = {"policy": label, "axis": axis, "part": part}
+    mask = np.all([slopes[name].to_numpy() == value for name, value in wanted.items()], axis=0)
+    return slopes.iloc[mask.argmax()] if mask.any() else None

@@ -13,6 +13,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+FORMS = ("target", "adaptive")
+"""Parameters that make another kind of adversary, not another strength of it."""
+
+
+def kinds(runs: pd.DataFrame) -> list[str]:
+    """The kind of each run's adversary: its name and form, as `packed(rexp3b)`."""
+    forms = [f"adversary.{name}" for name in FORMS if f"adversary.{name}" in runs]
+    words = ["".join(map(_word, row)) for row in runs[forms].itertuples(index=False)]
+    return [f"{a}({word})" if word else a for a, word in zip(runs["adversary"], words, strict=True)]
+
+
+def _word(value: object) -> str:
+    """`rexp3b`, or `adaptive` for a flag that is up; nothing where an adversary has no form."""
+    if isinstance(value, str):
+        return value
+    return "adaptive" if value == 1 else ""
+
+
 def strength_columns() -> set[str]:
     """The columns of runs that hold a strength, of one family or another."""
     return {"adversary.c", *(f"adversary.{a.strength}" for a in ADVERSARIES.values() if a.strength)}

@@ -26,8 +26,9 @@ class Recipe(NamedTuple):
     """What is to be known of a figure or a table before it is made.
 
     `needs` are the attributes of the data that its functions take, by these names; without any of
-    `axes` (of the grid, a map, `study:<name>`, or `asked:<first word of a claim's id>`) there is
-    nothing to show. `section` is where the report shows it.
+    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`,
+    `label:<label of a policy>`, or `claims` if any are judged) there is nothing to show. `section`
+    is where the report shows it.
     """
 
     title: str
@@ -62,13 +63,15 @@ def _axis(axis: str, *claims: str) -> Recipe:
 
 
 FIGURES: dict[str, Recipe] = {
+    "scoreboard": Recipe("The scoreboard of claims", VERDICTS, ("claims",), ("claims",)),
+    "proof_map": Recipe("The paper's proofs as a map", VERDICTS, ("claims",), ("claims",)),
     "block": Recipe("One block of HyQue", MEANS, ("pieces", "n", "b"), claims=("density",)),
     "regret-T": _axis("T", "hyque-rate", "rexp3b-rate"),
     "regret-B": _axis("B", "hyque-rate", "rexp3b-rate"),
     "regret-V": _axis("V", "hyque-rate", "rexp3b-rate"),
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
-        "Regret over the rate against T", BASICS, ("worst", "points"), ("T",),
+        "Regret over the rate against T", BASICS, ("worst", "points", "slopes"), ("T",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "landscape": Recipe(
@@ -88,6 +91,26 @@ FIGURES: dict[str, Recipe] = {
     ),
     "pace": Recipe("The pace of the queries", MEANS, ("trace", "blocks", "T", "B"),
                    claims=("hyque-budget", "on-demand-free")),
+    "idle_runs": Recipe(
+        "The longest idle runs", MEANS, ("schedules",), ("study:schedules",),
+        claims=("idle-runs",), module="runs", fixed={"kind": "idle"},
+    ),
+    "query_runs": Recipe(
+        "The longest query runs", MEANS, ("schedules",), ("study:schedules",),
+        claims=("query-runs",), module="runs", fixed={"kind": "query"},
+    ),
+    "detection": Recipe(
+        "When HyQue's change tests can fire", MEANS, ("thresholds", "first", "points"),
+        claims=("detection/horizon",),
+    ),
+    "lower_bound": Recipe(
+        "Regret over the lower bound", VERDICTS, ("worst", "regret", "points", "choose"), ("T",),
+        claims=("lower-bound", "lower-bound-constant"),
+    ),
+    "replay": Recipe(
+        "What Rexp3B's idle rounds replay", MEANS, ("worst", "points"),
+        ("T", "B", "label:rexp3b", "label:rexp3b(pool=set)"), claims=("rexp3b-finite",),
+    ),
     "decomposition": Recipe(
         "The parts of regret", WHY, ("regret", "worst", "points", "choose"),
         claims=("query-regret", "error-regret", "drift-regret", "decomposition"),
@@ -106,14 +129,19 @@ FIGURES: dict[str, Recipe] = {
 
 TABLES: dict[str, Recipe] = {
     "table1": Recipe(
-        "The paper's Table 1, measured", VERDICTS, ("slopes",), ("T", "B", "V", "K"),
+        "The paper's Table 1, measured", VERDICTS, ("slopes", "claims"), ("T", "B", "V", "K"),
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
+    "ledger": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
     "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
     "questions": Recipe(
         "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),
     ),
 }  # fmt: skip
+
+
+PAGE = ("page.html.j2", "look.css", "page.js")
+"""What the report is made of, beside the modules of rendering.report."""
 
 
 def recipe(name: str) -> Recipe:
@@ -143,9 +171,13 @@ def table(name: str, data: Any) -> pd.DataFrame:
 
 def caption(name: str, data: Any) -> str:
     """What a figure or a table shows, and how to read it: text with formulas between dollars."""
-    module = _module(name)
-    finding = getattr(module, "finding", lambda **_: "")(**arguments(name, data))
-    return f"{finding} {getattr(module, 'READING', '')}".strip()
+    finding = getattr(_module(name), "finding", lambda **_: "")(**arguments(name, data))
+    return f"{finding} {reading(name)}".strip()
+
+
+def reading(name: str) -> str:
+    """How to read a figure or a table: the second part of its caption."""
+    return getattr(_module(name), "READING", "")
 
 
 def arguments(name: str, data: Any) -> dict[str, Any]:

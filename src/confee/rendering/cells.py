@@ -14,8 +14,10 @@ def keys(frame: pd.DataFrame) -> pd.Series:
     """A cell's key in which V may have lost its last digit to a CSV reader."""
     import pandas as pd
 
-    keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in frame[CELL].itertuples()]
-    return pd.Series(keys, index=frame.index, dtype=str)
+    cells = frame[CELL].drop_duplicates()
+    keys = [f"{r.label}|{r.K}|{r.T}|{r.B}|{r.V:.12g}" for r in cells.itertuples()]
+    which = frame.groupby(CELL, sort=False).ngroup()
+    return pd.Series([keys[place] for place in which], index=frame.index, dtype=str)
 
 
 def centre(points: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,46 @@ def signed(value: float, digits: int = 2) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
+def decimal(value: float, _position: object = None) -> str:
+    """A tick's label on a linear axis of exponents: −0.3, 0."""
+    text = signed(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def exponent(value: float, low: float, high: float) -> str:
     """An exponent and its interval: −0.29 [−0.31, −0.27]."""
     return f"{signed(value)} [{signed(low)}, {signed(high)}]"
+
+
+def two(value: float) -> str:
+    """Two digits, never as a power of ten: 0.085, 0.85, 8.5, 85, 850."""
+    return f"{value:g}" if value == 0 else signed(float(f"{value:.1e}"), _digits(value))
+
+
+def factor(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """A ratio and its interval, if it has one: 1.34 [1.27, 1.41], 2.1 [2.0, 2.2], 33 [30, 36]."""
+    digits = 2 if 0.1 <= value < 2 else _digits(value)
+    text = signed(value, digits)
+    if math.isnan(low):
+        return text
+    return f"{text} [{signed(low, digits)}, {signed(high, digits)}]"
+
+
+def _digits(value: float) -> int:
+    """Places after the point that show two digits."""
+    power = math.floor(math.log10(abs(float(f"{value:.1e}"))) + 1e-9) if value else 0
+    return max(1 - power, 0)
+
+
+def listed(texts: Iterable[str], last: str = "and") -> str:
+    """One, two and three."""
+    *first, end = texts
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def plus_minus(value: float, half: float) -> str:
+    """A number and half its interval: −0.29 ± 0.02; alone where there is no interval."""
+    return signed(value) if math.isnan(half) else f"{signed(value)} \N{PLUS-MINUS SIGN} {half:.2f}"
 
 
 def budget(beta: float) -> str:
@@ -64,6 +102,8 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
     best: list[float] = []
     choices: list[tuple[float, ...]] = [(1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7)]
     for choice in choices:
+        if len(best) >= 3 and choice == choices[-1]:
+            break  # its places are uneven: for less than a decade
         places = [m * 10.0**e for e in decades for m in choice]
         places = [place for place in places if low * 0.999 <= place <= high * 1.001]
         if len(places) <= most and len(places) > len(best):

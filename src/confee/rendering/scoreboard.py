@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
 from confee.claims.judging.verdict import Verdict
-from confee.rendering.verdicts import MARKS
+from confee.rendering.verdicts import MARKS, counted
 
 STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
          "vacuous": "magenta"}  # fmt: skip
@@ -27,8 +26,7 @@ def lines(verdicts: Sequence[Verdict], width: int | None = None) -> Iterator[Tex
     Without a width nothing is cut.
     """
     roomy = width is None or width >= ROOMY
-    counts = Counter(v.verdict for v in verdicts)
-    yield Text("claims: " + ", ".join(f"{counts[name]} {name}" for name in MARKS if counts[name]))
+    yield Text(f"claims: {counted(v.verdict for v in verdicts)}")
     wide = max((len(v.id) for v in verdicts), default=5)
     tells = max(len("control"), *(len(said[roomy]) for said in CONTROL.values()))
     room = None if width is None else width - wide - tells - 18

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -127,9 +128,8 @@ def legend_below(fig: Figure, handles: list, columns: int, title: str | None = N
 
 def _legend_width(texts: list[str], columns: int) -> float:
     """Inches, roughly: the longest text of each column at 8 points, and its sample."""
-    rows = math.ceil(len(texts) / columns)
-    longest = [max(map(len, texts[i : i + rows])) for i in range(0, len(texts), rows)]
-    return sum(0.052 * letters + 0.58 for letters in longest)
+    parts = np.array_split(texts, columns)  # as the legend does
+    return sum(0.052 * max(map(len, part)) + 0.58 for part in parts if len(part))
 
 
 def remark(text: str) -> Line2D:

@@ -5,6 +5,7 @@ Colours are told apart by colour-blind readers, and a mark never stands without 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -45,3 +46,15 @@ def worst(outcomes: Iterable[str]) -> str:
     """
     found = set(outcomes)
     return next((name for name in MARKS if name in found), NONE)
+
+
+def counted(outcomes: Iterable[str]) -> str:
+    """How often each outcome is there: `3 fail, 1 vacuous, 1 holds`."""
+    counts = Counter(outcomes)
+    return ", ".join(said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
+
+
+def said(outcome: str, n: int) -> str:
+    """`3 fail`, `1 fails`, `3 vacuous`."""
+    word = MARKS[outcome].word
+    return f"{n} {word[:-1] if n != 1 and outcome in (HOLDS, FAILS) else word}"

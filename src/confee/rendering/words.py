@@ -12,7 +12,8 @@ SIGNS = {
     "varepsilon": "ε", "epsilon": "ε", "mu": "μ", "nu": "ν", "rho": "ρ", "tau": "τ", "sigma": "σ",
     "theta": "θ", "lambda": "λ", "pi": "π", "ell": "ℓ",
 }  # fmt: skip
-FORMULA = re.compile(r"\$([^$]+)\$")
+FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
+"""In a caption `\\$` is a dollar."""
 FRACTION = re.compile(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 GROUP = re.compile(r"(\\(?:sqrt|tilde|hat|bar|mathrm|text|operatorname)|[\^_])\s*\{([^{}]*)\}")
 BARE = re.compile(r"\{([^{}]*)\}")
@@ -23,7 +24,7 @@ COMPOUND = re.compile(r"[-+*/−±·×∝ ]")
 
 def plain(text: str) -> str:
     """The text with its formulas as a reader would type them: `T^{-1/3}` is T^(−1/3)."""
-    return FORMULA.sub(lambda found: _typed(found[1]), text)
+    return FORMULA.sub(lambda found: _typed(found[1]), text).replace(r"\$", "$")
 
 
 def rst(text: str) -> str:

@@ -26,6 +26,7 @@ SHOWN = {
     "block": ("confee.policies.schedule",),
     "pace": ("confee.policies.hyque", "confee.simulation.trace"),
     "extensions": ("confee.claims.extension",),
+    "detection": ("confee.claims.detection_horizon",),
 }
 
 # The paper's block figure: (order, first slot) of its six instances, n = 3, b = 2.
@@ -34,6 +35,9 @@ BLOCK_ORDER, BLOCK_SLOT = 3, 2
 
 # The pace figure: small enough to note every query, large enough for a dozen blocks.
 PACE: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+
+# The figure of the change tests: horizons at which thresholds are drawn.
+HORIZONS = tuple(round(10 ** (4 + step / 8)) for step in range(8 * 14 + 1))
 
 
 class Data:
@@ -49,9 +53,13 @@ class Data:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """Of the policies that the experiment itself names: what claims add is no picture."""
+        """Of the policies that the experiment itself names (what claims add is no picture), with
+        the `setting` of each."""
+        from confee.policies import POLICIES
+
         points = results.points(self.plan)
-        return points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
+        points = points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
+        return points.assign(setting=[POLICIES[policy].setting for policy in points["policy"]])
 
     @cached_property
     def worst(self) -> pd.DataFrame:
@@ -88,6 +96,12 @@ class Data:
         """The runs beside those schedules."""
         asked = results.runs(self.plan, "asked.parquet")
         return asked[asked["ask"] == "hyque-floor"]
+
+    # The figures of long runs.
+
+    @cached_property
+    def schedules(self) -> pd.DataFrame:
+        return results.runs(self.plan, "studies/schedules.parquet")
 
     # The extension section: worst cases and points of the settings that its claims play.
 
@@ -149,6 +163,41 @@ class Data:
                 rows.append((m, instance, at, (s + 2**m) * self.b, "inactive"))
         columns = ["order", "instance", "start", "stop", "kind"]
         return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
+
+    # The figure of the change tests.
+
+    @cached_property
+    def thresholds(self) -> pd.DataFrame:
+        """exponent (B = T^exponent), K, T, test, threshold at scale 1."""
+        import pandas as pd
+
+        from confee import proofs
+        from confee.claims.detection_horizon import ARMS, BUDGETS, thresholds
+
+        rows = [
+            (exponent, K, T, test, value)
+            for exponent in BUDGETS.values()
+            for K in ARMS
+            for T in HORIZONS
+            for test, value in thresholds(K, T, proofs.power_budget(T, exponent)).items()
+        ]
+        return pd.DataFrame(rows, columns=["exponent", "K", "T", "test", "threshold"])
+
+    @cached_property
+    def first(self) -> pd.DataFrame:
+        """exponent, K, test, T: the first horizon at which that threshold is under 1."""
+        import pandas as pd
+
+        from confee import proofs
+        from confee.claims.detection_horizon import ARMS, BUDGETS
+
+        rows = []
+        for exponent in BUDGETS.values():
+            for K in ARMS:
+                found = proofs.first_horizons(K, exponent)
+                rows.append((exponent, K, "mean", found["mean, whole budget"]))
+                rows.append((exponent, K, "span", found["span"]))
+        return pd.DataFrame(rows, columns=["exponent", "K", "test", "T"])
 
     # The pace figure.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import jit
+from confee import commands, jit
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -42,8 +41,7 @@ def folder(plan: Mapping[str, Any]) -> Path:
 
 def command(plan: Mapping[str, Any], target: str = "") -> str:
     """What makes a target of this experiment again, or all of it: no cores, no paths, no `jobs`."""
-    config = f"--config overrides={shlex.quote(plan['overrides'])}" if plan["overrides"] else ""
-    return " ".join(filter(None, ["snakemake", target, config]))
+    return commands.snakemake(plan["overrides"], target)
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
@@ -186,8 +184,9 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     title = f"Claims: {folder(plan).name}"
     made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
     code = plan["about"]["code"]
-    about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code}
-    files.write_text(made[0], ledger.to_markdown(verdicts, title, plan["experiment"]))
+    about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code,
+             "overrides": plan["overrides"]}  # fmt: skip
+    files.write_text(made[0], ledger.to_markdown(verdicts, title, plan["overrides"]))
     files.write_text(made[1], ledger.to_json(verdicts, about, hashes))
     return made
 
@@ -203,14 +202,19 @@ def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def verdicts(experiment: str) -> list[Verdict]:
-    """The verdicts that a run left. Raises ConfeeError if there are none, or the file is damaged
-    or of another version of confee."""
+    """The verdicts that a run left. Raises ConfeeError as `claims_file` does."""
+    return claims_file(experiment)[0]
+
+
+def claims_file(experiment: str) -> tuple[list[Verdict], dict[str, Any]]:
+    """The verdicts that a run left, and all that their file says. Raises ConfeeError if there is
+    none, or it is damaged or of another version of confee."""
     from confee.claims import ledger
 
     file = RESULTS / experiment / "claims.json"
     said = files.read_json(file, run_it(experiment), REMAKE)
     try:
-        return ledger.from_dict(said)
+        return ledger.from_dict(said), said
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None

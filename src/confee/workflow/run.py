@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest, dumps
-from confee.code import code_hash
+from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
-from confee.rendering import FIGURES, TABLES, module_name
+from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
 from confee.simulation.needs import Study, Sweep
@@ -60,7 +60,7 @@ class Run:
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
-        there = {point["axis"] for point in self.plan.points}
+        there = {point["axis"] for point in self.plan.points} | self._judged
         sheets = TABLES if self.pictures or not e.claims else {}
         self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
@@ -74,11 +74,17 @@ class Run:
         about = claims.about(id)
         return not about or any(e.conf["name"] in about for e in self.experiment.entrants.values())
 
+    @property
+    def _judged(self) -> set[str]:
+        """What figures and tables of verdicts ask for."""
+        return {"claims"} if self.claims else set()
+
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for, and none if claims
         are named alone."""
         there = {point["axis"] for point in self.plan.points}
-        there |= {f"study:{name}" for name in self.studies}
+        there |= {f"study:{name}" for name in self.studies} | self._judged
+        there |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
         there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
         if self.experiment.figures:
             for name in named:
@@ -234,6 +240,10 @@ class Run:
             drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
             above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
             made[name] = digest([name, *([] if alone(name) else above), drawing])
+        shown = [made[name] for name in ("claims", *self.pictures, *self.tables)]
+        writing = code_hash(["confee.rendering.report"], ("confee.workflow.report",))
+        page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
+        made["report"] = digest(["report", shown, writing, page])
         shown = [*self.pictures, *self.tables]
         bound = code_hash(["confee.rendering.album"], ("confee.workflow.pictures",))
         made["album"] = digest(["album", [[name, made[name]] for name in shown], bound])

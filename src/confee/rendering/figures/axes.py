@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures import curves as shared
+from confee.rendering.figures import fits
+
+READING = (
+    "Left: worst-case regret a round; a point averages over cells whose horizons are cut at"
+    " different places. Dashed: the paper's rate $(KV/B)^{1/3}$ without logarithms, through where"
+    " HyQue's fit begins (another policy's where HyQue is not played). Dotted: the lower bound."
+    " Hollow: saturated or outside the range of a fit. Right: the exponent of $R/T$ fitted over the"
+    " upper half of the axis, dashed what the rate gives on the same cells; grey numbers rest on"
+    " fewer points or a shorter span than a verdict does. Bars are 95 % intervals."
+)
 
 
 @style.styled
 def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> Figure:
-    """R/T against T, B, V or K, both logarithmic: a line a label, with the theory's slope.
+    """R/T against T, B, V or K, both logarithmic, and the exponent of each label next to the
+    theory's; a panel a setting.
 
     `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
-    V; `slopes` (its rows `part` = upper go into the legend): policy, axis, exponent, low, high.
+    V, setting (arms if absent); `slopes` (its rows `part` = upper): policy, axis, exponent, low,
+    high, rate, short.
     """
     table, zeros = shared.averaged(worst, points, axis, shared.per_round)
     if table.empty:
-        return style.empty(f"no cell {'with regret ' if zeros else ''}on the axis of {axis}")
-    fig, top, low = shared.panels(table)
-    shared.lines(top, table)
-    theory = shared.guide(top, table)
-    bounded = shared.bound(low if low is not None else top, table)
-    shared.horizontal([top] if low is None else [top, low], table, axis)
-    top.set_ylabel("worst-case $R/T$")
-
-    drawn_as = looks.looks(table["label"])
-    found = _exponents(slopes, axis)
-    handles = []
-    for label in looks.ordered(table["label"]):
-        text = f"{looks.display(label)}  {found.get(label, 'no fit' if found else '')}".strip()
-        handles.append(shared.handle(drawn_as[label], text))
-    if theory is not None:
-        text = r"theory, $\propto (KV/B)^{1/3}$"
-        text += "" if math.isnan(theory) else f": {numbers.signed(theory)}"
-        handles.append(Line2D([], [], label=text, **style.THEORY))
-    handles += shared.remarks(table, zeros, bounded)
-    title = f"exponent of $R/T$ in ${axis}$ over the upper half of the axis, 95 % interval"
-    style.legend_below(fig, handles, 2, title if found else None)
-    return fig
+        return style.empty(shared.nothing(axis, zeros))
+    law = "theory: $R/T \\propto (KV/B)^{1/3}$"
+    return shared.sweep(
+        table, zeros, axis, "worst-case $R/T$", fits.found(slopes, table, axis), law
+    )
 
 
-def _exponents(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
-    """Label -> its exponent on this axis, as text; labels without a fit are left out."""
-    if slopes is None or slopes.empty:
-        return {}
-    rows = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")].dropna(subset="exponent")
-    return {
-        row.policy: numbers.exponent(row.exponent, row.low, row.high) for row in rows.itertuples()
-    }
+def finding(
+    worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
+) -> str:
+    """The exponents of the paper's policies, and where the rate's lies in the others' intervals."""
+    table, zeros = shared.averaged(worst, points, axis, shared.per_round)
+    if table.empty:
+        return shared.nothing(axis, zeros)
+    labels, found = set(table["label"]), fits.found(slopes, table, axis)
+    sentences = []
+    for label in fits.first(labels):
+        if label in found:
+            asked = f"the rate's {numbers.signed(found[label].rate)}"
+            law = fits.said(found[label], axis, asked)
+            sentences.append(f"{looks.display(label)}'s $R/T$ {law}.")
+        else:
+            span = shared.said(table[table["label"] == label], axis, "$R/T$")
+            sentences.append(f"{span}; too few of its points enter a fit.")
+    return " ".join([*sentences, *fits.others(found, labels, "The rate's exponent")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,6 +14,12 @@ WIDTHS = {"query": 3.2, "idle": 3.2, "inactive": 0.9}
 DOTS = 64
 """Dots that would fill the whole block."""
 WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
+
+READING = (
+    "A row holds the instances of one order $m$; thick is a query, dotted an idle round of the "
+    "active instance, thin a round in which an instance of lower order is active in its place. "
+    "Arranged by the scheduler itself, without chance: there is nothing to put an interval on."
+)
 
 
 @style.styled
@@ -38,6 +45,23 @@ def draw(pieces: pd.DataFrame, n: int, b: int) -> Figure:
     _words(ax, pieces, n)
     _ruler(ax, n, b, length)
     return fig
+
+
+def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
+    """How many instances and queries the block has, and whether one is active in each round."""
+    length = b * 2**n
+    active = pieces[pieces["kind"] != "inactive"]
+    busy = np.zeros(length, dtype=int)
+    for piece in active.itertuples():
+        busy[piece.start : piece.stop] += 1
+    rounds = (active["stop"] - active["start"]).groupby(active["kind"]).sum()
+    queries = int(rounds.get("query", 0))
+    one = "in each" if (busy == 1).all() else f"in {(busy == 1).sum()}"
+    return (
+        f"A block of order $n = {n}$ with $b = {b}$: {active['instance'].nunique()} instances "
+        f"share its {length} rounds, one of them is active {one} of these, and they make {queries} "
+        f"queries, {queries / length:.3g} a round ($1/b$ is {1 / b:.3g})."
+    )
 
 
 def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:

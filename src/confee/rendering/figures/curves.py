@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,30 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from confee import theory
+from confee.evidence.slopes import UPPER_POINTS
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, keys
+from confee.rendering.figures import fits
 
-LEADERS = ("hyque", "hyque_calibrated", "baque", "odque", "rexp3b")
+LEADERS = (
+    "hyque", "hyque_oful", "hyque_glm_ucb", "hyque_falcon", "hyque_q_ucb",
+    "hyque_calibrated", "baque", "odque", "rexp3b",
+)  # fmt: skip
 """Whose first point the theory's line starts from: the first of these that is drawn."""
+
+SETTINGS = {
+    "arms": "arms",
+    "linear": "linear bandits",
+    "logistic": "logistic bandits",
+    "contextual": "contextual bandits",
+    "episodic": "episodic MDPs",
+}
+"""Settings in the order of their panels."""
+
+ROW = 0.185
+"""Inches: a policy's row beside the curves."""
+
+Span = tuple[float, float]
 
 SYMBOLS = {"T": "horizon $T$", "B": "budget $B$", "V": "variation $V$", "K": "arms $K$"}
 
@@ -31,7 +51,8 @@ def per_round(_K: float, T: float, _B: float, _V: float) -> float:
 
 
 class Averaged(NamedTuple):
-    """`curves`: label, x, y, low, high, eligible, guide, bound; and who had no regret to draw."""
+    """`curves`: label, setting, x, y, low, high, eligible, guide, bound; and who had no regret to
+    draw."""
 
     curves: pd.DataFrame
     zeros: list[str]
@@ -43,16 +64,19 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     The phases' spread is not noise (HyQue's last block moves regret by some 30 %), so intervals
     come from the seeds alone. `guide` and `bound` are the theory's rate and the lower bound at
     the same cells, averaged likewise: a line through them is free of the phases too. A point is
-    eligible if half of its phases are, as in the fits.
+    eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
+    other settings K says little: no rate in K there. `points` may have a column `setting`.
     """
-    columns = ["label", "x", "y", "low", "high", "eligible", "guide", "bound"]
+    columns = ["label", "setting", "x", "y", "low", "high", "eligible", "guide", "bound"]
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
     table = worst_at(shown, points, [axis])
     zeros = looks.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
     if table.empty:
         return Averaged(pd.DataFrame(columns=columns), zeros)
+    table = table.assign(setting=settings(points, table["label"]))
     cells = [(row.K, row.T, row.B, row.V) for row in table.itertuples()]
+    arms = table["setting"] == "arms"
     scales = np.array([scale(*cell) for cell in cells])
     log = np.log(table["regret"].to_numpy(float) / scales)
     relative = (table["se"] / table["regret"]).to_numpy(float)
@@ -63,8 +87,8 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     table = table.assign(
         log=log,
         variance=relative**2,
-        guide=rates,
-        bound=rates + bounds,
+        guide=pd.Series(rates, table.index).where(arms | (axis != "K")),
+        bound=pd.Series(rates + bounds, table.index).where(arms),
         eligible=table["eligible"].astype(bool),
     )
     rows = []
@@ -75,6 +99,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
         rows.append(
             (
                 label,
+                group["setting"].iloc[0],
                 float(x),
                 math.exp(middle),
                 math.exp(middle - half),
@@ -85,6 +110,13 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
             )
         )
     return Averaged(pd.DataFrame(rows, columns=columns), zeros)
+
+
+def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
+    """The setting of each label's policy: column `setting` of the points, arms where it is not."""
+    if "setting" not in points:
+        return pd.Series("arms", labels.index)
+    return labels.map(points.drop_duplicates("label").set_index("label")["setting"])
 
 
 def with_key(frame: pd.DataFrame) -> pd.DataFrame:
@@ -98,41 +130,104 @@ def worst_at(worst: pd.DataFrame, points: pd.DataFrame, axes: Collection[str]) -
     return with_key(here).merge(with_key(worst).drop(columns=CELL), on="key")
 
 
+def nothing(axis: str, zeros: list[str]) -> str:
+    """What is said where there is nothing to draw."""
+    return f"No cell {'with regret ' if zeros else ''}was played on the axis of ${axis}$."
+
+
+def said(curve: pd.DataFrame, axis: str, what: str) -> str:
+    """From what to what one label's curve goes: the beginning of a sentence."""
+    curve = curve.sort_values("x")
+    first, last = curve.iloc[0], curve.iloc[-1]
+    text = f"{looks.display(first['label'])}'s {what} is {first['y']:.2g} at"
+    text += f" ${axis}$ = {numbers.number(first['x'])}"
+    if len(curve) == 1:
+        return text
+    return f"{text}, {last['y']:.2g} at {numbers.number(last['x'])}"
+
+
 # ------------------------------------------------------------------ drawing
 
 
-def panels(curves: pd.DataFrame) -> tuple[Figure, Axes, Axes | None]:
-    """The figure, the axes of the curves, and those of the lower bound where it lies far below.
+def sweep(
+    curves: pd.DataFrame,
+    zeros: list[str],
+    axis: str,
+    ylabel: str,
+    found: Mapping[str, fits.Fit],
+    law: str,
+) -> Figure:
+    """The picture against an axis: the curves and, at their right, a row for each of them with its
+    exponent (`found`, by label) next to the theory's. A panel a setting. `law` names the theory.
+    """
+    shown = [name for name in SETTINGS if (curves["setting"] == name).any()]
+    parts = [curves[curves["setting"] == name] for name in shown]
+    spans = [_spans(part) for part in parts]
+    counts = [part["label"].nunique() for part in parts]
+    heights = []
+    for count, (upper, lower) in zip(counts, spans, strict=True):
+        # heights in proportion to the decades: slopes can be compared across a break
+        share = _decades(lower) / (_decades(upper) + _decades(lower)) if lower else 0.0
+        whole = max(1.9 / (1 - share), ROW * count)
+        heights.append([whole * (1 - share), *([max(whole * share, 0.36)] if lower else [])])
+    fig = style.figure(
+        sum(map(sum, heights)) + 0.55 * len(parts), h_pad=0.02, hspace=0.02, w_pad=0.02, wspace=0.0
+    )
+    grid = fig.add_gridspec(
+        sum(map(len, heights)), 3, width_ratios=[1, 0.09, 0.34], height_ratios=list(chain(*heights))
+    )
+    line, bounded = 0, False
+    for name, part, (upper, lower), tall in zip(shown, parts, spans, heights, strict=True):
+        top = fig.add_subplot(grid[line, 0])
+        low = fig.add_subplot(grid[line + 1, 0], sharex=top) if lower else None
+        key = fig.add_subplot(grid[line : line + len(tall), 1])
+        side = fig.add_subplot(grid[line : line + len(tall), 2], sharey=key)
+        line += len(tall)
+        numbers.log_axis(top, "y", *upper, 6)
+        if low is not None and lower is not None:
+            numbers.log_axis(low, "y", *lower, 2)
+            _break(top, low)
+        lines(top, part)
+        guide(top, part)
+        bounded |= bound(top if low is None else low, part)
+        horizontal([top] if low is None else [top, low], part, axis)
+        top.set_ylabel(ylabel)
+        fits.rows(key, side, part.sort_values("x").groupby("label")["y"].last(), found, axis)
+        if len(shown) > 1:
+            top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
+    handles = []
+    if any(leader(part) for part in parts):
+        handles.append(Line2D([], [], label=law, **style.THEORY))
+    style.legend_below(fig, handles + remarks(curves, zeros, bounded), 3)
+    return fig
+
+
+def _spans(curves: pd.DataFrame) -> tuple[Span, Span | None]:
+    """The ranges of the curves' axis and, where the lower bound lies far below, of its own.
 
     The bound is two orders of magnitude below every policy: on one scale with them it would leave
     their slopes no room, so the axis is broken (and says so) when more than half of it were empty.
     """
-    drawn = [curves[["y", "low"]].min(axis=None), curves[["y", "high"]].max(axis=None)]
     anchored = _anchored(curves)
-    lowest, highest = min([*drawn, *anchored]), max([*drawn, *anchored])
+    lowest = min([curves[["y", "low"]].min(axis=None), *anchored])
+    highest = max([curves[["y", "high"]].max(axis=None), *anchored])
     bound = curves["bound"].dropna()
-    tall = 1.8 if curves["label"].nunique() <= 6 else 2.0
     if bound.empty or lowest / bound.max() < max(2.5, (highest / lowest) ** 0.4):
-        fig = style.figure(tall + 0.55)
-        ax = fig.subplots()
         values = [lowest, highest, *bound]
-        numbers.log_axis(ax, "y", *_margins(min(values), max(values)), 6)
-        return fig, ax, None
+        return _margins(min(values), max(values)), None
     upper = _margins(lowest, highest)
     lower = _margins(bound.min(), bound.max())
-    middle, span = math.sqrt(lower[0] * lower[1]), math.log(upper[1] / upper[0])
-    half = max(math.log(lower[1] / lower[0]), 0.2 * span) / 2
-    lower = middle * math.exp(-half), middle * math.exp(half)
-    # heights in proportion to the decades: slopes can be compared across the break
-    fig = style.figure(tall * (1 + 2 * half / span) + 0.6, h_pad=0.02, hspace=0.02)
-    ax, low = fig.subplots(2, 1, sharex=True, height_ratios=[span, 2 * half])
-    numbers.log_axis(ax, "y", *upper, 6)
-    numbers.log_axis(low, "y", *lower, max(2, round(6 * 2 * half / span)))
-    _break(ax, low)
-    return fig, ax, low
+    middle = math.sqrt(lower[0] * lower[1])
+    half = math.exp(max(_decades(lower), 0.2 * _decades(upper)) / 2)
+    return upper, (middle / half, middle * half)
 
 
-def _margins(low: float, high: float) -> tuple[float, float]:
+def _decades(span: Span) -> float:
+    """Its length on a logarithmic axis."""
+    return math.log(span[1] / span[0])
+
+
+def _margins(low: float, high: float) -> Span:
     margin = max((high / low) ** 0.06, 1.06)
     return low / margin, high * margin
 
@@ -147,9 +242,9 @@ def _break(top: Axes, bottom: Axes) -> None:
     bottom.plot([0], [1], transform=bottom.transAxes, **mark)
 
 
-def lines(ax: Axes, curves: pd.DataFrame) -> None:
+def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | None = None) -> None:
     """A line for each label with its intervals; hollow where a point enters no fit."""
-    drawn_as = looks.looks(curves["label"])
+    drawn_as = drawn_as or looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
         curve = curves[curves["label"] == label].sort_values("x")
@@ -182,27 +277,25 @@ def lines(ax: Axes, curves: pd.DataFrame) -> None:
 
 
 def leader(curves: pd.DataFrame) -> str | None:
-    """The label whose first point anchors the theory's line."""
-    return next((label for label in LEADERS if (curves["label"] == label).any()), None)
+    """The label whose first point anchors the theory's line: the paper's, else one that fits."""
+    there = curves[curves["guide"].notna()]
+    first = [label for label in LEADERS if (there["label"] == label).any()]
+    return next(iter([*first, *looks.ordered(there.loc[there["eligible"], "label"])]), None)
 
 
-def guide(ax: Axes, curves: pd.DataFrame) -> float | None:
-    """The theory's rate, dashed, from the leader's first eligible point on. Returns its slope."""
+def guide(ax: Axes, curves: pd.DataFrame) -> None:
+    """The theory's rate, dashed."""
     line = _anchored(curves)
-    if line.empty:
-        return None
     ax.plot(line.index, line, zorder=1.5, **style.THEORY)
-    if len(line) < 2:
-        return math.nan
-    return float(np.polyfit(np.log(line.index), np.log(line), 1)[0])
 
 
 def _anchored(curves: pd.DataFrame) -> pd.Series:
-    """The theory's rate by x, scaled to pass through the leader's first eligible point."""
+    """The theory's rate by x, scaled to pass through the leader's first point in the upper half."""
     curve = curves[(curves["label"] == leader(curves)) & curves["guide"].notna()].sort_values("x")
     if curve.empty:
         return pd.Series(dtype=float)
-    first = curve.loc[curve["eligible"].idxmax()]
+    fit = curve[curve["eligible"]] if curve["eligible"].any() else curve
+    first = fit.iloc[-max(math.ceil(len(fit) / 2), UPPER_POINTS) :].iloc[0]
     return curve.set_index("x")["guide"] * (first["y"] / first["guide"])
 
 
@@ -222,8 +315,10 @@ def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
     places = sorted(set(curves["x"]))
     low, high = places[0], places[-1]
     margin = max((high / low) ** 0.04, 1.05)
-    few = len(places) == 1 or (axis == "K" and len(places) <= 8)
-    numbers.log_axis(axes[-1], "x", low / margin, high * margin, 8, ticks=places if few else None)
+    # The points played where their labels are short; round places where they are not.
+    short = len(places) == 1 or not any("times" in numbers.number(place) for place in places)
+    ticks = places[:: math.ceil(len(places) / 7)] if short else None
+    numbers.log_axis(axes[-1], "x", low / margin, high * margin, 5, ticks=ticks)
     axes[-1].set_xlabel(SYMBOLS[axis])
 
 

@@ -1,71 +1,203 @@
-"""Where regret comes from: the parts of the decomposition, policy by policy."""
+"""Where regret comes from: the parts of the decomposition, policy by policy, at several budgets."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee import theory
 from confee.rendering import looks, numbers, style
-from confee.rendering.cells import at, centre, chosen
+from confee.rendering.cells import CELL, at, centre, chosen, keys
+from confee.rendering.figures import fits
 
+# No dots: of those an SVG draws every one.
 PARTS = {
     "regret_query": ("query rounds", "#0072B2", ""),
     "regret_error": ("idle, error", "#E69F00", "//////"),
-    "regret_drift": ("idle, drift", "#CC79A7", "....."),
-    "regret_no_data": ("no data", "#BBBBBB", "xxxxx"),
+    "regret_drift": ("idle, drift", "#CC79A7", r"\\\\\\"),
+    "regret_no_data": ("idle, no data", "#BBBBBB", "xxxxx"),
 }
+
+APART = 1.5
+"""Budgets nearer than this ratio are shown once."""
+
+READING = (
+    "Left: regret over the rate $T(KV/B)^{1/3}$, the sum of its parts, with 95 % intervals over"
+    " seeds. Right, a panel a budget: the share of each part; parts can be negative, so shares are"
+    " of the sum of their sizes. Query rounds: what they cost. Error: against the arm that is best"
+    " on the query rounds in use. Drift: that arm against the best one now. All at $K$, $T$ and $V$"
+    " of the centre, against the adversary chosen as worst."
+)
+
+
+NAMES = {
+    "regret_query": "query rounds",
+    "regret_error": "the error of idle rounds",
+    "regret_drift": "the drift of idle rounds",
+    "regret_no_data": "idle rounds without data",
+}
+
+NOTHING = "No regret of known parts was measured at the centre."
 
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
-    """Bars of R_query, R_error, R_drift and R_no_data over the rate; parts can be negative.
+    """Regret over the rate, and the shares of R_query, R_error, R_drift and R_no_data in it, at the
+    centre of the sweeps and at a small, a middle and a large budget of the sweep of B.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
-    regret_no_data; those at the centre of the sweeps against the adversary chosen as worst are
-    shown, phases and seeds averaged. `worst`, `points`, `choose` as for the landscape.
+    regret_no_data; those against the adversary chosen as worst are shown, phases and seeds
+    averaged. `worst`, `points`, `choose` as for the landscape.
     """
-    middle = centre(points)
-    rows = at(regret, middle).dropna(subset=["regret_error"])  # none where rules are played
-    rows = chosen(rows[rows["V"] > 0], at(worst, middle), choose)
-    if rows.empty:
-        return style.empty("no regret at the centre")
-    rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in rows.itertuples()])
-    values = rows[["regret", *PARTS]].div(rate, axis=0).assign(label=rows["label"])
-    labels = looks.ordered(rows["label"])
-    means = values.groupby("label").mean().loc[labels]
-    fig = style.figure(0.6 + 0.19 * len(labels))
-    ax = fig.subplots()
-    place = np.arange(len(labels))[::-1]
-    right, left = np.zeros(len(labels)), np.zeros(len(labels))
-    for part, (_, color, hatch) in PARTS.items():
-        width = means[part].to_numpy(float)
-        start = np.where(width >= 0, right, left)
-        ax.barh(place, width, left=start, height=0.7, color=color, hatch=hatch, edgecolor="white",
-                linewidth=0.3)  # fmt: skip
-        right, left = right + np.maximum(width, 0), left + np.minimum(width, 0)
-    by_seed = values.assign(seed=rows["seed"]).groupby(["label", "seed"])["regret"].mean()
-    for y, label in zip(place, labels, strict=True):
-        low, high = numbers.t_interval(by_seed[label])
-        middle = float(means.loc[label, "regret"])
-        # Without spread the two means differ in their last digit, either way.
-        reach = np.maximum(np.nan_to_num([[middle - low], [high - middle]]), 0)
-        ax.errorbar([middle], [y], xerr=reach,
-                    color=style.INK, marker="d", markersize=3.4, capsize=2, elinewidth=0.9,
-                    markeredgecolor="white", markeredgewidth=0.4, zorder=5)  # fmt: skip
-    ax.axvline(0, color=style.INK, linewidth=0.6)
-    ax.set_yticks(place, [looks.display(label) for label in labels])
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$ at the centre, chosen worst adversary")
-    handles: list = [
-        Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
-        for name, color, hatch in PARTS.values()
-    ]
-    handles.append(Line2D([], [], color=style.INK, marker="d", markersize=3.4, linewidth=0.9,
-                          label="sum, 95 %"))  # fmt: skip
-    style.legend_below(fig, handles, 5)
+    table = parts(regret, worst, points, choose)
+    zeros = looks.ordered(set(table["label"]) - set(table.loc[table["sum"] > 0, "label"]))
+    table = table[table["sum"] > 0]
+    if table.empty:
+        return style.empty(NOTHING)
+    labels, budgets = looks.ordered(table["label"]), sorted(table["budget"].unique())
+    fig = style.figure(0.75 + 0.2 * len(labels), w_pad=0.03, wspace=0.0)
+    grid = fig.subplots(1, 1 + len(budgets), sharey=True, squeeze=False,
+                        width_ratios=[1.3, *[1] * len(budgets)])[0]  # fmt: skip
+    handles = [
+        *(Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
+          for name, color, hatch in PARTS.values()),
+        *_sums(grid[0], table, labels, budgets),
+        *style.no_regret(zeros),
+    ]  # fmt: skip
+    for ax, budget in zip(grid[1:], budgets, strict=True):
+        _shares(ax, table[table["budget"] == budget], labels)
+        ax.set_title(f"$B$ = {numbers.number(budget)}", fontsize=8, pad=3)
+        ax.set_xlabel("share", fontsize=8)
+    grid[0].set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    grid[0].set_ylim(len(labels) - 0.5, -0.5)
+    for ax in grid:
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="y", visible=False)
+    style.legend_below(fig, handles, 4)
     return fig
+
+
+def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
+    """Which part is the largest for whom at the centre, and what moves most with the budget."""
+    table = parts(regret, worst, points, choose)
+    table = table[table["sum"] > 0]
+    if table.empty:
+        return NOTHING
+    table = table.assign(**shares(table))
+    budget = next(b for b in budgets(points) if (table["budget"] == b).any())
+    here = table[table["budget"] == budget].set_index("label")
+    largest = here[list(PARTS)].idxmax(axis=1)
+    words = []
+    for part in [part for part in PARTS if (largest == part).any()]:
+        mine = here.loc[looks.ordered(largest.index[largest == part]), part]
+        words.append(f"{NAMES[part]} for {fits.listed(mine.index)} ({_percent(mine)})")
+    text = f"At $B$ = {numbers.number(budget)} the largest part of regret is {'; '.join(words)}."
+    for label in fits.first(set(table["label"])):
+        mine = table[table["label"] == label].sort_values("budget")
+        if len(mine) > 1:
+            part = (mine[list(PARTS)].max() - mine[list(PARTS)].min()).idxmax()
+            course = ", ".join(f"{share:.0%}" for share in mine[part])
+            text += f" {looks.display(label)}'s share of {NAMES[part]} goes {course} as $B$ goes"
+            text += f" {', '.join(map(numbers.number, mine['budget']))}."
+    return text.replace("%", " %")
+
+
+def _percent(shares: pd.Series) -> str:
+    """72-100 %, or the one there is."""
+    low, high = f"{shares.min():.0%}", f"{shares.max():.0%}"
+    return low if low == high else f"{low[:-1]} to {high}"
+
+
+def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]) -> list[Line2D]:
+    """The sums with their intervals, a mark a budget; the legend's samples of them."""
+    handles = []
+    for place, budget in enumerate(budgets):
+        rows = table[table["budget"] == budget]
+        shift = 0.17 * (place - (len(budgets) - 1) / 2)
+        mark: dict[str, Any] = {
+            "color": colormaps["viridis"](0.85 * place / max(len(budgets) - 1, 1)),
+            "marker": looks.MARKERS[place], "markersize": 3.2, "linestyle": "none",
+        }  # fmt: skip
+        ax.errorbar(rows["sum"], [labels.index(name) + shift for name in rows["label"]],
+                    xerr=rows["half"].fillna(0), elinewidth=0.9, capsize=1.2, **mark)  # fmt: skip
+        handles.append(Line2D([], [], label=f"$B$ = {numbers.number(budget)}", **mark))
+    low, high = (table["sum"] - table["half"].fillna(0)), (table["sum"] + table["half"].fillna(0))
+    least = low[low > 0].min() if (low > 0).any() else table["sum"].min()
+    numbers.log_axis(ax, "x", least / 1.2, high.max() * 1.2, 4)
+    ax.set_xlabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$", fontsize=8)
+    return handles
+
+
+def _shares(ax: Axes, table: pd.DataFrame, labels: list[str]) -> None:
+    """A bar a label: its parts in proportion to their sizes, negative ones left of zero."""
+    sizes = shares(table)
+    place = [labels.index(name) for name in table["label"]]
+    right, left = np.zeros(len(table)), np.zeros(len(table))
+    for part, (_, color, hatch) in PARTS.items():
+        width = sizes[part].to_numpy()
+        ax.barh(place, width, left=np.where(width >= 0, right, left), height=0.7, color=color,
+                hatch=hatch, edgecolor="white", linewidth=0.3)  # fmt: skip
+        right, left = right + np.maximum(width, 0), left + np.minimum(width, 0)
+    if left.min() < 0:
+        ax.axvline(0, color=style.INK, linewidth=0.6)
+    ax.set_xlim(left.min(), 1)
+    ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+
+
+def shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Parts over the sum of their absolute values."""
+    return table[list(PARTS)].div(table[list(PARTS)].abs().sum(axis=1), axis=0)
+
+
+def parts(
+    regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int
+) -> pd.DataFrame:
+    """A row a budget and label: budget, label, B, sum, half (of its 95 % interval), and PARTS, all
+    over the rate. Phases are averaged; the interval is of the seeds alone."""
+    tables = []
+    for budget, cells in budgets(points).items():
+        rows = at(regret, cells).dropna(subset=["regret_error"])  # none where rules are played
+        rows = chosen(rows[rows["V"] > 0], at(worst, cells), choose)
+        if not rows.empty:
+            tables.append(_averaged(rows).assign(budget=budget))
+    columns = ["label", "sum", "half", *PARTS, "budget"]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+
+
+def budgets(points: pd.DataFrame) -> dict[float, pd.DataFrame]:
+    """Budget -> its cells: the centre's, and the smallest, the middle and the largest of the sweep
+    of B; without what is near one of those before it."""
+    middle = centre(points)
+    if middle.empty:
+        return {}
+    found = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
+    sweep = points[points["axis"] == "B"]
+    places = sorted(sweep["point"].unique())
+    for place in [places[i] for i in (0, -1, len(places) // 2)] if places else []:
+        if all(max(place / other, other / place) > APART for other in found):
+            found[float(place)] = sweep.loc[sweep["point"] == place, CELL]
+    return found
+
+
+def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
+    rate = [theory.rate(*cell) for cell in rows[CELL[1:]].itertuples(index=False)]
+    values = rows[["regret", *PARTS]].div(rate, axis=0).assign(key=keys(rows), label=rows["label"])
+    cells = values.groupby(["label", "key"])
+    error = (cells["regret"].var() / cells.size()).groupby("label").agg(_all)
+    means = cells.mean().groupby("label").mean().rename(columns={"regret": "sum"})
+    count = cells.size().groupby("label").size()
+    free = cells.size().groupby("label").sum() - count
+    half = np.sqrt(error) / count * [numbers.t_quantile(number) for number in free]
+    return means.assign(half=half).reset_index()
+
+
+def _all(values: pd.Series) -> float:
+    """The sum; NaN if one of them is."""
+    return values.sum(skipna=False)

@@ -6,132 +6,220 @@ import math
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from confee import theory
-from confee.evidence.strength import gaps, strength_columns
+from confee.evidence.strength import gaps, kinds
 from confee.rendering import looks, numbers, style
-from confee.rendering.cells import CELL, at, centre
+from confee.rendering.cells import CELL, at, centre, keys
+from confee.rendering.figures import fits
+
+COLOURS = "YlGnBu"
+
+ROW = 0.165
+"""Inches a policy."""
+
+BETWEEN = 0.45
+"""Columns' widths between two kinds of adversaries."""
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+TITLE = "colour: share of the policy's largest regret"
+
+NOTHING = "No policy with regret was played at the centre, at V > 0."
+
+READING = (
+    "A row a policy, a column an adversary of some strength: its gap over the critical gap"
+    " $(KV/B)^{1/3}$ (no number where a kind has none). The colour is regret at the centre of the"
+    " sweeps as a share of the policy's largest. Stars: chosen as worst in one of the phases. Dots:"
+    " its 95 % interval meets that of the largest. Right: regret of the chosen worst over the rate"
+    " $T(KV/B)^{1/3}$, on fresh seeds where there are any, with half its 95 % interval."
+)
 
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
-    """A panel a policy: regret over the rate against the adversary's gap over the critical gap.
+    """A map of the share of a policy's largest regret that each adversary takes at each strength.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
     centre of the sweeps (`points`) are shown, phases averaged. Of an adversary's further parameters
-    the worst is shown. Stars stand at the strength chosen as worst in `worst` (label, K, T, B, V,
-    adversary, strength: gap over critical gap, regret) and its regret on fresh seeds, of all
-    phases that chose alike.
+    the worst is shown. Stars stand at what is chosen as worst in `worst` (label, K, T, B, V,
+    adversary, strength: gap over critical gap, regret, se, seeds).
     """
-    middle = centre(points)
-    worst = at(worst, middle)
-    table = _table(at(regret[regret["seed"] < choose], middle))
-    zeros = [name for name, rows in table.groupby("label") if not (rows["y"] > 0).any()]
-    table = table[~table["label"].isin(zeros) & (table["y"] > 0)]
+    table, zeros = _played(regret, points, choose)
     if table.empty:
-        return style.empty("no regret at the centre")
-    import seaborn  # 4 s of CPU: only for those who draw this
-
+        return style.empty(NOTHING)
     labels = looks.ordered(table["label"])
-    by_label = {label: table[table["label"] == label] for label in labels}
-    stars = {label: _stars(worst, label) for label in labels}
-    adversaries = sorted(set(table["adversary"]))
-    hues = _spread(looks.PALETTE, adversaries)
-    markers = _spread(looks.MARKERS, adversaries)
-    columns = min(4, len(labels)) if len(labels) != 5 else 3
-    rows = math.ceil(len(labels) / columns)
-    height = 0.5 + (1.25 if columns > 2 else 2.0) * rows
-    fig = style.figure(height, w_pad=0.02, h_pad=0.03, wspace=0.02, hspace=0.02)
-    axes = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, ax in enumerate(axes.flat):
-        if place >= len(labels):
-            ax.set_visible(False)
-            continue
-        label = labels[place]
-        mine = by_label[label]
-        seaborn.lineplot(
-            mine, x="x", y="y", hue="adversary", hue_order=adversaries, palette=hues,
-            style="adversary", style_order=adversaries, markers=markers, dashes=False,
-            errorbar=_interval, err_style="bars", err_kws={"elinewidth": 0.8, "capsize": 1.2},
-            markersize=3.2, markeredgewidth=0, linewidth=0.9, legend=False, ax=ax,
+    places = _places(table)
+    longest = max(len(looks.kind_name(kind)) for kind, _ in places)
+    fig = style.figure(ROW * len(labels) + 0.033 * longest + 0.5, w_pad=0.02, h_pad=0.02)
+    ax = fig.subplots()
+    for kind in dict.fromkeys(kind for kind, _ in places):
+        mine = [place for place in places if place[0] == kind]
+        share = table[table["kind"] == kind].pivot(index="label", columns="x", values="share")
+        share = share.reindex(index=labels, columns=[x for _, x in mine])
+        left = places[mine[0]]
+        ax.pcolormesh(
+            left + np.arange(len(mine) + 1) - 0.5, np.arange(len(labels) + 1) - 0.5, share,
+            cmap=COLOURS, vmin=0, vmax=1, edgecolors="white", linewidth=0.4,
         )  # fmt: skip
-        for x, y, adversary in stars[label]:
-            ax.plot(
-                [x], [y], marker="*", markersize=7.5, markerfacecolor="white",
-                color=hues.get(adversary, style.INK), markeredgewidth=1.0, zorder=5,
-            )  # fmt: skip
-        ax.set_title(looks.display(label), fontsize=8, pad=3)
-        ax.set(xlabel="", ylabel="")
-    xs = [x for some in stars.values() for x, _, _ in some]
-    low, high = min([table["x"].min(), *xs]), max([table["x"].max(), *xs])
-    numbers.log_axis(axes[0, 0], "x", low / 1.2, high * 1.2, 4)
-    means = table.groupby(["label", "adversary", "x"])["y"].mean()
-    numbers.log_axis(axes[0, 0], "y", means.min() / 1.3, means.max() * 1.4, 5)
-    for column in range(columns):  # the last row may be short: label the lowest panel of each
-        lowest = max(row for row in range(rows) if axes[row, column].get_visible())
-        axes[lowest, column].tick_params(axis="x", labelbottom=True)
-    fig.supylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$", fontsize=9)
-    handles = [
-        Line2D([], [], color=hues[name], marker=markers[name], markersize=3.6, linewidth=0.9,
-               label=name.replace("_", " "))
-        for name in adversaries
-    ]  # fmt: skip
-    handles.append(Line2D([], [], color=style.INK, marker="*", markersize=7.5, linestyle="none",
-                          markerfacecolor="white", label="chosen worst, fresh seeds"))  # fmt: skip
-    handles += style.no_regret(zeros)
-    title = "strength of the adversary: its gap over the critical gap $(KV/B)^{1/3}$"
-    style.legend_below(fig, handles, 4, title)
+        ax.text(left + (len(mine) - 1) / 2 - 0.3, -0.75, looks.kind_name(kind), rotation=35,
+                fontsize=7.5, rotation_mode="anchor")  # fmt: skip
+    _marks(ax, table, at(worst, centre(points)), places, labels)
+    _frame(ax, places, labels)
+    _levels(ax, at(worst, centre(points)), labels)
+    colours = [Patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES]
+    handles = [*colours, _star(label="chosen as worst"), _dot(label="not told from the largest")]
+    style.legend_below(fig, [*handles, *style.no_regret(zeros)], len(handles), TITLE)
     return fig
 
 
-def _spread(choices: list[str], names: list[str]) -> dict[str, str]:
-    return {name: choices[place % len(choices)] for place, name in enumerate(names)}
+def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
+    """Who is worst for whom, at which strength; what the next and the least kind do."""
+    table, _ = _played(regret, points, choose)
+    if table.empty:
+        return NOTHING
+    top = table.loc[table.groupby("label")["y"].idxmax()].set_index("label")
+    top = top.loc[looks.ordered(top.index)]
+    words = [
+        f"{_named(kind, x)} ({fits.listed(mine.index)})"
+        for (kind, x), mine in top.groupby(["kind", "x"], sort=False)
+    ]
+    text = f"What hurts most at the centre: {'; '.join(words)}."
+    for label in fits.first(set(table["label"])):
+        mine = table[table["label"] == label]
+        most = mine.loc[mine.groupby("kind")["y"].idxmax()].sort_values("y", ascending=False)
+        parts = [f"{looks.kind_name(r.kind)} {100 * r.share:.0f} %" for r in most.itertuples()]
+        if len(parts) > 1:
+            text += f" The others take of {looks.display(label)}'s largest regret, at their worst:"
+            text += f" {', '.join(parts[1:])}."
+    return text
 
 
-def _interval(values: pd.Series) -> tuple[float, float]:
-    low, high = numbers.t_interval(values)
-    middle = float(np.mean(values))
-    return (middle, middle) if math.isnan(low) else (max(low, middle / 50), high)
+def _named(kind: str, x: float) -> str:
+    """A kind at a strength, in words."""
+    return looks.kind_name(kind) if x == 0 else f"{looks.kind_name(kind)} at strength {x:.2g}"
+
+
+def _played(
+    regret: pd.DataFrame, points: pd.DataFrame, choose: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """The table of those with regret, with the `share` of each label's largest; and the others."""
+    table = _table(at(regret[regret["seed"] < choose], centre(points)))
+    largest = table.groupby("label")["y"].transform("max")
+    zeros = looks.ordered(table.loc[~(largest > 0), "label"])
+    table = table.assign(share=table["y"] / largest)[largest > 0]
+    return table.reset_index(drop=True), zeros
 
 
 def _table(regret: pd.DataFrame) -> pd.DataFrame:
-    """label, adversary, seed, x, y: one row for each seed of each strength, phases averaged."""
+    """label, kind, x (strength; 0: none), y (regret over the rate), half (of its 95 % interval over
+    seeds): a row for each strength of each kind, phases averaged."""
     rows = regret[regret["V"] > 0].copy()
     if rows.empty:
-        return pd.DataFrame(columns=["label", "adversary", "seed", "x", "y"])
+        return pd.DataFrame(columns=["label", "kind", "x", "y", "half"])
     cells = [(r.K, r.T, r.B, r.V) for r in rows[CELL].itertuples()]
     critical = np.array([theory.critical_gap(K, B, V) for K, _T, B, V in cells])
     rows["y"] = rows["regret"].to_numpy(float) / [theory.rate(*cell) for cell in cells]
-    rows["ratio"] = gaps(rows) / critical
-    rows = rows[rows["ratio"] > 0]
-    extra = [c for c in rows.columns if c.startswith("adversary.") and c not in strength_columns()]
-    others = ["" for _ in range(len(rows))]
-    for name in extra:
-        others = [f"{have}|{value}" for have, value in zip(others, rows[name], strict=True)]
-    rows["others"] = others
-    # The grid is the same in every phase relative to the critical gap, but for its ceiling:
-    # the rank of a strength in its cell says which strengths of the phases belong together.
-    family = [*CELL, "adversary", "others"]
-    rows["rank"] = rows.groupby(family)["ratio"].rank(method="dense")
-    place = ["label", "adversary", "others", "rank"]
-    rows["x"] = np.exp(np.log(rows["ratio"]).groupby([rows[name] for name in place]).transform(
-        "mean"))  # fmt: skip
-    means = rows.groupby([*place, "x", "seed"], as_index=False)["y"].mean()
-    level = means.groupby([*place, "x"], as_index=False)["y"].mean()
-    level["near"] = level["x"].map(lambda x: f"{x:.3g}")
-    top = level.loc[level.groupby(["label", "adversary", "near"])["y"].idxmax()]
-    means = means.merge(top[[*place, "x"]], on=[*place, "x"])
-    return means[["label", "adversary", "seed", "x", "y"]]
+    rows["ratio"] = (gaps(rows) / critical).fillna(0.0)
+    rows["kind"], rows["key"] = kinds(rows), keys(rows)
+    # The grid is the same in every phase relative to the critical gap, but for its ceiling: the
+    # rank of a strength in its cell says which belong together, and whose column that is.
+    rows["rank"] = rows.groupby([*CELL, "kind"])["ratio"].rank(method="dense")
+    place = ["label", "kind", "rank"]
+    further = [c for c in rows if c.startswith("adversary.")]
+    entries = rows.groupby([*place, "key", *further], dropna=False)
+    means = entries["y"].agg(["mean", "var", "count"]).reset_index()
+    means = means.loc[means.groupby([*place, "key"])["mean"].idxmax()]
+    means["error"] = means["var"] / means["count"]
+    phases = means.groupby(place)
+    table = phases.agg(y=("mean", "mean"), error=("error", _all), seeds=("count", "sum"))
+    size = phases.size()
+    degrees = [numbers.t_quantile(free) for free in table["seeds"] - size]
+    table["half"] = np.sqrt(table["error"]) / size * degrees
+    strength = rows.groupby(["kind", "rank"])["ratio"].mean().map(lambda x: float(f"{x:.3g}"))
+    table = table.reset_index().join(strength.rename("x"), on=["kind", "rank"])
+    return table[["label", "kind", "x", "y", "half"]]
 
 
-def _stars(worst: pd.DataFrame, label: str) -> list[tuple[float, float, str]]:
-    """Where the chosen worst stands: (x, y, adversary)."""
-    rows = worst[(worst["label"] == label) & (worst["regret"] > 0) & (worst["strength"] > 0)]
-    rate = [theory.rate(r.K, r.T, r.B, r.V) for r in rows.itertuples()]
-    rows = rows.assign(y=rows["regret"] / rate, near=rows["strength"].map("{:.2g}".format))
-    return [
-        (math.exp(np.log(group["strength"]).mean()), math.exp(np.log(group["y"]).mean()), str(name))
-        for (name, _), group in rows.groupby(["adversary", "near"])
-    ]
+def _all(values: pd.Series) -> float:
+    """The sum; NaN if one of them is."""
+    return values.sum(skipna=False)
+
+
+def _places(table: pd.DataFrame) -> dict[tuple[str, float], float]:
+    """(kind, strength) -> where its column stands: kinds in their order, apart from each other."""
+    known = list(looks.KINDS)
+    order = sorted(set(table["kind"]), key=lambda k: (known.index(k) if k in known else 99, k))
+    places: dict[tuple[str, float], float] = {}
+    start = 0.0
+    for kind in order:
+        for x in sorted(set(table.loc[table["kind"] == kind, "x"])):
+            places[kind, x] = start
+            start += 1
+        start += BETWEEN
+    return places
+
+
+def _marks(
+    ax: Axes,
+    table: pd.DataFrame,
+    worst: pd.DataFrame,
+    places: dict[tuple[str, float], float],
+    labels: list[str],
+) -> None:
+    """Stars at what was chosen as worst, dots at what can't be told from the largest."""
+    for y, label in enumerate(labels):
+        mine = table[table["label"] == label].fillna({"half": 0.0})
+        top = mine.loc[mine["y"].idxmax()]
+        stars = set()
+        for row in worst[worst["label"] == label].itertuples():
+            kin = mine[mine["kind"].str.split("(").str[0] == row.adversary]
+            if not kin.empty:  # of kinds of one name, at the nearest strength, the worse one
+                strength = row.strength if row.strength > 0 else 0.0
+                off = (np.log(kin["x"].clip(lower=1e-9) / max(strength, 1e-9))).abs()
+                near = kin[off <= off.min() + 1e-6]
+                best = near.loc[near["y"].idxmax()]
+                stars.add((best["kind"], best["x"]))
+        for row in mine.itertuples():
+            if (row.kind, row.x) in stars:
+                ax.add_line(_star([places[row.kind, row.x]], [y]))
+            elif row.y + row.half >= top["y"] - top["half"]:
+                ax.add_line(_dot([places[row.kind, row.x]], [y]))
+
+
+def _star(x=(), y=(), label: str = "") -> Line2D:
+    return Line2D(x, y, linestyle="none", marker="*", markersize=6, color="white", label=label,
+                  markeredgecolor=style.INK, markeredgewidth=0.5)  # fmt: skip
+
+
+def _dot(x=(), y=(), label: str = "") -> Line2D:
+    return Line2D(x, y, linestyle="none", marker="o", markersize=2.4, color="white", label=label,
+                  markeredgecolor=style.INK, markeredgewidth=0.4)  # fmt: skip
+
+
+def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
+    """Names and strengths along the sides."""
+    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    texts = [f"{x:.2g}" if x else "" for _, x in places]
+    ax.set_xticks(list(places.values()), texts, rotation=90, fontsize=6.5)
+    ax.set(xlim=(-0.6, max(places.values()) + 0.6), ylim=(len(labels) - 0.5, -0.5))
+    ax.set_xlabel("strength: gap over the critical gap $(KV/B)^{1/3}$", fontsize=8)
+    ax.tick_params(length=0, pad=2)
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+
+
+def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
+    """At the right, each policy's worst regret over the rate."""
+    ax.text(1.02, -0.75, "$R$ / rate", transform=ax.get_yaxis_transform(), fontsize=7)
+    for y, label in enumerate(labels):
+        mine = worst[(worst["label"] == label) & (worst["V"] > 0)]
+        rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in mine.itertuples()])
+        error = math.sqrt(((mine["se"] / rate) ** 2).sum(skipna=False)) / len(mine)
+        half = numbers.t_quantile(mine["seeds"].sum() - len(mine)) * error
+        text = numbers.plus_minus((mine["regret"] / rate).mean(), half)
+        ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=7)

@@ -15,11 +15,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from confee import theory
-from confee.rendering import looks, style
+from confee.rendering import looks, numbers, style
 
 SHADE = "#eef1f5"
 MOST = 3000
 """Steps drawn as steps; of more, so many points."""
+
+READING = (
+    "Above: queries made by round $t$; below: how many more or fewer than an even spending of the "
+    "budget (dashed). Below the dotted line, the least of $T/\\sqrt{B}$, $2^n$ and $T - t$ queries "
+    "behind, an idle round becomes a query on demand. Shades mark every other block. A single run "
+    "with every query in it, so without intervals."
+)
 
 
 @style.styled
@@ -69,12 +76,35 @@ def draw(
     return fig
 
 
-def _steps(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the step function, from (0, 0) to T; points on it where they are too many."""
+def finding(
+    trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
+) -> str:
+    """How far each label runs ahead of the pace and behind it, and what it spends."""
+    trace = trace if "label" in trace else trace.assign(label="hyque")
+    said = []
+    for label in looks.ordered(trace["label"]):
+        t, queries = _corners(trace[trace["label"] == label], T)
+        pace = t * (B / T)
+        ahead, behind = (queries - pace).max(), (pace[1:] - queries[:-1]).max()
+        said.append(
+            f"{looks.display(label)} makes {queries[-1]:.0f} of its $B$ = {numbers.number(B)} "
+            f"queries in {len(blocks)} blocks, at most {ahead:.0f} ahead of an even pace and at "
+            f"most {behind:.0f} behind it ($T/\\sqrt{{B}}$ is {T / math.sqrt(B):.0f})."
+        )
+    return " ".join(said) if said else "No query was made."
+
+
+def _corners(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
+    """(t, queries) at each query, with the start and round T."""
     trace = trace.sort_values("t")
     queries = np.concatenate([[0.0], trace["queries"].to_numpy(float)])
     queries = np.append(queries, queries[-1])
-    t = np.concatenate([[0.0], trace["t"].to_numpy(float), [float(T)]])
+    return np.concatenate([[0.0], trace["t"].to_numpy(float), [float(T)]]), queries
+
+
+def _steps(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of the step function, from (0, 0) to T; points on it where they are too many."""
+    t, queries = _corners(trace, T)
     if len(t) > MOST:
         keep = np.unique(np.linspace(0, len(t) - 1, MOST).round().astype(int))
         return t[keep], queries[keep]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,74 +11,137 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from confee.evidence.ranking import MARGIN
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import all_variations
-from confee.rendering.figures.shootout import order
+from confee.rendering.figures.shootout import PAPERS, order
 
-ROW = 0.135
+ROW = 0.142
 """Inches a row."""
 
 WORLDS = {"known": "changing", "zero": "stationary"}
+BY = {"mean": -0.25, "worst": 0.25}
+"""Criterion -> where in its row it is drawn."""
+
+BEST, BLIND = "#F2C14E", "#FBEBC3"
+MOST = 3
+"""Names that the finding lists at a budget."""
+
+READING = (
+    "Regret over that of the best policy not told the path, on the same paths: geometric means "
+    "over $K$ and $V$, with 95% intervals over seeds. Filled: the mean over adversaries; hollow: "
+    "each policy's worst adversary. Shaded: what may be the best or within 5% of it, all at once "
+    "with 95% confidence; lightly, where only those count that are told no more than $T$ and $B$. "
+    "Rows are grouped by what is told, $S$ the number of stationary pieces, and sorted by their "
+    "mean in the changing world."
+)
 
 
 @style.styled
 def draw(ranking: pd.DataFrame) -> Figure:
     """A row a policy, grouped by what it is told; regret over that of the best policy not told the
-    path, with 95 % intervals over seeds, for each budget (columns) and world (rows of panels).
+    path, with 95 % intervals over seeds, for each world and budget (columns).
 
-    Filled: the mean over adversaries. Hollow: the worst of them.
+    Filled: the mean over adversaries. Hollow: the worst of them. Shaded: the set of the best.
 
-    `ranking`: situation, V, budget, by, label, told, ratio, low, high.
+    `ranking`: situation, V, budget, by, label, told, ratio, low, high, best.
     """
-    table = all_variations(ranking[ranking["situation"].isin(WORLDS)])
-    if table.empty:
+    table = all_variations(ranking)
+    shown = table[table["situation"].isin(WORLDS)]
+    if shown.empty:
         return style.empty("no policies were ranked")
-    worlds = [w for w in WORLDS if w in set(table["situation"])]
-    budgets = sorted(table["budget"].unique())
-    mean = table[table["by"] == "mean"].assign(norm=lambda rows: rows["ratio"])
-    rows = [order(mean[mean["situation"] == world]) for world in worlds]
-    heights = [len(labels) * ROW + 0.3 for labels in rows]
-    fig = style.figure(sum(heights) + 0.35, w_pad=0.03, wspace=0.02, h_pad=0.02, hspace=0.02)
-    axes = fig.subplots(len(worlds), len(budgets), squeeze=False, sharex=True,
-                        height_ratios=heights)  # fmt: skip
-    low, top = table[["low", "ratio"]].min(axis=None), table[["high", "ratio"]].max(axis=None)
-    told = table.drop_duplicates("label").set_index("label")["told"]
-    for line, world, labels in zip(axes, worlds, rows, strict=True):
-        for ax, budget in zip(line, budgets, strict=True):
-            mine = table[(table["situation"] == world) & (table["budget"] == budget)]
-            _panel(ax, mine, labels, told)
-            first = ax is line[0]
-            ax.set_yticks(range(len(labels)), [looks.display(n) for n in labels] if first else [],
-                          fontsize=7)  # fmt: skip
-            ax.set_title(f"{WORLDS[world]}, {numbers.budget(budget)}", fontsize=8, pad=3)
-            numbers.log_axis(ax, "x", low / 1.1, top * 1.15, 4)
-            if world == worlds[-1]:
-                ax.set_xlabel("regret over the best", fontsize=8)
-    handles = [
-        Line2D([], [], color=style.INK, marker="o", linestyle="none",
-               label="mean over adversaries"),
-        Line2D([], [], color=style.INK, marker="o", markerfacecolor="white", linestyle="none",
-               label="worst adversary"),
-        Patch(facecolor="#dddddd", label="within 5%"),
-        style.remark("lines part what is told: $T, B$; $S$; $V$"),
-    ]  # fmt: skip
-    style.legend_below(fig, handles, 4)
+    worlds = [w for w in WORLDS if w in set(shown["situation"])]
+    columns = [(w, b) for w in worlds
+               for b in sorted(shown.loc[shown["situation"] == w, "budget"].unique())]  # fmt: skip
+    labels = order(shown[(shown["by"] == "mean") & (shown["situation"] == worlds[0])])
+    labels += order(shown[~shown["label"].isin(labels)])
+    fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.015)
+    axes = fig.subplots(1, len(columns), squeeze=False, sharey=True)[0]
+    told = shown.drop_duplicates("label").set_index("label")["told"]
+    for ax, (world, budget) in zip(axes, columns, strict=True):
+        here = table[table["budget"] == budget]
+        _shade(ax, here[here["situation"] == world], labels, BEST)
+        if world == "known":
+            _shade(ax, here[here["situation"] == "unknown"], labels, BLIND)
+        _panel(ax, here[here["situation"] == world], labels, told)
+        mine = shown[shown["situation"] == world]
+        low, top = mine[["low", "ratio"]].min(axis=None), mine[["high", "ratio"]].max(axis=None)
+        numbers.log_axis(ax, "x", low / 1.3, max(top, 2.0) * 1.3, 3)
+        ax.set_title(f"{numbers.budget(budget)}\n{WORLDS[world]}", fontsize=8, pad=3)
+        ax.tick_params(axis="x", labelsize=7)
+    axes[0].set_yticks(range(len(labels)), [looks.display(n) for n in labels], fontsize=7)
+    style.legend_below(fig, _legend(), 2, "regret over that of the best policy")
     return fig
+
+
+def _shade(ax, mine: pd.DataFrame, labels: list[str], colour: str) -> None:
+    """Half a row for each criterion by which a policy may be the best."""
+    for row in mine[mine["best"].astype(bool)].itertuples():
+        y = labels.index(row.label) + BY[row.by]
+        under = 0 if colour == BEST else -1
+        ax.axhspan(y - 0.25, y + 0.25, color=colour, linewidth=0, zorder=under)
 
 
 def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
     drawn_as = looks.looks(labels)
-    ax.axvspan(1, MARGIN, color="#dddddd", linewidth=0, zorder=0)
-    for by, shift, face in (("mean", -0.17, None), ("worst", 0.17, "white")):
+    for by, shift in BY.items():
         for row in mine[mine["by"] == by].itertuples():
             y, look = labels.index(row.label) + shift, drawn_as[row.label]
             if np.isfinite(row.low):
                 ax.plot([row.low, row.high], [y, y], color=look.color, linewidth=0.9, zorder=2)
-            ax.plot([row.ratio], [y], marker="o", markersize=3, color=look.color,
-                    markerfacecolor=face or look.color, markeredgewidth=0.8, zorder=3)  # fmt: skip
+            ax.plot([row.ratio], [y], marker="o", markersize=2.8, color=look.color,
+                    markerfacecolor=look.color if by == "mean" else "white",
+                    markeredgewidth=0.8, zorder=3)  # fmt: skip
     for y, (one, other) in enumerate(pairwise(labels)):
         if told[one] != told[other]:
             ax.axhline(y + 0.5, color=style.INK, linewidth=0.8)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
+
+
+def _legend() -> list:
+    dot: dict[str, Any] = {
+        "color": style.INK,
+        "marker": "o",
+        "linestyle": "none",
+        "markersize": 3.5,
+    }
+    return [
+        Line2D([], [], label="mean over adversaries", **dot),
+        Line2D([], [], label="worst adversary", markerfacecolor="white", **dot),
+        Patch(facecolor=BEST, label="may be the best, or within 5% of it"),
+        Patch(facecolor=BLIND, label="... of those told $T$ and $B$ only"),
+    ]
+
+
+def finding(ranking: pd.DataFrame) -> str:
+    """Who may be the best without being told anything, and where nothing changes; HyQue's ratio."""
+    table = all_variations(ranking)
+    mean = table[table["by"] == "mean"]
+    said = []
+    for situation, where in (
+        ("unknown", "Of those told neither $V$ nor $S$, the best by the mean over adversaries"),
+        ("zero", "Where nothing changes, the best"),
+    ):
+        mine = mean[mean["situation"] == situation]
+        if mine["label"].nunique() < 2 or not mine["best"].any():
+            continue
+        text = f"{where} (or within 5% of it) can only be {_best(mine)}"
+        for label in PAPERS:
+            own = mine[mine["label"] == label].sort_values("budget")
+            if len(own):
+                times = [numbers.factor(r.ratio, r.low, r.high) for r in own.itertuples()]
+                text += f"; {looks.display(label)} has {numbers.listed(times)} times the least"
+        said.append(text + ".")
+    return " ".join(said) or "No two policies were ranked."
+
+
+def _best(mine: pd.DataFrame) -> str:
+    """Who is in the set of the best, budget by budget."""
+    said = []
+    for budget, some in mine[mine["best"].astype(bool)].groupby("budget"):
+        best = some.sort_values(["ratio", "label"])["label"]
+        names = [looks.display(label) for label in best[:MOST]]
+        if len(best) > MOST:
+            names.append(f"{len(best) - MOST} more")
+        said.append(f"{numbers.listed(names, 'or')} at {numbers.budget(budget)}")
+    return numbers.listed(said)

@@ -6,16 +6,30 @@ import math
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from confee import theory
-from confee.rendering import looks, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
 
 COLOURS = "cividis_r"
+
+
+RANGE = "#D55E00"
+SATURATED = "#ececec"
+
+READING = (
+    "A panel a policy; the number is worst-case regret over $T (K V/B)^{1/3}$, a geometric mean "
+    "over phases, at a budget $B$ (its exponent in $T$) and a variation $V$ (its exponent in $B$). "
+    "Where the rate holds it is one number all over; dark is large. Grey cells are saturated: "
+    "regret is above half of the worst of uniform play and cannot grow. Framed is the range of "
+    f"Theorem 4.1: $B$ from $T^{{{theory.MINIMAL_BUDGET_EXPONENT:g}}}$ on, $V$ from $1/K$ to "
+    "$\\sqrt{B}/K$; the titles say from where to where the numbers go there."
+)
 
 
 @style.styled
@@ -23,11 +37,12 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Fi
     """A panel a policy over (ln B / ln T, ln V / ln B): worst-case regret over T (K V/B)^{1/3}.
 
     Where the rate holds, the number does not change along a row or a column. Saturated cells
-    (regret above half of uniform play's worst case) are hatched: the number falls there because
-    regret cannot grow. The line bounds Theorem 4.1: B >= T^0.8, V from 1/K to sqrt(B)/K.
+    (regret above half of uniform play's worst case) are grey: the number falls there because
+    regret cannot grow. The frame is the range of Theorem 4.1, and the title says from where to
+    where the number goes inside it.
 
-    `worst`: label, K, T, B, V, regret, saturated; `points`: label, axis (`name`), K, T, B, V. One
-    K and one nominal T; phases are averaged.
+    `worst`: label, K, T, B, V, regret, se, saturated; `points`: label, axis (`name`), K, T, B, V.
+    One K and one nominal T; phases are averaged.
     """
     table = _table(worst, points, name)
     if table.empty:
@@ -37,7 +52,9 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Fi
     rows = math.ceil(len(labels) / columns)
     fig = style.figure(0.45 + 2.2 * rows, w_pad=0.02, wspace=0.02)
     axes = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    scale = LogNorm(table["ratio"].min(), table["ratio"].max())
+    open_ = table.loc[~table["saturated"], "ratio"]
+    ends = open_ if len(open_) else table["ratio"]
+    scale = LogNorm(ends.min() / 1.01, ends.max() * 1.01, clip=True)
     xs, ys = sorted(table["beta"].unique()), sorted(table["nu"].unique())
     for place, ax in enumerate(axes.flat):
         if place >= len(labels):
@@ -46,62 +63,94 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Fi
         mine = table[table["label"] == labels[place]]
         _heat(ax, mine, xs, ys, scale)
         _region(ax, mine, xs, ys)
-        ax.set_title(looks.display(labels[place]), fontsize=8, pad=3)
+        inside = _within(mine)
+        span = f": {' to '.join(_span(inside))}" if len(inside) else ""
+        ax.set_title(looks.display(labels[place]) + span, fontsize=8, pad=3)
     for ax in axes[-1]:
         ax.set_xlabel(r"$\ln B\,/\,\ln T$")
     for ax in axes[:, 0]:
         ax.set_ylabel(r"$\ln V\,/\,\ln B$")
     handles = [
-        Line2D([], [], color="#D55E00", linewidth=1.6, label="range of Theorem 4.1"),
-        Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="saturated"),
+        Line2D([], [], color=RANGE, linewidth=1.6, label="range of Theorem 4.1"),
+        Patch(facecolor=SATURATED, label="saturated"),
         style.remark("numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$"),
     ]
     style.legend_below(fig, handles, 3)
     return fig
 
 
+def _within(mine: pd.DataFrame) -> pd.DataFrame:
+    """The cells of the theorem's range that are not saturated."""
+    inside = [theory.theorem_range(r.K, r.T, r.B, r.V) for r in mine.itertuples()]
+    return mine[np.array(inside, dtype=bool) & ~mine["saturated"]]
+
+
+def _span(mine: pd.DataFrame) -> list[str]:
+    """The least and the greatest number, or the one there is."""
+    return list(dict.fromkeys([numbers.two(mine["ratio"].min()), numbers.two(mine["ratio"].max())]))
+
+
+def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> str:
+    """From where to where regret over the rate goes inside the theorem's range."""
+    table = _table(worst, points, name)
+    said, errors = [], []
+    for label in looks.ordered(table["label"]):
+        mine = table[table["label"] == label]
+        inside = _within(mine)
+        if inside.empty:
+            continue
+        ratios = inside["ratio"]
+        said.append(f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
+                    f"{numbers.factor(ratios.max() / ratios.min())}")  # fmt: skip
+        errors.append(inside["error"].max())
+    if not said:
+        return "No cell within the range of Theorem 4.1 was played without being saturated."
+    text = "Within the range of Theorem 4.1 regret over the rate varies with $B$ and $V$: "
+    noise = np.nanmax(errors) if np.isfinite(errors).any() else math.nan
+    noted = f" (standard errors up to {noise:.0%})" if noise > 0 else ""
+    return f"{text}{'; '.join(said)}{noted}."
+
+
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
-    """label, K, T, B, V, beta, nu (rounded), ratio, saturated."""
+    """A row a cell, phases averaged: label, K, T, B, V (of one phase), beta, nu (rounded), ratio
+    (a geometric mean), error (of its logarithm), saturated (more than half of the phases)."""
+    columns = ["label", "K", "T", "B", "V", "beta", "nu", "ratio", "error", "saturated"]
     table = worst_at(worst, points, [name])
+    table = table[(table["regret"] > 0) & (table["V"] > 0)]
     if table.empty:
-        return pd.DataFrame(columns=[*table, "beta", "nu", "ratio"])
-    rates = [theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()]
-    table["ratio"] = table["regret"] / rates
-    table["beta"] = (np.log(table["B"]) / np.log(table["T"])).round(3)
-    table["nu"] = (np.log(table["V"]) / np.log(table["B"])).round(3)
-    return table[table["ratio"] > 0]
+        return pd.DataFrame(columns=columns)
+    rates = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()])
+    table = table.assign(
+        log=np.log(table["regret"] / rates),
+        variance=(table["se"] / table["regret"]) ** 2,
+        beta=(np.log(table["B"]) / np.log(table["T"])).round(3),
+        nu=(np.log(table["V"]) / np.log(table["B"])).round(3),
+    )
+    cells = table.groupby(["label", "beta", "nu"])
+    made = cells[["K", "T", "B", "V"]].first()
+    made["ratio"] = np.exp(cells["log"].mean())
+    made["error"] = np.sqrt(cells["variance"].sum()) / cells.size()
+    made["saturated"] = cells["saturated"].mean() > 0.5
+    return made.reset_index()[columns]
 
 
 def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNorm) -> None:
-    """Coloured cells with their numbers; saturated ones are hatched."""
-    from matplotlib import colormaps
-
-    for (beta, nu), cells in mine.groupby(["beta", "nu"]):
-        x, y = xs.index(beta), ys.index(nu)
-        ratio = float(np.exp(np.log(cells["ratio"]).mean()))
-        colour = colormaps[COLOURS](scale(ratio))
-        hatch = "////" if cells["saturated"].mean() > 0.5 else None
-        ax.add_patch(_square(x, y, facecolor=colour, edgecolor="white", linewidth=0.6))
-        if hatch:
-            ax.add_patch(
-                _square(x, y, facecolor="none", edgecolor="white", hatch=hatch, linewidth=0)
-            )
+    """Coloured cells with their numbers; saturated ones are grey."""
+    for cell in mine.itertuples():
+        x, y = xs.index(cell.beta), ys.index(cell.nu)
+        colour = colormaps[COLOURS](scale(cell.ratio))
         dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
-        ink = "white" if dark else style.INK
-        ax.text(x, y, f"{ratio:.2g}", ha="center", va="center", fontsize=6, color=ink,
-                bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.6})  # fmt: skip
+        ink = style.GREY if cell.saturated else "white" if dark else style.INK
+        face = SATURATED if cell.saturated else colour
+        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor="white",
+                               linewidth=0.6))  # fmt: skip
+        ax.text(x, y, numbers.two(cell.ratio), ha="center", va="center", fontsize=6.5, color=ink)
     ax.set_xticks(range(len(xs)), [f"{x:.3g}" for x in xs], fontsize=7)
-    ax.set_yticks(range(len(ys)), [f"{y:.2g}" for y in ys], fontsize=7)
+    ax.set_yticks(range(len(ys)), [numbers.signed(y, 1) for y in ys], fontsize=7)
     ax.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-
-
-def _square(x: float, y: float, **how):
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x - 0.5, y - 0.5), 1, 1, **how)
 
 
 def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
@@ -117,5 +166,5 @@ def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
                 continue
             across = (x + dx / 2 - abs(dy) / 2, x + dx / 2 + abs(dy) / 2)
             up = (y + dy / 2 - abs(dx) / 2, y + dy / 2 + abs(dx) / 2)
-            ax.plot(across, up, color="#D55E00", linewidth=1.6, solid_capstyle="round",
+            ax.plot(across, up, color=RANGE, linewidth=1.6, solid_capstyle="round",
                     clip_on=False, zorder=4)  # fmt: skip

@@ -1,117 +1,224 @@
-"""Normalised regret of every policy against every adversary, a panel a budget."""
+"""Every policy against every adversary: who is best where."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
+from confee.evidence.ranking import MARGIN
 from confee.rendering import looks, numbers, style
 
 COLOURS = "cividis_r"
+WHITE = (1.0, 1.0, 1.0, 1.0)
+FAR = 10.0
+"""Times the least regret, from which on all have the darkest colour."""
 
-GROUPS = {"nothing": "told $T, B$", "S": "and $S$", "V": "and $V$", "path": "the path"}
-"""What a policy is told beside K -> what its group of rows is called."""
+GROUPS = {"nothing": "$T, B$", "S": "+ $S$", "V": "+ $V$", "path": "path"}
+"""What a policy is told beside K -> what its group of columns is called."""
 
-NONE = 5e-4
-"""Normalised regret that counts as none: the oracle's. It has no colour."""
+NONE = 0.005
+"""Normalised regret under which the number is 0."""
 
-ROW, HEAD = 0.125, 0.2
-"""Inches: a row of the map, and what is above each panel's first."""
+ALIKE = 2.0
+"""Times the least regret: kinds where nobody has more tell no policies apart."""
+
+ROW, COLUMN = 0.118, 0.3
+"""Inches: the height of a cell; its width at most."""
+
+PAPERS = ("hyque", "rexp3b")
+
+READING = (
+    "A column is a policy, grouped by what it is told beside $K$ and, from left to right, by its "
+    "mean over all rows; a row is a kind of adversary, and a panel a budget. Numbers are regret "
+    "over $T (K V/B)^{1/3}$, in the stationary world over $T (K/B)^{1/2}$: means over seeds at the "
+    "kind's worst strength, geometric means over $K$ and $V$. Colours compare a row: bright is its "
+    "least regret, dark ten times that. Framed is the least of a row, dotted the least of those "
+    "told only $T$ and $B$, where policies differ by more than a factor of 2. White columns are "
+    "controls that are told the path; a policy that was not played at a budget leaves a gap."
+)
 
 
 @style.styled
 def draw(heat: pd.DataFrame) -> Figure:
-    """A row a policy, grouped by what it is told and sorted by its mean; a column an adversary.
+    """A column a policy, a row an adversary, a panel a budget: normalised regret.
 
     The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
-    strength of that kind of adversary; a geometric mean over K and V.
+    strength of that kind of adversary; the colour its ratio to the least of the row.
 
     `heat`: label, told, budget, kind, still, norm.
     """
     if heat.empty:
         return style.empty("no policy met any adversary of a ranking")
-    kinds = [k for k in looks.KINDS if k in set(heat["kind"])]
-    kinds += sorted(set(heat["kind"]) - set(kinds))
-    kinds.sort(key=lambda kind: bool(heat.loc[heat["kind"] == kind, "still"].all()))
-    budgets = sorted(heat["budget"].unique())
-    panels = [heat[heat["budget"] == budget] for budget in budgets]
-    rows = [order(panel) for panel in panels]
-    names = max(len(looks.kind_name(kind)) for kind in kinds)
-    heights = [len(labels) * ROW + HEAD for labels in rows]
-    fig = style.figure(sum(heights) + 0.045 * names + 0.3, h_pad=0.01, w_pad=0.03, hspace=0.0)
+    table = ratios(heat)
+    labels, budgets = order(table), sorted(table["budget"].unique())
+    panels = [table[table["budget"] == budget] for budget in budgets]
+    rows = [_kinds(panel) for panel in panels]
+    heights = [len(kinds) * ROW for kinds in rows]
+    names = max(len(looks.display(label)) for label in labels)
+    fig = style.figure(sum(heights) + 0.045 * names + 0.07 * len(rows) + 0.25,
+                       h_pad=0.015, w_pad=0.02, hspace=0.0)  # fmt: skip
     axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    scale = _scale(heat)
-    for ax, budget, panel, labels in zip(axes, budgets, panels, rows, strict=True):
-        _panel(ax, panel, labels, kinds, scale)
+    for ax, budget, panel, kinds in zip(axes, budgets, panels, rows, strict=True):
+        _panel(ax, panel, labels, kinds)
         ax.set_xticks([])
-        ax.text(-0.6, -0.62, numbers.budget(budget), fontsize=8, ha="right")
+        ax.text(len(labels) - 0.3, 0.5, numbers.budget(budget), rotation=270, va="center",
+                fontsize=8, transform=ax.get_xaxis_transform())  # fmt: skip
     axes[0].xaxis.tick_top()
     axes[0].set_xticks(
-        range(len(kinds)), [looks.kind_name(k) for k in kinds], rotation=90, fontsize=7
+        range(len(labels)), [looks.display(n) for n in labels], rotation=90, fontsize=6.5
     )
+    _groups(axes, labels, table)
     note = "numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$; stationary: $R\\;/\\;(T\\,(K/B)^{1/2})$"
-    style.legend_below(fig, [style.remark(note)], 1)
+    style.legend_below(fig, _legend(), 3, note)
     return fig
 
 
-def _scale(heat: pd.DataFrame) -> LogNorm:
-    """Colours of what tells policies apart: not of controls, nor of the hard instance, on which
-    all have the same."""
-    shown = heat[(heat["norm"] > NONE) & (heat["told"] != "path")]
-    shown = shown[~shown["kind"].str.startswith("hard")]["norm"]
-    return LogNorm(shown.min(), shown.max(), clip=True) if len(shown) else LogNorm(0.1, 1)
+def ratios(heat: pd.DataFrame) -> pd.DataFrame:
+    """Beside `heat`: `ratio` to the least of its budget and kind among those not told the path."""
+    rivals = heat.assign(least=heat["norm"].where(heat["told"] != "path"))
+    least = rivals.groupby(["budget", "kind"])["least"].transform("min").fillna(heat["norm"])
+    ratio = (heat["norm"] / least.where(least > 0)).fillna(1.0)
+    return heat.assign(ratio=ratio.clip(lower=1e-9))
 
 
-def order(panel: pd.DataFrame) -> list[str]:
-    """Labels by what they are told (nothing first), then by their mean over adversaries."""
-    log = panel.assign(log=np.log(panel["norm"].clip(lower=NONE)))
-    table = log.groupby("label").agg(told=("told", "first"), mean=("log", "mean")).reset_index()
-    table["group"] = table["told"].map(list(GROUPS).index)
-    return list(table.sort_values(["group", "mean", "label"])["label"])
+def order(table: pd.DataFrame) -> list[str]:
+    """Labels by what they are told (nothing first), then by their mean log of `ratio`."""
+    log = table.assign(log=np.log(table["ratio"]))
+    means = log.groupby("label").agg(told=("told", "first"), mean=("log", "mean")).reset_index()
+    means["group"] = means["told"].map(list(GROUPS).index)
+    return list(means.sort_values(["group", "mean", "label"])["label"])
 
 
-def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str], scale: LogNorm) -> None:
-    told = panel.drop_duplicates("label").set_index("label")["told"]
-    for cell in panel.itertuples():
-        x, y = kinds.index(cell.kind), labels.index(cell.label)
-        none = cell.norm <= NONE
-        colour = (1.0, 1.0, 1.0, 1.0) if none else colormaps[COLOURS](scale(cell.norm))
-        box = Rectangle(
-            (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5
-        )
-        ax.add_patch(box)
+def _kinds(panel: pd.DataFrame) -> list[str]:
+    """Kinds in the order of looks.KINDS; those of the world that stands still come last."""
+    kinds = [k for k in looks.KINDS if k in set(panel["kind"])]
+    kinds += sorted(set(panel["kind"]) - set(kinds))
+    still = set(panel.loc[panel["still"].astype(bool), "kind"])
+    return sorted(kinds, key=lambda kind: kind in still)
+
+
+def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None:
+    colours = colormaps[COLOURS](LogNorm(1, FAR, clip=True)(panel["ratio"].to_numpy(float)))
+    colours[(panel["told"] == "path").to_numpy()] = WHITE
+    squares = np.full((len(kinds), len(labels), 4), WHITE)
+    for cell, colour in zip(panel.itertuples(), colours, strict=True):
+        x, y = labels.index(cell.label), kinds.index(cell.kind)
+        squares[y, x] = colour
         dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
-        ax.text(x, y, short(cell.norm), ha="center", va="center_baseline", fontsize=6,
-                color="white" if dark else style.INK)  # fmt: skip
-    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels], fontsize=7)
-    ax.set(xlim=(-0.5, len(kinds) - 0.5), ylim=(len(labels) - 0.5, -0.5))
+        ink = style.GREY if cell.told == "path" else "white" if dark else style.INK
+        text = ax.text(x, y, short(cell.norm), ha="center", va="center_baseline", fontsize=5.8,
+                       color=ink)  # fmt: skip
+        text.set_in_layout(False)  # a thousand of them would take seconds
+    ax.pcolormesh(np.arange(len(labels) + 1) - 0.5, np.arange(len(kinds) + 1) - 0.5, squares,
+                  edgecolor="white", linewidth=0.4)  # fmt: skip
+    for winner, line in _winners(panel):
+        x, y = labels.index(winner.label), kinds.index(winner.kind)
+        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=style.INK,
+                               linestyle=line, linewidth=1.1, zorder=3))  # fmt: skip
+    ax.set_yticks(range(len(kinds)), [looks.kind_name(kind) for kind in kinds], fontsize=6.5)
+    room = 4.3 / COLUMN
+    ax.set(xlim=(-0.5, max(len(labels), room) - 0.5), ylim=(len(kinds) - 0.5, -0.5))
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0, pad=2)
+    still = sum(panel.loc[panel["kind"] == kind, "still"].astype(bool).any() for kind in kinds)
+    if 0 < still < len(kinds):
+        ax.plot([-0.5, len(labels) - 0.5], [len(kinds) - still - 0.5] * 2, color=style.INK,
+                linewidth=0.7)  # fmt: skip
+
+
+def _winners(panel: pd.DataFrame):
+    """(row, line style) of each kind's least regret, and of the least of those told nothing."""
+    rivals = panel[panel["told"] != "path"]
+    for _, some in rivals.groupby("kind"):
+        if some["ratio"].max() < ALIKE:
+            continue
+        best = some.loc[some["ratio"].idxmin()]
+        yield best, "-"
+        blind = some[some["told"] == "nothing"]
+        if len(blind) and best["told"] != "nothing":
+            yield blind.loc[blind["ratio"].idxmin()], (0, (1, 0.8))
+
+
+def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
+    """Lines between groups, and below the last panel what each is told."""
+    told = table.drop_duplicates("label").set_index("label")["told"]
+    under = axes[-1].get_xaxis_transform()
     for group, name in GROUPS.items():
-        mine = [labels.index(label) for label in labels if told[label] == group]
+        mine = [x for x, label in enumerate(labels) if told[label] == group]
         if not mine:
             continue
-        if min(mine) > 0:
-            ax.axhline(min(mine) - 0.5, color=style.INK, linewidth=0.9)
-        middle, turn = (min(mine) + max(mine)) / 2, 90 if len(mine) > 4 else 0
-        ax.text(1.008, middle, name, rotation=turn, transform=ax.get_yaxis_transform(),
-                va="center", fontsize=6.5)  # fmt: skip
-    still = panel.drop_duplicates("kind").set_index("kind")["still"]
-    edges = [x for x, kind in enumerate(kinds) if bool(still.get(kind, False))]
-    if edges and min(edges) > 0:
-        ax.axvline(min(edges) - 0.5, color=style.INK, linewidth=0.9)
+        for ax in axes:
+            if mine[0] > 0:
+                ax.axvline(mine[0] - 0.5, color=style.INK, linewidth=0.9)
+        axes[-1].text((mine[0] + mine[-1]) / 2, -0.02, name, transform=under, fontsize=7,
+                      ha="center", va="top")  # fmt: skip
+    axes[-1].text(-0.8, -0.02, "told", transform=under, fontsize=7, ha="right", va="top")
+
+
+def _legend() -> list:
+    scale = LogNorm(1, FAR)
+    steps = [
+        Patch(color=colormaps[COLOURS](scale(step)), label=f"{step:g}{more}")
+        for step, more in ((1, ""), (2, " times the row's least"), (5, " times"), (FAR, " or more"))
+    ]
+    frames = [
+        Patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least of its row"),
+        Patch(fill=False, edgecolor=style.INK, linewidth=1.1, linestyle=(0, (1, 0.8)),
+              label="least told $T, B$ only"),
+    ]  # fmt: skip
+    return [*steps, *frames]
 
 
 def short(value: float) -> str:
-    """Two digits: .085, .85, 8.5, 85."""
-    if value <= NONE:
+    """Three signs at most: .08, .85, 8.5, 85."""
+    if value < NONE:
         return "0"
     if value >= 9.95:
         return f"{value:.0f}"
-    digits = 1 if value >= 0.995 else 2 if value >= 0.0995 else 3
-    return f"{value:.{digits}f}".lstrip("0")
+    return f"{value:.{1 if value >= 0.995 else 2}f}".lstrip("0")
+
+
+def finding(heat: pd.DataFrame) -> str:
+    """Who has the least regret most often, and how far from it the paper's policies are."""
+    table = ratios(heat[heat["told"] != "path"])
+    if table["label"].nunique() < 2:
+        return "No two policies met the adversaries of a ranking."
+    worlds = table.groupby(["budget", "kind"])
+    apart = table[worlds["ratio"].transform("max") >= ALIKE]
+    still = apart["still"].astype(bool)
+    said = []
+    if (~still).any():
+        said.append(_most_often(apart[~still], "where the world changes is most often"))
+    if still.any():
+        said.append(_most_often(apart[still], "where nothing changes is"))
+    alike = table[table.groupby("kind")["ratio"].transform("max") < ALIKE]
+    if len(alike):
+        kinds = numbers.listed(looks.kind_name(kind) for kind in _kinds(alike))
+        most = numbers.factor(alike["ratio"].max())
+        said.append(f"All policies are within {most} times the least on: {kinds}.")
+    return " ".join(said)
+
+
+def _most_often(mine: pd.DataFrame, where: str) -> str:
+    firsts = []
+    for budget, some in mine.groupby("budget"):
+        best = some.loc[some["ratio"] <= MARGIN, "label"].value_counts()
+        names = numbers.listed(map(looks.display, sorted(best.index[best == best.max()])), "or")
+        kinds = some["kind"].nunique()
+        count = f" (on {best.max()} of {kinds} kinds)" if kinds > 1 else ""
+        firsts.append(f"{names}{count} at {numbers.budget(budget)}")
+    text = f"The least regret (or within 5% of it) {where} that of {numbers.listed(firsts)}"
+    for label in PAPERS:
+        own = mine[mine["label"] == label]
+        if len(own):
+            means = np.exp(np.log(own["ratio"]).groupby(own["budget"]).mean())
+            times = numbers.listed(map(numbers.factor, means))
+            text += f"; that of {looks.display(label)} is {times} times the least"
+    return text + "."

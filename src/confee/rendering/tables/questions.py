@@ -6,8 +6,11 @@ import pandas as pd
 
 from confee.rendering import looks, numbers
 
-ASKED = ("hyque", "rexp3b", "sw_ucb", "ucb1")
+ASKED = ("hyque", "rexp3b", "sw_ucb")
 """Labels of which it is shown how the placing of changes hurts them; all are in questions.csv."""
+
+AGAINST = ("ucb1", "glr_ucb", "hyque", "baque")
+"""Labels over whose regret that of policies with restarts is shown."""
 
 QUESTIONS = {
     "pattern": "changes placed otherwise",
@@ -16,15 +19,22 @@ QUESTIONS = {
     "width": "confidence width",
     "plan": "query plan",
 }
-WORLDS = {"moving": "changing", "zero": "stationary"}
+WORLDS = {"moving": "", "zero": ", stationary"}
 
 READING = (
     "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, with 95% "
-    "intervals one at a time. Changes placed otherwise: the policy's regret there over its own "
-    "under changes at equal distances, at the same gap. Restarts: one policy over another, with "
-    "restarts a run (the larger of the budgets). Idle rounds: a leader plays the arm that a "
-    "query would play, the others by frequency. Query plan: against the even pace."
+    "intervals one at a time; the world changes where it is not called stationary. Changes placed "
+    "otherwise: the policy's regret there over its own under changes at equal distances, at the "
+    "same gap. Restarts: one policy over another, with restarts a run of both (the larger of the "
+    "budgets). Idle rounds: a leader plays the arm that a query would play, the others by "
+    "frequency. Query plan: against the even pace."
 )
+
+
+def _shown(questions: pd.DataFrame) -> pd.DataFrame:
+    placed, restarts = (questions["question"] == name for name in ("pattern", "restarts"))
+    asked, against = questions["label"].isin(ASKED), questions["versus"].isin(AGAINST)
+    return questions[(~placed | asked) & (~restarts | against)]
 
 
 def make(questions: pd.DataFrame) -> pd.DataFrame:
@@ -32,27 +42,59 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
 
     `questions`: columns of confee.evidence.ranking.
     """
-    shown = (questions["question"] != "pattern") | questions["label"].isin(ASKED)
-    table = questions[shown]
+    table = _shown(questions)
     budgets = sorted(table["budget"].unique())
     rows = []
     for question, title in QUESTIONS.items():
         mine = table[table["question"] == question]
-        for (label, versus, world), some in mine.groupby(["label", "versus", "V"], sort=True):
+        for (world, label, versus), some in mine.groupby(["V", "label", "versus"], sort=True):
             pattern = question == "pattern"
             row = {
-                "Question": title,
+                "Question": title + WORLDS[world],
                 "Regret of": looks.display(label)
                 + (f", {looks.kind_name(versus)}" if pattern else ""),
                 "Over that of": "equal changes" if pattern else looks.display(versus),
-                "World": WORLDS[world],
             }
             for budget in budgets:
                 at = some[some["budget"] == budget]
                 row[numbers.budget(budget)] = _ratio(at.iloc[0]) if len(at) else ""
             row["Restarts"] = _restarts(some) if question == "restarts" else ""
             rows.append(row)
-    return pd.DataFrame(rows)
+    sheet = pd.DataFrame(rows)
+    names = (0.12, 0.22, 0.11)
+    sheet.attrs["widths"] = [*names, *[0.39 / max(len(budgets), 1)] * len(budgets), 0.09]
+    return sheet
+
+
+def finding(questions: pd.DataFrame) -> str:
+    """How the placing of changes matters, and what restarts do to the regret of UCB1."""
+    table = _shown(questions).dropna(subset="ratio")
+    placed = table[table["question"] == "pattern"]
+    spans = [f"{looks.display(label)} {_span(mine)}" for label, mine in placed.groupby("label")]
+    moving = table[(table["question"] == "restarts") & (table["V"] == "moving")]
+    over = moving[moving["versus"] == "ucb1"]
+    ratios = []
+    for label, mine in over.groupby("label"):
+        times = numbers.listed(map(numbers.factor, mine.sort_values("budget")["ratio"]))
+        ratios.append(f"{looks.display(label)} {times}")
+    said = []
+    if spans:
+        said.append("Changes placed otherwise than at equal distances, at the same gap, multiply "
+                    f"regret: {'; '.join(spans)}.")  # fmt: skip
+    if ratios:
+        budgets = numbers.listed(map(numbers.budget, sorted(over["budget"].unique())))
+        said.append("In changing worlds regret over that of UCB1, which never restarts, is at "
+                    f"{budgets}: {'; '.join(ratios)}.")  # fmt: skip
+    return " ".join(said) or "No two policies or placings of changes were compared."
+
+
+def _span(mine: pd.DataFrame) -> str:
+    """From the least to the greatest ratio, and where that is."""
+    least, most = mine.loc[mine["ratio"].idxmin()], mine.loc[mine["ratio"].idxmax()]
+    return (
+        f"by {numbers.factor(least['ratio'])} to {numbers.factor(most['ratio'])} "
+        f"({looks.kind_name(most['versus'])}, {numbers.budget(most['budget'])})"
+    )
 
 
 def _ratio(row: pd.Series) -> str:
@@ -64,4 +106,4 @@ def _ratio(row: pd.Series) -> str:
 
 
 def _restarts(some: pd.DataFrame) -> str:
-    return f"{some['restarts'].max():.3g} against {some['restarts_versus'].max():.3g}"
+    return " : ".join(numbers.two(some[name].max()) for name in ("restarts", "restarts_versus"))

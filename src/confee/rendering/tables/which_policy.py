@@ -37,7 +37,40 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
                 at = ranking[(ranking["budget"] == budget) & (ranking["by"] == by)]
                 row[numbers.budget(budget)] = _entry(at, situation)
             rows.append(row)
-    return pd.DataFrame(rows)
+    sheet = pd.DataFrame(rows)
+    budgets = len(sheet.columns) - 2
+    sheet.attrs["widths"] = [0.1, 0.12, *[0.72 / max(budgets, 1)] * budgets]
+    return sheet
+
+
+def finding(ranking: pd.DataFrame) -> str:
+    """What not knowing the variation costs the best policy, at each budget."""
+    ranking = all_variations(ranking)
+    said = []
+    for by, criterion in CRITERIA.items():
+        costs = []
+        for budget, at in ranking[ranking["by"] == by].groupby("budget"):
+            told = _against_told(at)
+            if told is not None:
+                cost = numbers.factor(told["ratio"], told["low"], told["high"])
+                costs.append(f"{cost} at {numbers.budget(budget)} ({looks.display(told['label'])})")
+        if costs:
+            said.append(f"by the {criterion} {numbers.listed(costs)}")
+    if not said:
+        return "No policy was ranked with the variation known and unknown."
+    return (
+        "The best policy told neither variation nor number of changes has this many times the "
+        f"regret of the best that may be told them: {'; '.join(said)}."
+    )
+
+
+def _against_told(at: pd.DataFrame) -> pd.Series | None:
+    """Of the best where the variation is unknown its row where it is known, if there is one."""
+    unknown = at[at["situation"] == "unknown"].sort_values(["ratio", "label"])
+    if unknown.empty:
+        return None
+    known = at[(at["situation"] == "known") & (at["label"] == unknown["label"].iloc[0])]
+    return known.iloc[0] if len(known) else None
 
 
 def _entry(at: pd.DataFrame, situation: str) -> str:
@@ -56,10 +89,9 @@ def _entry(at: pd.DataFrame, situation: str) -> str:
         following = next(rest.itertuples())
         text += f"; then {_name(following)}, {_worse(following.ratio)}"
     if situation == "unknown":
-        known = at[(at["situation"] == "known") & (at["label"] == best.label)]
-        if len(known):
-            row = known.iloc[0]
-            text += f"; against told {row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+        row = _against_told(at)
+        if row is not None:
+            text += f"; against told {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
     return text
 
 

@@ -6,9 +6,11 @@ its soft O; columns may be grouped: a column named `group: name` stands under a 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -19,7 +21,8 @@ from confee.simulation.files import write_whole
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---", "…": r"\dots{}",
+    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---",
+    "…": r"\dots{}",
 }  # fmt: skip
 SIGNS = {
     "\N{MINUS SIGN}": "-", "×": r"\times ", "·": r"\cdot ", "±": r"\pm ", "√": r"\surd ",
@@ -30,8 +33,8 @@ SIGNS = {
 """Signs that pdflatex has in formulas only."""
 BREAK = r"\\{}"
 """A new line in a cell; bare, it would take a bracket at the start of that line for itself."""
-PAGE = 46
-"""Lines of a table that fit on a page of nine inches, below a caption."""
+PAGE, LETTERS = 46, 105
+"""Lines of a table that fit on a page of nine inches below a caption; letters in a line."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
 FORMULA = re.compile(r"(\$[^$]+\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
@@ -56,56 +59,99 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; a group's columns become lines of one column.
+    """A `table*` that needs only booktabs; what is longer than a page goes on in another one.
 
-    A table that is longer than a page goes on in a second one, which says so.
+    A group's columns become lines of one column. Where the table's `attrs` have `widths` (of the
+    columns, in text widths) its cells are paragraphs.
     """
-    columns: dict[str, list[str]] = {}
-    for name in table.columns:
-        columns.setdefault(name.partition(": ")[0], []).append(name)
-    body = [
-        [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
-         for names in columns.values()]
-        for _, row in table.iterrows()
-    ]  # fmt: skip
+    head, shape, rows = (_paragraphs if "widths" in table.attrs else _stacks)(table)
     floats = []
-    for count, rows in enumerate(_pages(body)):
-        lines = [r"\begin{table*}[tp]", r"\centering"]
-        lines += [r"\scriptsize", r"\setlength{\tabcolsep}{1.8pt}"]
+    for count, page in enumerate(_pages(rows)):
+        lines = [r"\begin{table*}[tp]", r"\centering", r"\scriptsize"]
+        lines.append(r"\setlength{\tabcolsep}{1.8pt}")
         if caption and count:
             lines += [r"\addtocounter{table}{-1}", r"\caption{(continued)}\smallskip"]
         elif caption:
             lines.append(rf"\caption{{{caption}}}\smallskip")
         if label and not count:
             lines.append(rf"\label{{{label}}}")
-        lines += [rf"\begin{{tabular}}{{@{{}}{'l' * len(columns)}@{{}}}}", r"\toprule"]
-        lines.append(" & ".join(_head(head) for head in columns) + r" \\")
-        lines.append(r"\midrule")
-        lines += [" & ".join(cells) + r" \\ \addlinespace[2pt]" for cells in rows]
+        lines += [
+            rf"\begin{{tabular}}{{@{{}}{shape}@{{}}}}",
+            r"\toprule",
+            rf"{head} \\",
+            r"\midrule",
+        ]
+        lines += [rf"{row} \tabularnewline \addlinespace[2pt]" for row in page]
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
         floats.append("\n".join(lines))
     return "\n\n".join(floats) + "\n"
 
 
-def _pages(rows: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
+class _Row(NamedTuple):
+    text: str
+    lines: int
+
+
+def _pages(rows: Sequence[_Row]) -> list[list[str]]:
     """Rows in lots that fit on a page, one at least."""
-    pages: list[list[Sequence[str]]] = [[]]
+    pages: list[list[str]] = [[]]
     left = PAGE
-    for cells in rows:
-        lines = max(cell.count(BREAK) for cell in cells) + 1
-        if lines > left and pages[-1]:
+    for row in rows:
+        if row.lines > left and pages[-1]:
             pages.append([])
             left = PAGE
-        pages[-1].append(cells)
-        left -= lines
+        pages[-1].append(row.text)
+        left -= row.lines
     return pages
 
 
+def _stacks(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
+    """Head, shape and rows of a table whose groups of columns are piled up."""
+    columns: dict[str, list[str]] = {}
+    for name in table.columns:
+        columns.setdefault(name.partition(": ")[0], []).append(name)
+    rows = []
+    for _, row in table.iterrows():
+        cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
+                 for names in columns.values()]  # fmt: skip
+        rows.append(_Row(" & ".join(cells), max(cell.count(BREAK) for cell in cells) + 1))
+    return " & ".join(map(_head, columns)), "l" * len(columns), rows
+
+
+def _paragraphs(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
+    """Those of a table of paragraphs; a first cell like the one above is said once."""
+    widths = table.attrs["widths"]
+    rows, first = [], None
+    for row in table.itertuples(index=False):
+        lines = max(
+            math.ceil(len(str(cell)) / (LETTERS * w)) for cell, w in zip(row, widths, strict=True)
+        )
+        cells = [rf"\raggedright {_breakable(latex(str(cell)))}" for cell in row]
+        if row[0] == first:
+            cells[0] = ""
+        first = row[0]
+        rows.append(_Row(" & ".join(cells), max(lines, 1)))
+    head = " & ".join(rf"\textbf{{{latex(str(name))}}}" for name in table.columns)
+    return head, "".join(rf"p{{{width:g}\textwidth}}" for width in widths), rows
+
+
+def _breakable(text: str) -> str:
+    """Lines may end inside a name: after an underscore, a slash, an equals sign."""
+    parts = re.split(r"(\$[^$]+\$)", text)
+    return "".join(
+        part if part.startswith("$") else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
+        for part in parts
+    )
+
+
 def _stack(cells: dict[str, str]) -> str:
-    """The cells of one row of a group, a line each; said once when all say the same."""
+    """The cells of one row of a group, a line each, with their names where those are formulas; said
+    once when all say the same."""
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
         return _lines(first, 12) if "$" not in first else latex(first)
+    if not all("$" in name for name in cells):
+        return _pile([latex(cell) for cell in cells.values()])
     body = BREAK.join(rf"{latex(name)}: & {latex(cell)}" for name, cell in cells.items())
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{ }}l@{{}}}}{body}\end{{tabular}}"
 
@@ -174,4 +220,10 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
     cells = [rf"\textbf{{{latex(line)}}}" if bold else latex(line) for line in lines]
     if len(cells) == 1:
         return cells[0]
-    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{BREAK.join(cells)}\end{{tabular}}"
+    return _pile(cells)
+
+
+def _pile(cells: list[str]) -> str:
+    """One over the other."""
+    body = BREAK.join(cells)
+    return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"

@@ -1,0 +1,44 @@
+"""Command lines that make results again, as a reader pastes them into a shell."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+import yaml
+
+
+def snakemake(overrides: str, target: str = "", cores: int = 0) -> str:
+    """What makes a target of an experiment again, or all of it. Snakemake wants cores to run; the
+    canonical command of a file names none."""
+    words = ["snakemake", f"--cores {cores}" if cores else "", target]
+    if overrides:
+        words.append(f"--config overrides={_shell(_yaml(_joined(shlex.split(overrides))))}")
+    return " ".join(filter(None, words))
+
+
+def of_claims(overrides: str, ids: Sequence[str]) -> str:
+    """Overrides under which the same experiment settles these claims and draws nothing."""
+    kept = [o for o in shlex.split(overrides) if not re.match(r"(claims|figures)=", o)]
+    return _joined([*kept, f"claims=[{','.join(ids)}]"])
+
+
+def _joined(words: Sequence[str]) -> str:
+    """One string that a shell would split into `words`, quoted only where it must be."""
+    return " ".join(shlex.quote(w) if not w or re.search(r"[\s'\"\\]", w) else w for w in words)
+
+
+def _yaml(text: str) -> str:
+    """A value of --config that Snakemake takes for this text. It reads it as a number or as YAML,
+    and strips outer quotes before."""
+    try:
+        same = yaml.load(text, Loader=yaml.BaseLoader) == text
+    except yaml.YAMLError:
+        same = False
+    quoted = text.replace("'", "''")
+    return text if same and text[0] not in "'\"" else f" '{quoted}' "
+
+
+def _shell(text: str) -> str:
+    return f'"{text}"' if not re.search(r'["$`\\!]', text) else shlex.quote(text)

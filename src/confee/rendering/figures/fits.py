@@ -1,0 +1,133 @@
+"""Fitted exponents next to the theory's: as rows beside curves, and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from confee.rendering import looks, numbers, style
+
+PAPER = ("hyque", "rexp3b")
+"""The paper's own policies: they come first in words, and in bold."""
+
+
+class Fit(NamedTuple):
+    """An exponent, its 95 % interval, what the paper's rate gives on the same cells, and whether it
+    rests on fewer points or a shorter span than a verdict does."""
+
+    exponent: float
+    low: float
+    high: float
+    rate: float
+    short: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rate's exponent lies in the interval."""
+        return self.low <= self.rate <= self.high
+
+
+def found(
+    slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str, growth: bool = False
+) -> dict[str, Fit]:
+    """Label -> its fit over the upper half of this axis; labels without one are left out.
+
+    `growth`: of regret over the rate, whose exponent is that of R/T less the rate's. No rate where
+    the curves have no `guide`.
+    """
+    if slopes is None or slopes.empty:
+        return {}
+    rows = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")].dropna(subset="exponent")
+    guided = set(curves.loc[curves["guide"].notna(), "label"])
+    fits = {}
+    for row in rows[rows["policy"].isin(curves["label"])].itertuples():
+        less = row.rate if growth else 0.0
+        fits[row.policy] = Fit(
+            row.exponent - less,
+            row.low - less,
+            row.high - less,
+            row.rate - less if row.policy in guided else math.nan,
+            bool(row.short),
+        )
+    return fits
+
+
+def rows(key: Axes, side: Axes, last: pd.Series, fits: Mapping[str, Fit], axis: str) -> None:
+    """A row a label, in the order of the curves' ends (`last`, by label): what it is drawn with, in
+    `key`, its exponent with its interval in `side`, and the theory's, dashed."""
+    labels = list(last.sort_values(ascending=False, kind="stable").index)
+    drawn_as = looks.looks(labels)
+    for y, label in enumerate(labels):
+        look = drawn_as[label]
+        key.plot([0, 1], [y, y], color=look.color, linestyle=look.linestyle,
+                 linewidth=look.linewidth)  # fmt: skip
+        key.plot([0.5], [y], color=look.color, marker=look.marker)
+        fit = fits.get(label)
+        text = "no fit"
+        if fit is not None:
+            text = numbers.plus_minus(fit.exponent, (fit.high - fit.low) / 2)
+        side.text(1.06, y, text, transform=side.get_yaxis_transform(), va="center", fontsize=7,
+                  color=style.GREY if fit is None or fit.short else style.INK)  # fmt: skip
+        if fit is not None:
+            side.plot([fit.low, fit.high], [y, y], color=look.color, linewidth=1.3)
+            side.plot([fit.exponent], [y], color=look.color, marker=look.marker, markersize=4)
+    key.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    for label, name in zip(labels, key.get_yticklabels(), strict=True):
+        name.set_fontweight("bold" if label in PAPER else "normal")
+    key.set(xlim=(0, 1), ylim=(len(labels) - 0.4, -0.6), xticks=[])
+    for ax in (key, side):
+        ax.tick_params(axis="y", length=0, labelleft=ax is key)
+        ax.grid(axis="y", visible=False)
+        ax.spines["left"].set_visible(False)
+    key.spines["bottom"].set_visible(False)
+    rates = pd.Series([fits[label].rate if label in fits else math.nan for label in labels])
+    if not any(label in fits for label in labels):
+        side.set_axis_off()
+        return
+    ends = [(rate, y + shift) for y, rate in rates.ffill().bfill().items() for shift in (-0.5, 0.5)]
+    side.plot(*zip(*ends, strict=True), zorder=1.5, **style.THEORY)
+    side.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    side.xaxis.set_major_formatter(numbers.decimal)
+    side.margins(x=0.08)
+    side.set_xlabel(f"exponent in ${axis}$", fontsize=8)
+
+
+def said(fit: Fit, axis: str, asked: str) -> str:
+    """What follows a policy's name: its law, and whether the theory's exponent, which `asked`
+    names, is inside the interval."""
+    verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "goes"
+    value = numbers.signed(fit.exponent).replace("\N{MINUS SIGN}", "-")
+    text = f"{verb} as ${axis}^{{{value}}}$ [{numbers.signed(fit.low)}, {numbers.signed(fit.high)}]"
+    text += " by a short fit" if fit.short else ""
+    if math.isnan(fit.rate):
+        return text
+    return f"{text}, {asked} is {'inside' if fit.holds else 'outside'} the interval"
+
+
+def first(labels: Collection[str]) -> list[str]:
+    """Who is spoken of with numbers: the paper's policies, else the first."""
+    return [label for label in PAPER if label in labels] or looks.ordered(labels)[:1]
+
+
+def others(fits: Mapping[str, Fit], labels: Collection[str], what: str) -> list[str]:
+    """A sentence on the other labels with a fit: in whose interval the theory's exponent lies."""
+    rest = set(labels) & set(fits) - set(first(labels))
+    there = [label for label in looks.ordered(rest) if not math.isnan(fits[label].rate)]
+    inside = [label for label in there if fits[label].holds]
+    outside = [label for label in there if not fits[label].holds]
+    words = [
+        *([f"inside the interval of {listed(inside)}"] if inside else []),
+        *([f"outside the interval of {listed(outside)}"] if outside else []),
+    ]
+    return [f"{what} lies {' and '.join(words)}."] if words else []
+
+
+def listed(labels: Collection[str]) -> str:
+    """A, B and C."""
+    names = [looks.display(label).replace(", ", " ") for label in labels]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,0 +1,165 @@
+"""Regret over the lower bound, a row a policy: nobody goes below 1, and how far all stay above."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from confee import theory
+from confee.claims.judging.hard_instance import CONTROL, runs_on_hard
+from confee.claims.lower_bound_constant import best_bound
+from confee.rendering import looks, numbers, style
+from confee.rendering.cells import CELL
+
+WORST, HARD = "worst", "hard"
+SPREAD = 0.32
+"""How far from the middle of its row a point may lie."""
+
+READING = (
+    "A point is a cell ($K$, $T$, $B$, $V$), its bar a 95 % interval. Filled: worst-case regret "
+    "over all adversaries played; hollow: regret on the bound's own hard instance. The dotted line "
+    f"is the bound, $T (KV/B)^{{1/3}}/{1 / theory.LOWER_BOUND_CONSTANT:.1f}$; the dashed ones are "
+    "the least and the largest that its proof can give in these cells, with the best gap, and bind "
+    "filled points alone. Policies are sorted by their least worst case; the oracle, who knows the "
+    "path, is left out."
+)
+
+
+@style.styled
+def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
+    """A row a policy, sorted: regret over the lower bound, of worst cases and of its own instance.
+
+    `worst`: label, K, T, B, V, regret, se, seeds. `regret`: runs (policy, label, K, T, B, V,
+    adversary, seed, regret, adversary.c, adversary.adaptive); of `hard` those with c = 1 and seeds
+    below `choose` count, which every adversary got. `points`: label (those are shown).
+    """
+    table = ratios(worst, regret, points, choose)
+    zeros = sorted(table.loc[table["ratio"] <= 0, "label"].unique())
+    table = table[table["ratio"] > 0]
+    if table.empty:
+        return style.empty("no cell with regret in which the lower bound applies")
+    labels = _sorted(table)
+    fig = style.figure(0.5 + 0.21 * len(labels))
+    ax = fig.subplots()
+    drawn_as = looks.looks(labels)
+    for row, label in enumerate(labels):
+        for kind, mine in table[table["label"] == label].groupby("kind"):
+            _row(ax, mine.sort_values("ratio"), row, drawn_as[label], filled=kind == WORST)
+    ax.axvline(1, zorder=1.5, **style.BOUND)
+    handles = [
+        _sample("worst case of a cell", style.GREY),
+        _sample("on the bound's own instance", "white"),
+        Line2D([], [], label="the lower bound", **style.BOUND),
+    ]
+    best = table.loc[table["kind"] == WORST, "best"]
+    if len(best):
+        ax.axvspan(best.min(), best.max(), color=style.THEORY["color"], alpha=0.07, linewidth=0)
+        for end in {best.min(), best.max()}:
+            ax.axvline(end, zorder=1.5, **style.THEORY)
+        handles.append(
+            Line2D([], [], label="the best its proof can give, for worst cases", **style.THEORY)
+        )
+    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    low, high = table[["low", "ratio"]].min(axis=None), table[["high", "ratio"]].max(axis=None)
+    numbers.log_axis(ax, "x", min(0.7, max(low, 0.1) / 1.2), 1.2 * max(high, 1), 8)
+    ax.set_xlabel("regret over the lower bound")
+    style.legend_below(fig, handles + style.no_regret(zeros), 2)
+    return fig
+
+
+def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
+    """Whether someone is below the bound, and how near the nearest policy comes."""
+    table = ratios(worst, regret, points, choose)
+    if table.empty:
+        return "No cell in which the lower bound applies was played."
+    below = table[(table["high"] < 1) | (table["high"].isna() & (table["ratio"] < 1))]
+    count = f"{len(table)} points of {table['label'].nunique()} policies"
+    if len(below):
+        text = f"{len(below)} of {count} are below the lower bound"
+    else:
+        text = f"None of {count} is below the lower bound"
+        unclear = int((table["low"] < 1).sum())
+        text += f", though {unclear} intervals reach below it" if unclear else ""
+    said = [f"{text}."]
+    for kind, where in ((HARD, "On its own instance"), (WORST, "In the worst case")):
+        mine = table[table["kind"] == kind]
+        if len(mine):
+            least = mine.loc[mine["ratio"].idxmin()]
+            said.append(
+                f"{where} the nearest is {looks.display(least['label'])} at {least['ratio']:.3g} "
+                f"times the bound{_interval(least)}."
+            )
+    return " ".join([*said, _best(table)]).strip()
+
+
+def _interval(row: pd.Series) -> str:
+    return "" if math.isnan(row["low"]) else f" [{row['low']:.3g}, {row['high']:.3g}]"
+
+
+def _best(table: pd.DataFrame) -> str:
+    mine = table[table["kind"] == WORST]
+    if mine.empty:
+        return ""
+    slack = (mine["ratio"] / mine["best"]).min()
+    return (
+        f"The best its proof can give is {mine['best'].min():.3g} to {mine['best'].max():.3g} "
+        f"times what is printed; worst cases are {slack:.3g} times that, or more."
+    )
+
+
+def ratios(
+    worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int
+) -> pd.DataFrame:
+    """kind (worst, hard), CELL, ratio to the lower bound with low and high, best.
+
+    For cells in which the proof's choices are possible; `best` is the best bound of the proof over
+    the printed one.
+    """
+    worst, regret = (rows[rows["label"].isin(points["label"])] for rows in (worst, regret))
+    hard = runs_on_hard(regret, choose)
+    hard = hard[np.isclose(hard["c"], 1)].groupby(CELL)["regret"].agg(["mean", "sem", "count"])
+    hard = hard.reset_index().set_axis([*CELL, "regret", "se", "seeds"], axis=1)
+    table = pd.concat([worst[hard.columns].assign(kind=WORST), hard.assign(kind=HARD)])
+    table = table[table["label"] != CONTROL]
+    settings = list(table[CELL[1:]].itertuples(index=False, name=None))
+    bounds = {s: theory.lower_bound(*s) for s in settings if theory.lower_bound_applies(*s)}
+    best = {s: best_bound(*s) / bound for s, bound in bounds.items()}
+    found = {"bound": map(bounds.get, settings), "best": map(best.get, settings)}
+    table = table.assign(**{name: list(values) for name, values in found.items()})
+    table = table.dropna(subset="bound").reset_index(drop=True)
+    half = table["se"] * [numbers.t_quantile(n - 1) for n in table["seeds"]]
+    ends = {"ratio": 0, "low": -half, "high": half}
+    scaled = {name: (table["regret"] + end) / table["bound"] for name, end in ends.items()}
+    return table[["kind", *CELL, "best"]].assign(**scaled)
+
+
+def _sorted(table: pd.DataFrame) -> list[str]:
+    """Labels by their least ratio in the worst case; those without one come last."""
+    least = table.groupby(["label", "kind"])["ratio"].min().unstack()
+    return list(least.reindex(columns=[WORST, HARD]).sort_values([WORST, HARD]).index)
+
+
+def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bool) -> None:
+    """The points of a policy of one kind, the least on top."""
+    some = len(mine) > 1
+    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if some else np.zeros(1))
+    half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)
+    half[0] = np.minimum(half[0], 0.999 * mine["ratio"])  # the axis is logarithmic
+    ax.errorbar(
+        mine["ratio"], places, xerr=np.nan_to_num(half), color=look.color, linestyle="none",
+        marker=look.marker, markersize=2.6, elinewidth=0.5, markeredgewidth=0.5,
+        markerfacecolor=look.color if filled else "white",
+    )  # fmt: skip
+
+
+def _sample(text: str, face: str) -> Line2D:
+    return Line2D([], [], color=style.GREY, marker="o", linestyle="none", markersize=3.5,
+                  markerfacecolor=face, label=text)  # fmt: skip

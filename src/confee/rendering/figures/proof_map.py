@@ -1,0 +1,194 @@
+"""The paper's proofs as a map: who implies whom, each statement with its measured verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path
+
+from confee.claims.judging.verdict import FAILS
+from confee.rendering import style
+from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, outcomes, premises
+from confee.rendering.verdicts import MARKS, NONE, Mark, said
+
+READING = (
+    "An arrow goes from a statement to one whose proof uses it, as the paper says; it is dashed "
+    "where the premise fails. Colour and sign are the worst verdict on a statement: fails before "
+    "vacuous, undecided, consistent, holds; small signs are the claims one by one. Round: lemmas "
+    "and remarks; square: theorems; dotted frame: no number in the paper. What fails as printed "
+    "may be mended, and a theorem can be true though a premise is not."
+)
+
+AT = {
+    "Lemma B.3": (0, 0), "change tests": (1, 0), "Lemma 4.4": (2, 0), "Remark 4.5": (3, 0),
+    "Lemma 4.6": (4, 0), "on demand": (5, 0),
+    "Lemma B.4": (0, 1), "Lemma 4.9": (1, 1), "Remark B.2": (2, 1), "Lemma 4.7": (3, 1),
+    "Lemma 4.10": (1, 2.15), "Lemma 4.11": (2, 2.15), "Lemma 4.8": (5, 2.15),
+    "Theorem 4.1": (2, 3.15), "step 3 of C.2": (5, 3.15),
+    "Assumption D.2": (0, 4.15), "implication": (1, 4.15), "Table 1": (2, 4.15),
+    "Remark 4.3": (3, 4.15), "Theorem C.1": (5, 4.15),
+    "Lemma E.1": (0, 5), "KL bound": (0, 5.8), "steps 1 to 3": (1, 5.4),
+    "Theorem 5.1": (2, 5.4), "naive plans": (3, 5.4),
+}  # fmt: skip
+"""Column and row of each statement."""
+
+ROUTES = {
+    ("Lemma 4.4", "Lemma 4.10"): ((1.72, 0.37), (1.5, 0.62), (1.5, 1.42), (1.27, 1.78)),
+    ("Lemma 4.9", "Theorem 4.1"): ((0.72, 1.37), (0.46, 1.7), (0.46, 2.75), (1.04, 3.1)),
+    ("Lemma 4.7", "Theorem 4.1"): ((2.95, 1.37), (2.5, 2.78)),
+    ("Theorem 4.1", "Remark 4.3"): ((2.42, 3.52), (2.85, 3.78)),
+    ("on demand", "Theorem 4.1"): ((4.6, 0.37), (2.75, 2.78)),
+}
+"""Of arrows that would run into a statement, from border to border."""
+
+BOXES = {"Regret in query rounds": (0, 1), "Which rounds are queried": (2, 5)}
+"""The two boxes of the paper's figure: title, first and last column in the rows 0 and 1."""
+
+COLUMN, ROW, LEFT, TOP = 0.914, 0.64, 0.48, 0.52
+WIDE, HIGH = 0.83, 0.47
+"""Inches: the grid, its first place, the size of a statement."""
+
+
+@style.styled
+def draw(claims: pd.DataFrame) -> Figure:
+    """The statements of confee.rendering.statements, in the colours of their verdicts.
+
+    `claims`: id, verdict.
+    """
+    verdicts = dict(zip(claims["id"], claims["verdict"], strict=True))
+    found = outcomes(verdicts)
+    height = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2 + 0.06
+    fig = Figure(figsize=(style.WIDTH, height))
+    ax = fig.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
+    ax.axis("off")
+    for title, (first, last) in BOXES.items():
+        _frame(ax, title, first, last)
+    boxes = {name: _statement(ax, name, found[name], verdicts) for name in STATEMENTS}
+    for arrow in ARROWS:
+        _arrow(ax, arrow, boxes, found[arrow.premise] == FAILS)
+    _legend(ax, found)
+    return fig
+
+
+def finding(claims: pd.DataFrame) -> str:
+    """On how many statements each theorem rests, and which of them fail."""
+    found = outcomes(dict(zip(claims["id"], claims["verdict"], strict=True)))
+    if set(found.values()) == {NONE}:
+        return "No claim about a statement of the paper was judged."
+    theorems = [_rests(name, found) for name in STATEMENTS if name.startswith("Theorem")]
+    toy = any(str(at).startswith("toy") for at in claims["horizon"])
+    return " ".join(theorems) + (" These are toy horizons, which say nothing of larger ones." * toy)
+
+
+def _rests(theorem: str, found: Mapping[str, str]) -> str:
+    """`Theorem 4.1 (fails) rests on 9 statements: 5 fail (Lemma 4.4, ...), 4 hold.`"""
+    below = premises(theorem)
+    counts = Counter(found[name] for name in below)
+    failing = _listed([name for name in STATEMENTS if name in below and found[name] == FAILS])
+    parts = [
+        said(outcome, counts[outcome]) + (f" ({failing})" if outcome == FAILS else "")
+        for outcome in MARKS
+        if counts[outcome]
+    ]
+    rests = f"{len(below)} statement{'s' * (len(below) != 1)}"
+    return f"{theorem} ({MARKS[found[theorem]].word}) rests on {rests}: {', '.join(parts)}."
+
+
+def _listed(names: list[str]) -> str:
+    """`Lemmas 4.4, 4.6; Remark 4.5; on demand`."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kind, _, number = name.partition(" ")
+        kinds.setdefault(kind if kind in ("Lemma", "Remark", "Theorem") else name, []).append(
+            number
+        )
+    return "; ".join(
+        name if name in names else f"{name}{'s' * (len(some) > 1)} {', '.join(some)}"
+        for name, some in kinds.items()
+    )
+
+
+def _place(column: float, row: float) -> tuple[float, float]:
+    """Inches from the left and from the top."""
+    return LEFT + column * COLUMN, TOP + row * ROW
+
+
+def _statement(ax: Axes, name: str, outcome: str, verdicts: Mapping[str, str]) -> FancyBboxPatch:
+    """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
+    (x, y), mark, what = _place(*AT[name]), MARKS[outcome], STATEMENTS[name]
+    theorem = name.startswith("Theorem")
+    wide = WIDE + COLUMN * (name == "Theorem 4.1")
+    corner = f"round,pad=0,rounding_size={0.02 if theorem else 0.1}"
+    numbered = name[0].isupper() and any(map(str.isdigit, name))
+    box = FancyBboxPatch(
+        (x - wide / 2, y - HIGH / 2), wide, HIGH, boxstyle=corner, facecolor=mark.color,
+        edgecolor=style.INK, linewidth=1.4 if theorem else 0.6, zorder=3,
+        linestyle="-" if numbered else (0, (1, 1)),
+    )  # fmt: skip
+    ax.add_patch(box)
+    several = len(what.claims) > 1
+    rows = (-0.125, 0.02, 0.15) if several else (-0.085, 0.085)
+    for text, size, weight, dy in (
+        (name, 7.3, "bold", rows[0]),
+        (what.title, 6.8, "normal", rows[1]),
+    ):
+        ax.text(x, y + dy, text, color=mark.ink, fontsize=size, weight=weight, ha="center",
+                va="center", zorder=4)  # fmt: skip
+    _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, MARKS[outcome], 7, style.INK)
+    for i, id in enumerate(what.claims if several else ()):
+        one = MARKS[verdicts.get(id, NONE)]
+        at = x + (i - (len(what.claims) - 1) / 2) * 0.14
+        _sign(ax, at, y + rows[-1], one, 6, "white" if id in verdicts else style.GREY)
+    return box
+
+
+def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], broken: bool) -> None:
+    """From box to box, straight or along its route."""
+    ends = arrow.premise, arrow.conclusion
+    how: Any = {"path": Path([_place(*at) for at in ROUTES[ends]])} if ends in ROUTES else {
+        "posA": _place(*AT[ends[0]]), "posB": _place(*AT[ends[1]]), "patchA": boxes[ends[0]],
+        "patchB": boxes[ends[1]], "shrinkA": 0.5, "shrinkB": 0.5,
+    }  # fmt: skip
+    ax.add_patch(FancyArrowPatch(
+        **how, arrowstyle="-|>", mutation_scale=7, linewidth=0.9, zorder=2,
+        linestyle=(0, (3, 1.5)) if broken else "-", joinstyle="round",
+        color=MARKS[FAILS].color if broken else style.INK,
+    ))  # fmt: skip
+
+
+def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> None:
+    """A verdict's glyph on a disc of its colour."""
+    disc = {"boxstyle": "circle,pad=0.13", "facecolor": mark.color, "edgecolor": edge,
+            "linewidth": 0.5}  # fmt: skip
+    ax.text(x, y, mark.glyph, color=mark.ink, fontsize=size, ha="center", va="center", zorder=5,
+            bbox=disc)  # fmt: skip
+
+
+def _frame(ax: Axes, title: str, first: float, last: float) -> None:
+    """A light box behind the rows 0 and 1, with a title."""
+    left, right = (LEFT + column * COLUMN for column in (first, last))
+    low, width = TOP - HIGH / 2 - 0.24, right - left + WIDE + 0.06
+    ax.add_patch(FancyBboxPatch(
+        (left - WIDE / 2 - 0.03, low), width, ROW + HIGH + 0.3, facecolor="#f1f1f1",
+        boxstyle="round,pad=0,rounding_size=0.06", edgecolor="none", zorder=0,
+    ))  # fmt: skip
+    ax.text(left - WIDE / 2 + 0.05, low + 0.11, title, fontsize=7, style="italic", va="center",
+            color="#444444")  # fmt: skip
+
+
+def _legend(ax: Axes, found: Mapping[str, str]) -> None:
+    """The outcomes there are, with their signs and how many statements have each."""
+    counts = Counter(found.values())
+    x, y = LEFT + 4.05 * COLUMN, TOP + 4.75 * ROW
+    for i, (outcome, mark) in enumerate((o, m) for o, m in MARKS.items() if counts[o]):
+        dy = y + 0.16 * i
+        _sign(ax, x, dy, mark, 7, style.INK)
+        text = f"{mark.word}: {counts[outcome]} of {len(found)}"
+        ax.text(x + 0.14, dy, text, fontsize=7.5, va="center")

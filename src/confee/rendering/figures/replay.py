@@ -1,0 +1,120 @@
+"""Rexp3B whose idle rounds replay the set of arms it queried, as printed, or the multiset."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from confee import proofs
+from confee.rendering import looks, numbers, style
+from confee.rendering.cells import CELL
+from confee.rendering.figures import curves
+
+SET, MULTISET = "rexp3b(pool=set)", "rexp3b"
+UNIFORM = "uniform"
+PAIR = (MULTISET, SET)
+LABELS = (*PAIR, UNIFORM)
+NAMES = {
+    SET: "Rexp3B, set of the arms queried (as printed)",
+    MULTISET: "Rexp3B, multiset (by frequency)",
+    UNIFORM: "uniform play",
+}
+AXES = ("T", "B")
+
+READING = (
+    "In an idle round Rexp3B replays an arm it queried in the batch: as printed, one of the set of "
+    "those arms, each alike; here by default a query round, so each arm by its frequency. Points "
+    "are worst cases averaged over phases, bars 95 % intervals over seeds; the dotted line is the "
+    "explicit bound of the proof (its step 3, constants included) at the same cells."
+)
+
+
+@style.styled
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """Worst-case R/T against T and B of both, with the proof's bound and uniform play beside them.
+
+    `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
+    V. Only points at which both were played.
+    """
+    tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
+    if not tables:
+        return style.empty("Rexp3B was not played with both ways of replaying")
+    fig = style.figure(2.2, w_pad=0.03, wspace=0.03)
+    axes = fig.subplots(1, len(tables), sharey=True, squeeze=False)[0]
+    every = pd.concat(tables.values())
+    for ax, (axis, table) in zip(axes, tables.items(), strict=True):
+        curves.lines(ax, table)
+        line = table.drop_duplicates("x").sort_values("x")
+        ax.plot(line["x"], line["proved"], zorder=1.5, **style.BOUND)
+        margin = (line["x"].max() / line["x"].min()) ** 0.04 * 1.02
+        numbers.log_axis(ax, "x", line["x"].min() / margin, margin * line["x"].max(), 5)
+        ax.set_xlabel(curves.SYMBOLS[axis])
+    low = every[["y", "low"]].min(axis=None)
+    high = every[["y", "high", "proved"]].max(axis=None)
+    numbers.log_axis(axes[0], "y", low / 1.15, 1.15 * high, 6)
+    axes[0].set_ylabel("worst-case $R/T$")
+    style.legend_below(fig, _legend(every), 2)
+    return fig
+
+
+def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
+    """How many times the regret of the multiset the set has, and who keeps the proof's bound."""
+    tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
+    if not tables:
+        return "No cell was played with both ways of replaying."
+    said = []
+    for axis, table in tables.items():
+        ends = dict.fromkeys((table["x"].min(), table["x"].max()))
+        said.append(" to ".join(_ratio(table, axis, x) for x in ends))
+    every = pd.concat(tables.values())
+    over = {one: _over(every[every["label"] == one]) for one in PAIR}
+    return (
+        f"Regret with the set, over that with the multiset: {'; '.join(said)}. The proof's "
+        f"explicit bound is passed at {over[MULTISET]} by the multiset, at {over[SET]} by the set."
+    )
+
+
+def _ratio(table: pd.DataFrame, axis: str, x: float) -> str:
+    """Set over multiset at a point, with the 95 % interval of independent seeds."""
+    at = table[table["x"] == x].set_index("label")
+    over = math.log(at.loc[SET, "y"] / at.loc[MULTISET, "y"])
+    half = math.hypot(*(math.log(at.loc[one, "high"] / at.loc[one, "y"]) for one in PAIR))
+    limits = f" [{math.exp(over - half):.3g}, {math.exp(over + half):.3g}]"
+    where = f"at ${axis}$ = {numbers.number(x)}"
+    return f"{math.exp(over):.3g}{'' if math.isnan(half) else limits} {where}"
+
+
+def _over(mine: pd.DataFrame) -> str:
+    """At how many points a policy is above the bound, by all of its interval."""
+    return f"{(mine['low'].fillna(mine['y']) > mine['proved']).sum()} of {len(mine)} points"
+
+
+def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """Points of the axis as `curves.averaged` has them, with `proved`: the bound over T.
+
+    Of the cells at which both were played: only there do their phases agree.
+    """
+    mine = _with_setting(points[(points["axis"] == axis) & points["label"].isin(LABELS)])
+    both = mine[mine["label"].isin(PAIR)].groupby("setting")["label"].nunique() == len(PAIR)
+    mine = mine[mine["setting"].isin(both[both].index)]
+    table, _ = curves.averaged(worst[worst["label"].isin(LABELS)], mine, axis, curves.per_round)
+    pairs = table[table["label"].isin(PAIR)]["x"].value_counts()
+    table = table[table["x"].map(pairs) == len(PAIR)]
+    cells = mine.drop_duplicates("setting")
+    bounds = [math.log(proofs.rexp3b_bound(c.K, c.T, c.B, c.V) / c.T) for c in cells.itertuples()]
+    proved = cells.assign(log=bounds).groupby("point")["log"].mean().map(math.exp)
+    return table.assign(proved=table["x"].map(proved))
+
+
+def _with_setting(points: pd.DataFrame) -> pd.DataFrame:
+    return points.assign(setting=list(points[CELL[1:]].itertuples(index=False, name=None)))
+
+
+def _legend(every: pd.DataFrame) -> list[Line2D]:
+    found = looks.looks(every["label"])
+    handles = [curves.handle(found[one], NAMES[one]) for one in LABELS if one in found]
+    handles.append(Line2D([], [], label="explicit bound of the proof", **style.BOUND))
+    return handles + ([] if every["eligible"].all() else [curves.hollow()])

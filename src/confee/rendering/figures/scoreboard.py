@@ -1,0 +1,223 @@
+"""The scoreboard: every claim with its verdict, its control, and its number against the claim."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import FancyBboxPatch
+from matplotlib.textpath import TextToPath
+
+from confee.claims.judging.verdict import MARGIN
+from confee.rendering import numbers, style
+from confee.rendering.looks import display, plain
+from confee.rendering.statements import GROUPS, group
+from confee.rendering.verdicts import MARKS, Mark, counted
+
+READING = (
+    "A row a claim. Control: a cross in a ring where what is known to be wrong failed the same "
+    "check, as it must; a filled square where it did not, or was not played, which makes a verdict "
+    "vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis that "
+    "decides, with its 95% interval; dashed: what is forgiven. An arrow: the interval goes on. "
+    "Last column: what was measured, shortened; the ledger has all of it."
+)
+
+ROW, HEAD = 0.152, 0.2
+"""Inches a row, and a group's title."""
+
+NAME, CONTROL, UP_TO, PANEL, SAID = 0.74, 1.99, 2.2, (2.54, 3.32), 3.45
+"""Inches from the left at which the columns begin."""
+
+LIMITS = (-0.25, 0.5)
+"""Of the panel of excesses."""
+
+EXCESS = re.compile(r"excess of the exponent(?: of (?P<policy>.+))? in (?P<axis>.+), margin")
+EXPONENT = re.compile(r"exponent of the (?P<what>.+) in (?P<axis>\w+)(?:,|$)")
+SIZE = 6.6
+"""Points, of what was measured."""
+
+
+@style.styled
+def draw(claims: pd.DataFrame) -> Figure:
+    """The claims in groups, in the order of the ledger.
+
+    `claims`: id, verdict, prediction, measured, horizon, interval, interval_of, failed.
+    """
+    if claims.empty:
+        return style.empty("no claim was judged")
+    table = claims.assign(group=[group(id) for id in claims["id"]])
+    groups = [name for name in (*GROUPS, "Others") if (table["group"] == name).any()]
+    height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.2
+    fig = Figure(figsize=(style.WIDTH, height))
+    ax = fig.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
+    ax.axis("off")
+    _panel(ax, height)
+    y = 0.3
+    for name in groups:
+        ax.text(0.05, y + 0.11, name, fontsize=8, weight="bold", va="center")
+        ax.plot([0.05, style.WIDTH - 0.05], [y + 0.195] * 2, color="#cccccc", linewidth=0.6)
+        y += HEAD
+        for row in table[table["group"] == name].itertuples():
+            _row(ax, row, y + ROW / 2 + 0.01)
+            y += ROW
+    return fig
+
+
+def finding(claims: pd.DataFrame) -> str:
+    """How many claims have which verdict, and how many controls failed as they must."""
+    if claims.empty:
+        return "No claim was judged."
+    caught = sum(failed is True for failed in claims["failed"])
+    loose = claims.loc[[failed is False for failed in claims["failed"]], "id"]
+    text = f"Of {len(claims)} claim{'s' * (len(claims) != 1)}: {counted(claims['verdict'])}. "
+    text += f"{caught} of {len(claims)} controls failed as they must"
+    if missing := len(claims) - caught - len(loose):
+        text += f", {missing} {'was' if missing == 1 else 'were'} not played"
+    text += f"; not those of {', '.join(loose)}." if len(loose) else "."
+    if any(str(at).startswith("toy") for at in claims["horizon"]):
+        text += " Toy horizons: verdicts from runs say nothing of larger ones."
+    return text
+
+
+def _panel(ax: Axes, height: float) -> None:
+    """Heads of the columns, and the axis of the excesses."""
+    for x, text in ((NAME, "claim"), (UP_TO, "$T$ up to"), (SAID, "measured")):
+        ax.text(x, 0.2, text, fontsize=7, va="center", color="#555555")
+    ax.text(0.05, 0.2, "verdict", fontsize=7, va="center", color="#555555")
+    ax.text(CONTROL, 0.2, "control", fontsize=7, va="center", ha="center", color="#555555")
+    middle = sum(PANEL) / 2
+    ax.text(middle, 0.08, "excess of exponent", fontsize=7, va="center", ha="center",
+            color="#555555")  # fmt: skip
+    for value, line in ((0, {"color": "#999999", "linewidth": 0.6}), (MARGIN, style.THEORY)):
+        ax.plot([_across(value)] * 2, [0.29, height - 0.14], **{**line, "zorder": 1})
+    for value in (0, 0.25, 0.5):
+        for y, va in ((0.2, "center"), (height - 0.07, "center")):
+            ax.text(_across(value), y, f"{value:g}", fontsize=6.5, ha="center", va=va,
+                    color="#555555")  # fmt: skip
+
+
+def _across(value: float) -> float:
+    """Inches at which an excess is drawn."""
+    low, high = LIMITS
+    return PANEL[0] + (value - low) / (high - low) * (PANEL[1] - PANEL[0])
+
+
+def _row(ax: Axes, row, y: float) -> None:
+    mark = MARKS[row.verdict]
+    ax.text(0.05 + 0.3, y, f"{mark.glyph} {mark.word}", fontsize=7, color=mark.ink, ha="center",
+            va="center")  # fmt: skip
+    ax.add_patch(_badge(mark, y))
+    ax.text(NAME, y, row.id, fontsize=7.5, va="center")
+    _control(ax, row.failed, y)
+    ax.text(UP_TO, y, horizon(row.horizon), fontsize=7, va="center")
+    found = excess(row.interval, row.interval_of)
+    if found:
+        _interval(ax, *found, y, mark)
+    ax.text(SAID, y, short(row), fontsize=SIZE, va="center")
+
+
+def _badge(mark: Mark, y: float) -> FancyBboxPatch:
+    return FancyBboxPatch(
+        (0.05, y - 0.066), 0.6, 0.132, boxstyle="round,pad=0,rounding_size=0.05", linewidth=0.5,
+        facecolor=mark.color, edgecolor="#555555", zorder=0,
+    )  # fmt: skip
+
+
+def _control(ax: Axes, failed: bool | None, y: float) -> None:
+    caught = failed is True
+    ax.plot([CONTROL], [y], marker="o" if caught else "s", markersize=6.5, color=style.INK,
+            markerfacecolor="white" if caught else style.INK, markeredgewidth=0.7)  # fmt: skip
+    if caught:
+        ax.plot([CONTROL], [y], marker="x", markersize=3, color=style.INK, markeredgewidth=0.8)
+
+
+def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
+    """An interval with its middle; what lies outside the panel is an arrow at its end."""
+    color = style.INK
+    ends = [min(max(value, LIMITS[0]), LIMITS[1]) for value in (low, high)]
+    ax.plot([_across(v) for v in ends], [y, y], color=color, linewidth=1.1, zorder=2)
+    for value, end, marker in ((low, ends[0], "<"), (high, ends[1], ">")):
+        if value != end:
+            ax.plot([_across(end)], [y], marker=marker, markersize=3, color=color, zorder=2)
+    middle = (low + high) / 2
+    if LIMITS[0] <= middle <= LIMITS[1]:
+        ax.plot([_across(middle)], [y], marker="o", markersize=4, markerfacecolor=mark.color,
+                markeredgecolor=color, markeredgewidth=0.6, zorder=3)  # fmt: skip
+
+
+def excess(interval, interval_of: str) -> tuple[float, float] | None:
+    """The interval of an excess over a claimed exponent; None for any other."""
+    if not EXCESS.match(interval_of) or interval is None or not isinstance(interval, tuple | list):
+        return None
+    low, high = interval
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def horizon(text: str) -> str:
+    """`T up to 1.38e+08, ...` as a power of ten; `any` where no horizon matters."""
+    found = re.search(r"T up to ([\d.]+(?:e[+-]?\d+)?)", text)
+    if not found:
+        return "any" if text.startswith("any") else "\N{EN DASH}"
+    power = math.log10(float(found[1]))
+    return f"$10^{{{power:.1f}}}$" if abs(power - round(power)) > 0.05 else f"$10^{{{power:.0f}}}$"
+
+
+def short(row) -> str:
+    """What was measured in a few words: the exponent that decides, or the first thing said."""
+    if (found := EXCESS.match(row.interval_of)) and (text := _exponent(row, **found.groupdict())):
+        return text
+    if (found := EXPONENT.match(row.interval_of)) and row.interval is not None:
+        text = f"{found['what']}: {_power(found['axis'], sum(row.interval) / 2)}"
+        claimed = re.search(r"at most (-?[\d.]+)$", row.prediction)
+        return text + (f", claimed {_power(found['axis'], float(claimed[1]))}" if claimed else "")
+    text = row.measured.partition("; ")[0]
+    text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
+    text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
+    text = re.sub(r"(?<![\w^)])-(?=\d)", "\N{MINUS SIGN}", text)
+    return plain(fitted(text, style.WIDTH - SAID - 0.03))
+
+
+def fitted(text: str, inches: float) -> str:
+    """As much of a text as fits: up to a comma or a bracket, if half of it is left, or a word."""
+    if _inches(text) <= inches:
+        return text
+    more = " \N{HORIZONTAL ELLIPSIS}"
+    for cut, end, least in ((r", | \(", "", inches / 2), (" ", more, 0)):
+        places = [found.start() for found in re.finditer(cut, text)]
+        for part in (text[:place] for place in reversed(places)):
+            whole = all(part.count(a) == part.count(z) for a, z in ("[]", "()"))
+            if (whole or end) and least <= _inches(part + end) <= inches:
+                return part + end
+    return more.strip()
+
+
+def _inches(text: str) -> float:
+    font = FontProperties(family=style.RC["font.family"], size=SIZE)
+    return TextToPath().get_text_width_height_descent(text, font, ismath=False)[0] / 72
+
+
+def _exponent(row, policy: str | None, axis: str) -> str:
+    """`K^0.67, claimed K^0.33`, from the ledger's own words; empty if they are not there."""
+    mine = row.measured.partition(f"{policy}: ")[2] if policy else row.measured
+    number = r"([+-][\d.]+)"
+    found = re.search(
+        rf"(?:^|[:;,] ){re.escape(axis)} {number} \[[^]]*\], claimed <= {number}", mine
+    )
+    if not found:
+        return ""
+    letter, _, where = axis.partition(" ")
+    if f"{letter} ln {letter}" in row.prediction:
+        letter = rf"({letter}\ln {letter})"
+    value, claimed = (_power(letter, float(text)) for text in found.groups())
+    who = f"{display(policy)}: " if policy else ""
+    return f"{who}{value}{' ' * bool(where)}{where}, claimed {claimed}"
+
+
+def _power(base: str, value: float) -> str:
+    """An exponent as a formula; along `T=B` it is one of T."""
+    return f"${base.partition('=')[0]}^{{{numbers.signed(value)}}}$"

@@ -1,0 +1,241 @@
+"""The report of an experiment: one HTML page that needs nothing else, from plain data.
+
+A page asks the network for nothing: images and downloads are inside, and its own policy lets no
+other style and script run than those it came with. Without the script, which sorts and filters, all
+of it can still be read.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from confee.claims import ledger
+from confee.claims.judging.verdict import Verdict
+from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
+from confee.rendering.report.formulas import marked
+from confee.rendering.verdicts import CONTROLS, MARKS, NONE
+from confee.rendering.words import plain
+
+FOLDER = Path(__file__).parent
+WHOLE, PACKED = 100_000, 1_000_000
+"""Bytes up to which a frame is embedded as it is, and packed by gzip; a larger one stays out."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure (`svg`) or a table (`rows`, the first of them its head), with its words.
+
+    `claims`: ids, or their first words, that it is evidence for. `frames`: names of Frames that it
+    was made from.
+    """
+
+    name: str
+    title: str
+    section: str
+    finding: str
+    reading: str
+    claims: Sequence[str]
+    command: str
+    frames: Sequence[str] = ()
+    svg: bytes = b""
+    rows: Sequence[Sequence[str]] = ()
+
+    @property
+    def id(self) -> str:
+        return f"{'figure' if self.svg else 'table'}-{self.name}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Data to download: a file's name and content, how many rows it holds, which file of the
+    results it is from."""
+
+    name: str
+    content: bytes
+    rows: int
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Times:
+    """What jobs took. `stages`: (stage, jobs, CPU seconds, seconds). `slowest`: (what, CPU
+    seconds, seconds). `note`: what is not in it."""
+
+    stages: Sequence[tuple[str, int, float, float]] = ()
+    slowest: Sequence[tuple[str, float, float]] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a page shows. `settle`: claim id -> command. `evidence`: claim id -> files, each
+    {"file", "sha256"}. `config`: YAML. `versions`, `seeds`: name -> text."""
+
+    experiment: str
+    headline: str
+    toy: bool
+    verdicts: Sequence[Verdict]
+    settle: Mapping[str, str]
+    evidence: Mapping[str, Sequence[Mapping[str, str]]]
+    shown: Sequence[Shown]
+    frames: Sequence[Frame]
+    command: str
+    config: str
+    code: str
+    versions: Mapping[str, str]
+    seeds: Mapping[str, str]
+    times: Times
+
+    def section(self, name: str) -> list[Shown]:
+        """What a section shows."""
+        return [one for one in self.shown if one.section == name]
+
+    def settled_by(self, one: Shown) -> list[Verdict]:
+        """The claims that a figure or a table is evidence for."""
+        return [v for v in self.verdicts if {v.id, v.id.partition("/")[0]} & set(one.claims)]
+
+    def showing(self, verdict: Verdict) -> list[Shown]:
+        """The figures and tables that are evidence for a claim."""
+        return [one for one in self.shown if verdict in self.settled_by(one)]
+
+
+def render(report: Report) -> str:
+    """The page."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in PAGE[1:])
+    style += _colours()
+    page = _environment().get_template(PAGE[0])
+    marks = {name: mark for name, mark in MARKS.items() if name != NONE}  # "none" is a word, too
+    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in marks}
+    names = [name for name in (WHO, *SECTIONS) if name != VERDICTS and report.section(name)]
+    return page.render(
+        report=report,
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        counts={name: count for name, count in counts.items() if count},
+        sections=list(dict.fromkeys(names)),
+        claims_section=VERDICTS,
+        marks=marks,
+        worst_first=list(marks),
+        controls=CONTROLS,
+        downloads={frame.name: _download(frame) for frame in report.frames},
+    )
+
+
+def _environment() -> Environment:
+    page = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page.filters |= {
+        "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
+        "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
+        "slug": slug, "grouped": grouped,
+    }  # fmt: skip
+    return page
+
+
+def _colours() -> str:
+    """A verdict's colours, where the style sheet can use them."""
+    rules = [
+        f".{name} {{ --fill: {mark.color}; --ink: {mark.ink}; }}" for name, mark in MARKS.items()
+    ]
+    return "\n".join(["", *rules, ""])
+
+
+def _policy(*allowed: str) -> str:
+    """Nothing is loaded; nothing runs but this style and this script."""
+    style, script = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in allowed
+    )
+    return (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src 'sha256-{style}'; script-src 'sha256-{script}'"
+    )
+
+
+# --------------------------------------------------------------------------- how things are written
+
+
+def horizon(text: str) -> str:
+    """A verdict's horizon, short: what the head of a toy's page says is not said again."""
+    toy = re.fullmatch(r"toy horizon \((.*)\): .*", text)
+    return toy[1] if toy else text
+
+
+def first_number(text: str) -> str:
+    """What a column of text is sorted by; empty if there is no number."""
+    found = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
+    return found[0] if found else ""
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds, as far as there are any."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minute:02d} min"
+    return f"{minute} min {second:02d} s" if minute else f"{seconds:.1f} s"
+
+
+def size(count: int) -> str:
+    """Bytes for a reader."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(count / 1e3, 0.1):.1f} kB"
+
+
+def slug(text: str) -> str:
+    """An anchor's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def grouped(head: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The heads of a table's columns: (group, names) of those that share `group: `, (name, [])
+    of the others."""
+    made: list[tuple[str, list[str]]] = []
+    for group, columns in itertools.groupby(head, lambda name: name.partition(": ")[0]):
+        names = list(columns)
+        alone = len(names) == 1
+        made.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
+    return made
+
+
+def image(svg: bytes) -> str:
+    """A picture as an address that holds it; spaces at the ends of lines are nothing to see."""
+    text = re.sub(r"\s*\n\s*", " ", svg.decode())
+    return f"data:image/svg+xml,{quote(text, safe=' /:=,()-;.!?*+@$')}"
+
+
+def shape(svg: bytes) -> tuple[int, int]:
+    """Width and height of a picture in whole units, so that the page keeps its place."""
+    found = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (round(float(found[1])), round(float(found[2]))) if found else (396, 250)
+
+
+def _download(frame: Frame) -> dict[str, Any]:
+    """How a frame is offered: its file's name and address, or none if it is too large."""
+    content, name, kind = frame.content, frame.name, "text/csv"
+    if name.endswith(".json"):
+        kind = "application/json"
+    if len(content) > WHOLE:
+        content, name, kind = gzip.compress(content, mtime=0), f"{name}.gz", "application/gzip"
+    href = _data(kind, content) if len(content) <= PACKED else ""
+    return {"frame": frame, "name": name, "href": href, "bytes": len(content)}
+
+
+def _data(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

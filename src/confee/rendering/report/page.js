@@ -1,0 +1,113 @@
+"use strict";
+(() => {
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const board = document.getElementById("scoreboard");
+  const claims = board ? [...board.tBodies] : [];
+  const plain = (text) => text.toLowerCase().replaceAll("\u2212", "-");
+
+  // ---- evidence opens under its claim
+
+  const open = (claim, wanted) => {
+    const button = claim.querySelector(".more");
+    const evidence = claim.rows[1];
+    button.setAttribute("aria-expanded", wanted);
+    evidence.hidden = !wanted;
+    if (!wanted) return;
+    for (const link of all(".see a:not(:has(img))", evidence)) {
+      const picture = document.getElementById(link.hash.slice(1)).querySelector("img");
+      if (!picture) continue;
+      const small = picture.cloneNode();
+      small.alt = ""; // the link has a name
+      link.prepend(small);
+    }
+  };
+  for (const claim of claims) {
+    open(claim, false);
+    const button = claim.querySelector(".more");
+    button.addEventListener("click", () => open(claim, button.ariaExpanded !== "true"));
+  }
+
+  // ---- filter: without a verdict pressed all are shown
+
+  const filter = document.querySelector(".filter");
+  const find = document.getElementById("find");
+  const only = all("[data-only]");
+  const pressed = (button) => button.ariaPressed === "true";
+
+  const apply = () => {
+    const wanted = only.filter(pressed).map((button) => button.dataset.only);
+    const words = plain(find.value).split(/\s+/);
+    let shown = 0;
+    for (const claim of claims) {
+      const text = plain(claim.rows[0].textContent);
+      const fits = !wanted.length || wanted.includes(claim.dataset.verdict);
+      claim.hidden = !(fits && words.every((word) => text.includes(word)));
+      shown += !claim.hidden;
+    }
+    document.getElementById("found").value = `${shown} of ${claims.length} claims`;
+    document.querySelector(".nothing").hidden = shown > 0;
+  };
+  for (const button of only) {
+    button.addEventListener("click", () => {
+      button.ariaPressed = String(!pressed(button));
+      apply();
+    });
+  }
+  if (filter) {
+    filter.hidden = false;
+    find.addEventListener("input", apply);
+  }
+
+  // ---- sort: the first column is in the order of the paper
+
+  const order = (a, b) => {
+    if (a === "" || b === "") return (a === "") - (b === "");
+    return isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b;
+  };
+  const heads = board ? [...board.tHead.rows[0].cells] : [];
+  heads.forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const down = head.ariaSort === "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.ariaSort = down ? "descending" : "ascending";
+      const key = (claim, at) => claim.rows[0].cells[at].dataset.key;
+      const sorted = claims.toSorted((one, two) => {
+        const [a, b] = [key(one, column), key(two, column)];
+        const by = order(a, b);
+        return (down && a !== "" && b !== "" ? -by : by) || order(key(one, 0), key(two, 0));
+      });
+      board.append(...sorted);
+    });
+  });
+
+  // ---- a link into the page shows what it points to
+
+  const follow = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    if (claims.includes(target)) {
+      if (target.hidden) {
+        find.value = "";
+        for (const button of only) button.ariaPressed = "false";
+        apply();
+      }
+      open(target, true);
+    }
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  follow();
+
+  // ---- pictures
+
+  for (const figure of all("figure:has(.picture)")) {
+    const save = figure.querySelector(".save");
+    save.href = figure.querySelector("img").src;
+    save.hidden = false;
+    const enlarge = figure.querySelector(".enlarge");
+    enlarge.hidden = false;
+    enlarge.addEventListener("click", () => {
+      enlarge.ariaPressed = String(enlarge.ariaPressed !== "true");
+    });
+  }
+})();

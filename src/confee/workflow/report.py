@@ -1,0 +1,234 @@
+"""An experiment's report, gathered from its results, its pictures and what its jobs took."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confee import __version__, commands, config
+from confee.errors import ConfeeError
+from confee.rendering import TABLES, reading, recipe
+from confee.simulation import files
+from confee.simulation.needs import Study
+from confee.workflow import results
+from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, job_file
+
+if TYPE_CHECKING:
+    from confee.rendering.report import Frame, Shown, Times
+
+FIGURES = Path("figures")
+
+PACKAGES = ("numpy", "numba", "scipy", "pandas", "pyarrow", "statsmodels", "matplotlib",
+            "snakemake", "hydra-core")  # fmt: skip
+
+STAGES = {
+    "calibrate": "calibrating",
+    "simulate": "simulating",
+    "regret": "measuring regret",
+    "slopes": "fitting slopes",
+    "claims": "judging claims",
+    "pictures": "figures and tables",
+}
+
+TOLD = {"ledger"}
+"""Tables that the page's scoreboard says anyway."""
+
+SLOWEST = 5
+"""Jobs that are named."""
+
+
+def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
+    """Writes report.html, with the figures and tables of these names."""
+    from confee.claims import ledger
+    from confee.rendering.report import Report, render
+
+    names = [name for name in names if name not in TOLD]
+    folder = results.folder(plan)
+    verdicts, said = results.claims_file(folder.name)
+    frames = _frames(plan, names)
+    report = Report(
+        experiment=folder.name,
+        headline=config.headline(plan["experiment"]),
+        toy=plan["toy"],
+        verdicts=verdicts,
+        settle={v.id: ledger.settle(v, plan["overrides"], verdicts) for v in verdicts},
+        evidence={one["id"]: one["evidence"] for one in said["claims"]},
+        shown=[_shown(plan, name, frames) for name in names],
+        frames=[frames[name] for name in sorted(frames)],
+        command=commands.snakemake(plan["overrides"], cores=2),
+        config=_text(folder / "config.yaml"),
+        code=plan["about"]["code"],
+        versions=versions(),
+        seeds=_seeds(plan),
+        times=times(plan, names),
+    )
+    files.write_text(folder / "report.html", render(report))
+    return [folder / "report.html"]
+
+
+def _bytes(file: Path) -> bytes:
+    """What an earlier stage left. Raises ConfeeError if it is gone."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise ConfeeError(f"{file}: missing; {AGAIN}") from None
+
+
+def _text(file: Path) -> str:
+    return _bytes(file).decode()
+
+
+# --------------------------------------------------------------------------- figures, tables, data
+
+
+def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> Shown:
+    """A figure or a table as its own job left it."""
+    from confee.rendering.report import Shown
+
+    made = FIGURES / results.folder(plan).name / name
+    kind = "csv" if name in TABLES else "svg"
+    content = _bytes(made.with_name(f"{name}.{kind}"))
+    caption = _text(made.with_name(f"{name}.txt")).strip()
+    how = reading(name)
+    target = made.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
+    return Shown(
+        name=name,
+        title=recipe(name).title,
+        section=recipe(name).section,
+        finding=caption.removesuffix(how).strip(),
+        reading=how,
+        claims=recipe(name).claims,
+        command=commands.snakemake(plan["overrides"], target, cores=2),
+        frames=[frames[need].name for need in recipe(name).needs if need in frames],
+        svg=content if kind == "svg" else b"",
+        rows=list(csv.reader(io.StringIO(content.decode(), newline=""))) if kind == "csv" else (),
+    )
+
+
+def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
+    """The frames that figures and tables of these names were made from, and the verdicts."""
+    import pandas as pd
+
+    from confee.rendering.report import Frame
+    from confee.workflow.pictures import Data
+
+    folder, data = results.folder(plan), Data(plan)
+    judged = folder / "claims.json"
+    count = len(json.loads(_text(judged))["claims"])
+    frames = {"claims": Frame(judged.name, _bytes(judged), count)}
+    for need in sorted({need for name in names for need in recipe(name).needs} - {"claims"}):
+        frame = getattr(data, need)
+        if not isinstance(frame, pd.DataFrame):
+            continue
+        likely = (folder / f"{need}.csv", folder / f"{need}.parquet")
+        source = next((file for file in likely if file.is_file()), folder).as_posix()
+        content = frame.to_csv(index=False, lineterminator="\n").encode()
+        frames[need] = Frame(f"{need}.csv", content, len(frame), source)
+    return frames
+
+
+# --------------------------------------------------------------------------- how it was made
+
+
+def versions() -> dict[str, str]:
+    """What is installed here."""
+    here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    known = {name: metadata.version(name) for name in PACKAGES}
+    return {"confee": __version__, "Python": here, **known}
+
+
+def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Which seeds were played, and what for."""
+    seeds = plan["about"]["config"]["seeds"]
+    played = results.runs(plan)["seed"]
+    choose = seeds["choose"]
+    fresh = "none" if played.empty or played.max() < choose else f"{choose} to {played.max()}"
+    turns = f"in turns until the relative standard error is {seeds['error']:.3g}"
+    return {
+        "Choosing": f"0 to {choose - 1}: they choose the worst adversaries of a cell",
+        "Measuring": f"{fresh}: fresh ones, {seeds['estimate']} at first, then more {turns}, "
+        f"at most {seeds['most']}",
+        "Runs": f"{len(played)} on the grid",
+    }
+
+
+class Job:
+    """What one job was about and took, by Snakemake's benchmark file."""
+
+    def __init__(self, stage: str, what: str, made: set[str], file: Path) -> None:
+        self.stage, self.what, self.made = stage, what, made
+        (row,) = csv.DictReader(file.read_text().splitlines(), delimiter="\t")
+        self.clock, self.cpu = float(row["s"]), float(row["cpu_time"])
+
+
+def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
+    """What the jobs took that made the units of a plan, and the stages after them."""
+    from confee.rendering.report import Times
+
+    wanted = {*plan["units"], *(file for _, file in [*plan["asked"], *plan["studies"]])}
+    wanted |= set(plan["calibrations"])
+    jobs = [job for job in _jobs() if job.made & wanted]
+    known = {file for job in jobs for file in job.made}
+    jobs += _stages(results.folder(plan) / "logs", names)
+    by_stage: dict[str, list[Job]] = defaultdict(list)
+    for job in jobs:
+        by_stage[job.stage].append(job)
+    stages = [
+        (STAGES[stage], len(some), sum(j.cpu for j in some), sum(j.clock for j in some))
+        for stage, some in sorted(by_stage.items(), key=lambda one: list(STAGES).index(one[0]))
+    ]
+    slowest = sorted(jobs, key=lambda job: -job.cpu)[:SLOWEST]
+    strange = len(known - wanted)
+    note = f"Jobs of whichever run made them: {len(known & wanted)} of {len(wanted)} files of units"
+    note += f", and {strange} that this experiment does not need." if strange else "."
+    if known & wanted != wanted:
+        note += " What the other jobs took is not known here: they ran elsewhere, or were removed."
+    return Times(stages, [(job.what, job.cpu, job.clock) for job in slowest], note)
+
+
+def _jobs() -> Iterable[Job]:
+    """Jobs that made units: those whose file and whose benchmark are both still there."""
+    for stage in ("calibrate", "simulate"):
+        for timed in sorted((RESULTS / "logs" / stage).glob("*.tsv")):
+            file = job_file(timed.stem)
+            if file.is_file():
+                job = files.read_json(file, AGAIN, REMAKE)
+                yield from _read(stage, *_about(job, timed.stem), timed)
+
+
+def _about(job: Mapping[str, Any], name: str) -> tuple[str, set[str]]:
+    """What a job's file says that it does, in words, and the files it makes."""
+    units = job["units"]
+    if job["kind"] == "study":
+        made = {Study(one["name"], one["parameters"]).file.as_posix() for one in units}
+        return "study of " + ", ".join(sorted({one["name"] for one in units})), made
+    cells = [one["cell"] for one in units]
+    players = Counter(cell["policy"] for cell in cells)
+    who = ", ".join(name for name, _ in players.most_common(3)) + ", ..." * (len(players) > 3)
+    at = f"T up to {max(cell['T'] for cell in cells):.3g}"
+    if job["kind"] == "calibrate":
+        return f"scale of {who}, {at}", {f"calibration/{name}.json"}
+    return f"{who}: {len(units)} units, {at}", {one["file"] for one in units}
+
+
+def _stages(logs: Path, names: Sequence[str]) -> Iterable[Job]:
+    """The jobs after those."""
+    for stage in ("regret", "slopes", "claims"):
+        yield from _read(stage, STAGES[stage], set(), logs / f"{stage}.tsv")
+    for name in names:
+        yield from _read("pictures", recipe(name).title, set(), logs / f"{name}.tsv")
+
+
+def _read(stage: str, what: str, made: set[str], timed: Path) -> Iterable[Job]:
+    """The job of a benchmark; none if it took no note (NA), or there is no such file."""
+    try:
+        yield Job(stage, what, made, timed)
+    except (OSError, ValueError, KeyError, TypeError):
+        return

@@ -1,0 +1,190 @@
+"""What the figures of levels, regimes, the floor and the extensions say, on frames made by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pandas as pd
+import pytest
+
+from confee import theory
+from confee.rendering import numbers
+from confee.rendering.figures import extensions, floor, levels, regimes
+from confee.rendering.figures.extensions import PAIRS, ROLES
+
+K = 4
+
+
+def cells(axis: str, sizes, regret, saturated=lambda label, T, V: False, se=0.02):
+    """(worst, points) of two labels at (T, B, V) of `sizes`; `regret(label, T, B, V)` over the
+    rate."""
+    worst, points = [], []
+    for label in ("hyque", "sw_ucb"):
+        for T, B, V in sizes:
+            cell = {"label": label, "K": K, "T": T, "B": B, "V": V}
+            amount = regret(label, T, B, V) * theory.rate(K, T, B, V)
+            worst.append({**cell, "regret": amount, "se": se * amount, "seeds": 8,
+                          "saturated": saturated(label, T, V), "eligible": True})  # fmt: skip
+            points.append({**cell, "axis": axis, "point": T, "phase": 0})
+    return pd.DataFrame(worst), pd.DataFrame(points)
+
+
+HORIZONS = [(T, round(T**0.8), V) for T in (10**5, 10**6, 10**7) for V in (1.0, 16.0)]
+
+
+def growing(label, T, B, V):
+    """HyQue's constant doubles each decade at V = 16."""
+    return 2 ** math.log10(T / 1e5) if label == "hyque" and V > 1 else 3.0
+
+
+# ------------------------------------------------------------------ levels
+
+
+def test_levels_name_the_flattest_and_the_steepest_line():
+    frames = cells("floor", HORIZONS, growing)
+    spread = math.exp(math.sqrt(2) * numbers.t_quantile(7) * 0.02)
+    steep = numbers.factor(4, 4 / spread, 4 * spread)
+    flat = numbers.factor(1, 1 / spread, spread)
+    assert levels.finding(*frames) == (
+        "With the horizon regret over the rate grows: "
+        f"HyQue's by a factor from {flat} at $V = 1$ ($T = 10^{{5}}$ to $10^{{7}}$) "
+        f"to {steep} at $V = 16$ ($T = 10^{{5}}$ to $10^{{7}}$); "
+        f"SW-UCB's by a factor from {flat} at $V = 1$ ($T = 10^{{5}}$ to $10^{{7}}$) "
+        f"to {flat} at $V = 16$ ($T = 10^{{5}}$ to $10^{{7}}$)."
+    )
+
+
+def test_saturated_points_count_in_no_factor():
+    frames = cells("floor", HORIZONS, growing, lambda label, T, V: T == 10**5 and V > 1)
+    assert "at $V = 16$ ($T = 10^{6}$ to $10^{7}$)" in levels.finding(*frames)
+    frames = cells("floor", HORIZONS, growing, lambda label, T, V: T < 10**7)
+    assert levels.finding(*frames).startswith("No line has two horizons")
+    assert levels.finding(*cells("other", HORIZONS, growing)).startswith("No line has two")
+    levels.draw(*cells("floor", HORIZONS[:1], growing, se=math.nan)).draw_without_rendering()
+    assert "[" not in levels.finding(*cells("floor", HORIZONS, growing, se=math.nan))
+
+
+# ------------------------------------------------------------------ regimes
+
+PLANE = [(10**6, round(10 ** (6 * beta)), 10 ** (6 * beta * nu))
+         for beta in (0.6, 0.8, 0.9, 1.0) for nu in (0.0, 0.2, 0.45)]  # fmt: skip
+
+
+def uneven(label, T, B, V):
+    """2 for HyQue inside the theorem's range, but 5 at B = T; outside 50. SW-UCB has 1."""
+    if label == "sw_ucb":
+        return 1.0
+    inside = theory.theorem_range(K, T, B, V)
+    return (5.0 if B == T else 2.0) if inside else 50.0
+
+
+def test_regimes_give_the_span_inside_the_theorems_range():
+    said = regimes.finding(*cells("regimes", PLANE, uneven))
+    assert said == (
+        "Within the range of Theorem 4.1 regret over the rate varies with $B$ and $V$: HyQue's is "
+        "2.0 to 5.0, a factor of 2.5; SW-UCB's is 1.0, a factor of 1.00 (standard errors up to 2%)."
+    )
+    fig = regimes.draw(*cells("regimes", PLANE, uneven))
+    assert [ax.get_title() for ax in fig.axes] == ["HyQue: 2.0 to 5.0", "SW-UCB: 1.0"]
+
+
+def test_saturated_cells_are_not_in_the_span():
+    most = cells("regimes", PLANE, uneven, lambda label, T, V: label == "hyque" and V > 1)
+    said = regimes.finding(*most)
+    assert "HyQue's is 2.0 to 5.0" in said
+    every = cells("regimes", PLANE, uneven, lambda label, T, V: True, se=math.nan)
+    assert regimes.finding(*every).startswith("No cell within the range")
+    regimes.draw(*every).draw_without_rendering()
+    assert regimes.finding(*cells("other", PLANE, uneven)).startswith("No cell within")
+
+
+# ------------------------------------------------------------------ the floor
+
+
+def floor_frames(stale=0.16, regret=0.1, horizons=(10**5, 10**9), seeds=4):
+    """R/T is 3 * `regret`, then `regret`; the floor is a quarter of `stale`."""
+    ages, runs = [], []
+    for place, T in enumerate(horizons):
+        for j in range(3):
+            ages.append({"kind": "age", "T": T, "j": j, "share": 0.3, "age": 0.2})
+        for changes in ([0.1], [0.1, 0.5]):
+            ages.append({"kind": "stale", "T": T, "changes": json.dumps(changes),
+                         "stale": stale * len(changes) / 2, "stale_se": 0.001})  # fmt: skip
+        for seed in range(seeds):
+            mean = regret if place == len(horizons) - 1 else 3 * regret
+            runs.append({"K": 8, "T": T, "B": round(T**0.8), "V": 3.0, "regret": mean * T,
+                         "adversary.gap": 0.5, "seed": seed})  # fmt: skip
+    return pd.DataFrame(ages), pd.DataFrame(runs)
+
+
+def test_the_floor_is_a_share_of_regret_at_the_largest_horizon():
+    rates = [theory.rate(8, T, round(T**0.8), 3.0) / T for T in (10**5, 10**9)]
+    assert floor.finding(*floor_frames()) == (
+        "With 2 changes of 0.5 in HyQue's last block, stale data alone cost 0.040 a round at "
+        "$T = 10^{9}$, 40% of its $R/T$ of 0.10 [0.10, 0.10]. From $T = 10^{5}$ on that floor "
+        f"changes by a factor of 1.00, $R/T$ by 0.33, the rate by {rates[1] / rates[0]:.3f}."
+    )
+    assert "cost 0.020 a round" in floor.finding(*floor_frames(stale=0.08))
+    assert "20% of its $R/T$ of 0.20" in floor.finding(*floor_frames(regret=0.2))
+
+
+def test_the_floor_at_one_horizon_with_one_seed():
+    frames = floor_frames(horizons=(10**6,), seeds=1)
+    assert floor.finding(*frames).endswith("40% of its $R/T$ of 0.10.")
+    floor.draw(*frames).draw_without_rendering()
+    ages, runs = floor_frames()
+    assert floor.finding(ages, runs[:0]) == "No schedules and runs for the floor were drawn."
+
+
+# ------------------------------------------------------------------ extensions
+
+
+def setting_frames(settings=("linear", "episodic"), roles=tuple(ROLES), budgets=(10**4, 8 * 10**4)):
+    """HyQue's R/T is 4 times the restarted algorithm's, with the smaller bonus 3 times; HyQue's
+    halves where the budget is 8 times as large, as at the rate."""
+    level = {"hyque": 0.4, "narrow hyque": 0.3, "uniform": 0.5}
+    worst, points = [], []
+    for setting in settings:
+        for role in roles:
+            for B in budgets:
+                label = f"{role}/{setting}"
+                cell = {
+                    "setting": setting,
+                    "label": label,
+                    "K": 4,
+                    "T": 3 * 10**5,
+                    "B": B,
+                    "V": 2.0,
+                }
+                y = level.get(role, 0.1) * (B / 10**4) ** (-1 / 3)
+                worst.append({**cell, "role": role, "regret": y * 3e5, "se": 0.0, "seeds": 8,
+                              "eligible": role != "uniform"})  # fmt: skip
+                points.append({**cell, "axis": "B", "point": float(B)})
+    return pd.DataFrame(worst), pd.DataFrame(points)
+
+
+def test_extensions_compare_hyque_with_the_restarted_algorithm():
+    assert extensions.finding(*setting_frames()) == (
+        "At the largest budget HyQue over ALG has this many times the regret of ALG that restarts "
+        "at random, told $V$: 4.0 [4.0, 4.0] (linear) and 4.0 [4.0, 4.0] (episodic); with a "
+        "smaller bonus 3.0 [3.0, 3.0] (linear) and 3.0 [3.0, 3.0] (episodic). From the smallest to "
+        "the largest budget HyQue's $R/T$ falls by these factors, in brackets the rate's: "
+        "linear 2.0 (2.0) and episodic 2.0 (2.0)."
+    )
+    worst, points = setting_frames()
+    worst.loc[worst["role"] == "hyque", "regret"] *= 2
+    assert "8.0 [8.0, 8.0] (linear)" in extensions.finding(worst, points)
+
+
+@pytest.mark.parametrize("roles", [("uniform",), ("hyque",), ("restarted", "paced")])
+def test_extensions_without_a_pair_say_so(roles):
+    frames = setting_frames(roles=roles, budgets=(10**4,))
+    assert extensions.finding(*frames).startswith("No setting has HyQue beside")
+    extensions.draw(*frames).draw_without_rendering()
+
+
+def test_roles_look_unlike_each_other():
+    found = [(look.color, str(look.marker)) for look, _ in ROLES.values()]
+    assert len(set(found)) == len({marker for _, marker in found}) == len(ROLES)
+    assert {role for pair in PAIRS for role in pair[:2]} <= set(ROLES)

@@ -1,0 +1,783 @@
+"""The report: a page from data made by hand, what gathers it, and a real browser looking at it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import shutil
+import threading
+from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from snakemake.cli import parse_config
+
+from confee import commands, config
+from confee.claims import ledger
+from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
+from confee.rendering.figures import horizon as horizon_figure
+from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
+from confee.rendering.report.formulas import marked
+from confee.rendering.verdicts import MARKS
+from confee.workflow import report as gathering
+from confee.workflow import results, run
+
+HOSTILE = '<script>document.title = "broken in"</script><img src="x">'
+SVG = b"""<?xml version="1.0" encoding="utf-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 396 150" width="396pt" height="150pt">
+<style>line { stroke: #0072B2; }</style><line x1="0" y1="0" x2="396" y2="150"/></svg>"""
+WORST = "label,T,regret\nhyque,1000,12.5\n"
+
+# --------------------------------------------------------------------------- a page made by hand
+
+
+def verdict(id: str, outcome: str, **fields) -> Verdict:
+    usual = {
+        "statement": "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
+        "place": "Theorem 1", "prediction": "exponent in B at most -1/3",
+        "measured": "B -0.379 [-0.607, -0.151], claimed <= -0.279", "horizon": "T up to 1e+08",
+        "control": {"what": "uniform, exponent in B", "value": 0.0, "failed": True, "note": ""},
+        "why": "its upper limit is below the margin", "interval": (-0.6, -0.1),
+    }  # fmt: skip
+    return Verdict(id=id, verdict=outcome, **(usual | fields))
+
+
+def example() -> Report:
+    """All that a page can show, short."""
+    step = {"step": "Pinsker", "outcome": "holds", "number": -0.98, "note": "a | b"}
+    odd = {"step": "another", "outcome": "of its own", "number": None, "note": None}
+    verdicts = [
+        verdict("hyque-rate/theory", "holds", numbers={"p_holm": 0.01}, steps=(step, odd)),
+        verdict("hyque-floor", "fails", horizon="T up to 3e+09", measured="12 of 30"),
+        verdict("rexp3b-rate", "undecided", measured="no fit", numbers={"p_holm": 0.2}),
+        verdict("kl-bound", "vacuous", horizon="any T", statement=HOSTILE, decide=HOSTILE,
+                control={"what": "none", "failed": None}),
+        verdict("idle-runs", "consistent", measured="3.5 of 4", horizon="T up to 2e+04"),
+    ]  # fmt: skip
+    hexes = "0123456789abcdef" * 4
+    command = 'snakemake --cores 2 --config overrides="experiment=made-up"'
+    about = {"command": command, "reading": "Dashed: $T^{-1/3}$. " + HOSTILE}
+    heads = [f"column ${name}_V$" for name in "ABCDEFGHI"] + ["bound: rate", "bound: $B$", "a: b"]
+    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 10 + ["none", "vacuous"]]
+    return Report(
+        experiment="made-up",
+        headline="An experiment & its <b>title</b>.",
+        toy=True,
+        verdicts=verdicts,
+        settle={v.id: command for v in verdicts},
+        evidence={v.id: [{"file": "results/made-up/worst.csv", "sha256": hexes}] for v in verdicts},
+        shown=[
+            Shown("regret-T", "Regret against $T$", BASICS, "HyQue falls as $T^{-0.18}$.",
+                  claims=("hyque-rate", "hyque-floor"), frames=("worst.csv",), svg=SVG, **about),
+            Shown("table1", "Table 1", VERDICTS, "", claims=("kl-bound",), rows=wide, **about),
+            Shown("shootout", "All", WHO, "All lose.", claims=(), svg=SVG, **about),
+        ],
+        frames=[Frame("worst.csv", WORST.encode(), 1, "results/made-up/worst.csv"),
+                Frame("regret.csv", b"seed\n" + b"7\n" * 200_000, 200_000),
+                Frame("huge.csv", os.urandom(1_200_000), 9, "results/made-up/huge.parquet")],
+        command=command,
+        config=f"name: made-up\nnote: {HOSTILE}\n" + "key: value\n" * 50,
+        code="c0de" * 16,
+        versions={"confee": "0.1.0", "Python": "3.12.1 on Linux x86_64"},
+        seeds={"Choosing": "0 to 7"},
+        times=Times([("simulating", 3, 60.0, 4000.5)], [("hyque: 2 units", 50.0, 61.0)], "A note."),
+    )  # fmt: skip
+
+
+class Parsed(HTMLParser):
+    """Ids, links within the page, addresses, headings and tags of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.anchors: list[str] = []
+        self.addresses: list[str] = []
+        self.tags: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            elif name in ("href", "src", "srcset", "action", "poster", "data", "xlink:href"):
+                anchor = value.startswith("#")
+                (self.anchors if anchor else self.addresses).append(value.removeprefix("#"))
+
+
+@pytest.fixture(scope="module")
+def made() -> str:
+    return render(example())
+
+
+def test_links_resolve_and_nothing_is_elsewhere(made):
+    page = Parsed(made)
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.anchors) <= set(page.ids)
+    assert {address.partition(":")[0] for address in page.addresses} == {"data"}
+    assert "url(" not in made
+    assert "@import" not in made
+    levels = [int(tag[1]) for tag in page.tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+
+
+def test_text_stays_text(made):
+    assert made.count("<script") == 1
+    assert made.count("&lt;script&gt;") >= 5
+    assert "<b>" not in made
+    assert "An experiment &amp; its &lt;b&gt;title&lt;/b&gt;" in made
+
+
+def test_the_order_is_scoreboard_shootout_figures(made):
+    order = ("scoreboard", "table-table1", "figure-shootout", "figure-regret-T", "made", "data")
+    places = [made.index(f'id="{one}"') for one in order]
+    assert places == sorted(places)
+
+
+def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
+    start = made.index('id="evidence-hyque-rate/theory"')
+    evidence = made[start : made.index("</tbody>\n", made.index("Settle again", start))]
+    for said in ("Theorem 1", "its upper limit is below", "uniform, exponent in B: 0, failed",
+                 'href="#figure-regret-T"', "Pinsker", "<td>of its own", "0123456789abcdef",
+                 "−0.98", "experiment=made-up"):  # fmt: skip
+        assert said in evidence.replace('<span class="badge plain">', ""), said
+    assert "table-table1" not in evidence
+    figure = made[made.index('id="figure-regret-T"') :]
+    assert 'alt="HyQue falls as T^(−0.18)."' in figure[: figure.index("</figure>")]
+    assert "#claim-hyque-floor" in figure[: figure.index("</figure>")]
+
+
+def test_columns_of_a_group_share_a_head(made):
+    table = made[made.index('id="table-table1"') :]
+    table = table[: table.index("</table>")]
+    head, body = table.split("<tbody>")
+    assert '<th scope="colgroup" colspan="2">bound</th>' in head
+    assert head.count("<th ") == 9 + 1 + 1 + 2
+    assert '<th scope="col" rowspan="2">a: b</th>' in head
+    assert body.count("<td") == 12
+    assert 'class="badge vacuous"' in body
+    assert "<td>none</td>" in body
+
+
+def test_frames_are_whole_packed_or_named(made):
+    assert 'download="worst.csv" href="data:text/csv;base64,' in made
+    assert 'download="regret.csv.gz" href="data:application/gzip;base64,' in made
+    assert 'download="huge' not in made
+    assert "results/made-up/huge.parquet" in made
+
+
+def test_a_run_without_verdicts_or_pictures_has_a_page():
+    bare = dataclasses.replace(example(), verdicts=[], shown=[], frames=[], times=Times())
+    page = Parsed(render(bare))
+    assert set(page.anchors) <= set(page.ids)
+    assert "scoreboard" not in page.ids
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (r"a $T^{-0.2}$ \$", "a <math><mrow><msup><mi>T</mi><mrow><mo>−</mo><mn>0.2</mn></mrow>"
+         "</msup></mrow></math> $"),
+        ("-3 <= x-1, 5e-05", "−3 ≤ x-1, 5e-05"),
+        ("B^(1/3)", marked("$B^{1/3}$")),
+        ("(K V/B)^0.5", marked("$(K V/B)^{0.5}$")),
+        ("(K ln K)^(1/3)", marked(r"$(K \ln K)^{1/3}$")),
+        (r"$\text{<b>&}$", "<math><mrow><mtext>&lt;b&gt;&amp;</mtext></mrow></math>"),
+        (r"$\href{javascript:x}{y}$", "<math><mrow><mrow><mrow><mi>y</mi></mrow></mrow></mrow>"
+         "</math>"),
+        ("$x^$", "<code>x^</code>"),
+    ],
+)  # fmt: skip
+def test_formulas(text, html):
+    assert marked(text) == html
+
+
+def test_the_soft_o_is_an_o_with_a_tilde():
+    assert "<mover>" in marked("$O~(K^{1/3})$")
+
+
+def test_what_columns_are_sorted_by():
+    assert [first_number(t) for t in ("B -0.3 [1, 2]", "no fit", "T up to 1e+08", "K2: 5.")] == [
+        "-0.3", "", "1e+08", "5"]  # fmt: skip
+    assert horizon("toy horizon (T up to 3): says nothing about larger ones") == "T up to 3"
+    assert horizon("any T") == "any T"
+
+
+# --------------------------------------------------------------------------- commands
+
+
+OVERRIDES = ["experiment=smoke", "figures=[]", "seeds={choose: 2, estimate: 4}", "name='a b'",
+             'name="$x`"', "grid.T=[1e3,2e3]", "name=a\\b", "name=it's"]  # fmt: skip
+
+
+def understood(command: str) -> list[str]:
+    """The overrides that a run of this command is given."""
+    words = shlex.split(command)
+    given = parse_config([words[words.index("--config") + 1]])
+    said = run._overrides(given)
+    return shlex.split(said) if isinstance(said, str) else said
+
+
+@pytest.mark.parametrize("count", range(1, len(OVERRIDES) + 1))
+def test_a_command_gives_a_run_its_overrides(count):
+    given = OVERRIDES[:count]
+    assert understood(commands.snakemake(shlex.join(given))) == given
+    assert understood(commands.snakemake(shlex.join(given[-1:]), "x.pdf", cores=2)) == given[-1:]
+
+
+def test_a_plain_command_is_plain():
+    said = commands.snakemake(shlex.join(["experiment=smoke", "figures=[block]"]), cores=2)
+    assert said == 'snakemake --cores 2 --config overrides="experiment=smoke figures=[block]"'
+    assert commands.snakemake("", "figures/paper/x.pdf") == "snakemake figures/paper/x.pdf"
+
+
+def test_a_claim_is_settled_again_under_the_runs_overrides():
+    verdicts = example().verdicts
+    overrides = "experiment=smoke seeds.choose=3 'figures=[block]' 'claims=[a,b]'"
+    same = ["experiment=smoke", "seeds.choose=3"]
+    alone = understood(ledger.settle(verdicts[1], overrides, verdicts))
+    assert alone == [*same, "claims=[hyque-floor]"]
+    # Verdicts that were corrected for being several have to be judged together.
+    several = understood(ledger.settle(verdicts[2], overrides, verdicts))
+    assert several == [*same, "claims=[hyque-rate/theory,rexp3b-rate]"]
+    assert ledger.settle(verdicts[1], overrides) in ledger.to_markdown(verdicts, "x", overrides)
+    assert config.experiment(alone).resolved["seeds"]["choose"] == 3
+
+
+# --------------------------------------------------------------------------- what is gathered
+
+
+def plan_of(**fields) -> dict:
+    configuration = {
+        "name": "small",
+        "seeds": {"choose": 2, "estimate": 4, "most": 8, "error": 0.1},
+    }
+    about = {"config": configuration, "version": "0", "code": "f" * 64}
+    empty = {"units": [], "asked": [], "studies": [], "calibrations": [], "points": [], "shown": []}
+    return {"about": about, "overrides": "experiment=small", "experiment": "small", "toy": True,
+            "choose": 2, **empty} | fields  # fmt: skip
+
+
+def bench(file: Path, seconds: str, cpu: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"s\tmean_load\tcpu_time\n{seconds}\t99\t{cpu}\n")
+
+
+def job(name: str, kind: str, units: list) -> None:
+    file = Path(f"results/jobs/{name}.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"kind": kind, "units": units}))
+
+
+def test_times_are_those_of_the_jobs_that_made_the_units(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = {"policy": "hyque", "K": 2, "T": 1000, "B": 100, "V": 1}
+    units = [{"cell": cell, "file": f"cells/hyque/{name}.parquet"} for name in "abcd"]
+    job("1" * 16, "play", units[:2])
+    job("2" * 16, "play", units[3:])  # of another experiment
+    job("3" * 16, "play", units[2:3])  # its times are lost
+    job("4" * 16, "calibrate", units[:1])
+    bench(Path(f"results/logs/simulate/{'1' * 16}.tsv"), "10.5", "8.25")
+    bench(Path(f"results/logs/simulate/{'2' * 16}.tsv"), "1000", "1000")
+    bench(Path(f"results/logs/simulate/{'5' * 16}.tsv"), "1000", "1000")  # its job is lost
+    bench(Path(f"results/logs/calibrate/{'4' * 16}.tsv"), "2.0", "NA")
+    bench(Path("results/small/logs/slopes.tsv"), "3.0", "2.5")
+    bench(Path("results/small/logs/block.tsv"), "4.0", "3.5")
+    bench(Path("results/small/logs/pace.tsv"), "4.0", "3.5")  # not shown
+    plan = plan_of(units=[one["file"] for one in units[:3]])
+    times = gathering.times(plan, ["block"])
+    assert times.stages == [("simulating", 1, 8.25, 10.5), ("fitting slopes", 1, 2.5, 3.0),
+                            ("figures and tables", 1, 3.5, 4.0)]  # fmt: skip
+    assert times.slowest[0] == ("hyque: 2 units, T up to 1e+03", 8.25, 10.5)
+    assert "2 of 3 files" in times.note
+    assert "not known" in times.note
+    nothing = gathering.times(plan_of(units=["cells/hyque/x.parquet"]), [])
+    assert "0 of 1 files" in nothing.note
+
+
+def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(horizon_figure, "READING", "Dashed: the rate in $B$.", raising=False)
+    folder = Path("results/small")
+    (folder / "logs").mkdir(parents=True)
+    made = Path("figures/small")
+    made.mkdir(parents=True)
+    (made / "horizon.svg").write_bytes(SVG)
+    (made / "horizon.txt").write_text(
+        f"HyQue's $R$ is 3 times the rate. {horizon_figure.READING}\n"
+    )
+    (made / "table1.csv").write_text('Paper,"Rate, in $B$"\n"two\nlines",x\n')
+    (made / "table1.txt").write_text("Read so.\n")
+    (folder / "claims.json").write_text(ledger.to_json(example().verdicts[:2]))
+    (folder / "config.yaml").write_text("name: small\n")
+    pd.DataFrame({"label": ["hyque"], "T": [10]}).to_csv(folder / "worst.csv", index=False)
+    pd.DataFrame({"policy": ["hyque"]}).to_csv(folder / "slopes.csv", index=False)
+    monkeypatch.setattr(results, "runs", lambda plan: pd.DataFrame({"seed": [0, 1, 2, 5]}))
+    caught = {}
+    monkeypatch.setattr("confee.rendering.report.render",
+                        lambda report: caught.setdefault("it", report) and "a page")  # fmt: skip
+    (file,) = gathering.write(plan_of(), ["horizon", "table1"])
+    assert file.read_text() == "a page"
+    said = caught["it"]
+    figure, table = said.shown
+    assert figure.finding == "HyQue's $R$ is 3 times the rate."
+    assert figure.reading == "Dashed: the rate in $B$."
+    assert figure.svg == SVG
+    assert figure.frames == [f"{name}.csv" for name in recipe("horizon").needs]
+    assert understood(figure.command) == ["experiment=small"]
+    assert "figures/small/horizon.pdf" in figure.command
+    assert table.rows == [["Paper", "Rate, in $B$"], ["two\nlines", "x"]]
+    frames = {frame.name: frame for frame in said.frames}
+    assert frames.keys() == {"claims.json", "worst.csv", "points.csv", "slopes.csv"}
+    assert frames["worst.csv"].content == (folder / "worst.csv").read_bytes()
+    assert said.seeds["Measuring"].startswith("2 to 5")
+    assert said.seeds["Runs"].startswith("4 ")
+    assert said.versions.keys() >= {"confee", "Python", "numpy", "numba", "pandas", "snakemake"}
+
+
+def test_every_stage_and_every_picture_has_a_name_of_its_own():
+    keys = run.Run({"overrides": "experiment=tiny"}).keys
+    stages = {"regret", "slopes", "claims", "album", "report"}
+    assert set(keys) == {*stages, *FIGURES, *TABLES}
+    assert len(keys) == len(stages) + len(FIGURES) + len(TABLES)
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_the_page_does_not_show_its_scoreboard_twice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert set(TABLES) >= gathering.TOLD
+    caught = []
+    monkeypatch.setattr(gathering, "_frames", lambda plan, names: caught.extend(names) or {})
+    monkeypatch.setattr(gathering, "_shown", lambda plan, name, frames: name)
+    monkeypatch.setattr(gathering, "_text", lambda file: "")
+    monkeypatch.setattr(gathering, "_seeds", lambda plan: {})
+    monkeypatch.setattr(results, "claims_file", lambda name: ([], {"claims": []}))
+    gathered = []
+    monkeypatch.setattr("confee.rendering.report.render", lambda it: gathered.append(it) or "")
+    gathering.write(plan_of(), ["block", "ledger"])
+    assert gathered[0].shown == ["block"]
+    assert caught == ["block"]
+
+
+# --------------------------------------------------------------------------- in a browser
+
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update")  # fmt: skip
+SMOKE = Path(__file__).parents[1] / "results/smoke/report.html"
+USUAL = {"width": 1280, "height": 900}
+PATIENCE = 120_000
+"""Milliseconds that a busy machine is waited for."""
+
+
+def lacking(what: str) -> None:
+    """Skips a test, but fails it where all is to be checked."""
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(what)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    place = next(filter(None, map(shutil.which, NAMES)), None)
+    if place is None:
+        lacking(f"no browser to look with: none of {', '.join(NAMES)} is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=place, args=FLAGS, timeout=PATIENCE)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page as a browser shows it, and what it said and asked for meanwhile."""
+
+    def __init__(self, page, file: Path) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.heard = {
+            "console": lambda message: self.said.append(message.text),
+            "pageerror": lambda error: self.said.append(str(error)),
+            "request": lambda request: self.asked.append(request.url),
+        }
+        for event, listener in self.heard.items():
+            page.on(event, listener)
+        self.address = file.as_uri()
+        page.goto(self.address)
+
+    def leave(self) -> None:
+        for event, listener in self.heard.items():
+            self.page.remove_listener(event, listener)
+        self.page.emulate_media(media="null", color_scheme="null")
+        self.page.set_viewport_size(USUAL)
+        self.page.set_default_timeout(PATIENCE)
+
+    def open_all(self) -> None:
+        """All evidence."""
+        self.page.evaluate(
+            "for (const one of document.querySelectorAll('.more[aria-expanded=false]')) one.click()"
+        )
+
+    def claims(self) -> list[str]:
+        """Ids of the claims shown, in order."""
+        return self.page.eval_on_selector_all(
+            "#scoreboard > tbody", "all => all.filter(b => !b.hidden).map(b => b.id.slice(6))"
+        )
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    """One for all: a new one costs a browser more than all that a test does in it."""
+    with browser.new_context(viewport=USUAL) as context:
+        context.set_default_timeout(PATIENCE)
+        yield context.new_page()
+
+
+@pytest.fixture
+def visit(page, made, tmp_path):
+    """Opens the page made by hand, or another in its place."""
+    opened = []
+
+    def start(shown: str | Path = made) -> Visit:
+        file = shown if isinstance(shown, Path) else tmp_path / f"{len(opened)}.html"
+        if isinstance(shown, str):
+            file.write_text(shown)
+        opened.append(Visit(page, file))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.leave()
+
+
+# Checks. Each is also shown a page on which it must fail, below.
+
+
+def is_quiet_and_alone(seen: Visit) -> None:
+    seen.open_all()
+    seen.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    assert seen.said == []
+    assert {url for url in seen.asked if not url.startswith("data:")} == {seen.address}
+
+
+def shows_every_image(seen: Visit) -> None:
+    seen.open_all()
+    seen.page.wait_for_function("[...document.images].every(one => one.complete)")
+    widths = seen.page.eval_on_selector_all("img", "all => all.map(one => one.naturalWidth)")
+    assert widths
+    assert all(widths)
+
+
+def resolves_every_anchor(seen: Visit) -> None:
+    seen.open_all()
+    lost = seen.page.eval_on_selector_all(
+        'a[href^="#"]',
+        "all => all.map(a => decodeURIComponent(a.hash.slice(1)))"
+        ".filter(id => !document.getElementById(id))",
+    )
+    assert lost == []
+
+
+def fits_every_width(seen: Visit) -> None:
+    seen.open_all()
+    for width in (360, 768, 1280):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        over = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert over <= 0, f"{over} pixels too wide at {width}"
+
+
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+  const ground = (one) => {
+    for (; one; one = one.parentElement) {
+      const color = rgba(getComputedStyle(one).backgroundColor);
+      if (color[3] === 255) return color;
+    }
+    throw "no ground";
+  };
+  const found = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const text = [...one.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join("").trim();
+    if (!text || !one.checkVisibility() || one.matches("script, style")) continue;
+    const [a, b] = [light(rgba(getComputedStyle(one).color)), light(ground(one))];
+    found.push([(Math.max(a, b) + .05) / (Math.min(a, b) + .05), one.className, text.slice(0, 30)]);
+  }
+  return found;
+}"""
+
+
+def can_be_read(seen: Visit) -> None:
+    seen.open_all()
+    grounds = set()
+    for scheme in ("light", "dark"):
+        seen.page.emulate_media(color_scheme=scheme)
+        grounds.add(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        found = seen.page.evaluate(CONTRASTS)
+        assert sum("badge" in str(kind) for _, kind, _ in found) >= 5
+        faint = [one for one in found if one[0] < 4.5]
+        assert faint == [], scheme
+    assert len(grounds) == 2
+
+
+BOARD = """at => {
+  const claims = [...document.querySelectorAll("#scoreboard > tbody")];
+  const heads = [...document.querySelectorAll("#scoreboard > thead th")];
+  return [heads.map(head => head.getAttribute("aria-sort")),
+          claims.map(claim => claim.rows[0].cells[at].dataset.key), claims.map(claim => claim.id)];
+}"""
+
+
+def sorts(seen: Visit, act=lambda button: button.click()) -> None:
+    buttons = seen.page.locator("#scoreboard > thead button")
+    before = seen.page.evaluate(BOARD, 0)[2]
+    for at in (1, 2, 3, 4, 0):
+        for way in ("ascending", "descending"):
+            act(buttons.nth(at))
+            states, keys, claims = seen.page.evaluate(BOARD, at)
+            assert states == [way if i == at else None for i in range(5)]
+            known = [key if at == 4 else float(key) for key in keys if key != ""]
+            assert known == sorted(known, reverse=way == "descending"), (at, way)
+            assert len(set(known)) > 1
+            assert all(key == "" for key in keys[len(known) :]), "what has no number comes last"
+            assert sorted(claims) == sorted(before)
+    act(buttons.nth(0))
+    assert seen.page.evaluate(BOARD, 0)[2] == before
+
+
+def filters(seen: Visit, act=lambda button: button.click()) -> None:
+    all_of_them = seen.claims()
+    page = seen.page
+    holds, fails = (page.locator(f'[data-only="{name}"]') for name in ("holds", "fails"))
+
+    def found() -> str:
+        return page.locator("#found").inner_text()
+
+    act(holds)
+    assert holds.get_attribute("aria-pressed") == "true"
+    assert seen.claims() == ["hyque-rate/theory"]
+    assert found() == "1 of 5 claims"
+    act(fails)
+    assert seen.claims() == ["hyque-rate/theory", "hyque-floor"]
+    page.locator("#find").fill("FLOOR")
+    assert seen.claims() == ["hyque-floor"]
+    page.locator("#find").fill("no such words")
+    assert seen.claims() == []
+    assert page.locator(".nothing").is_visible()
+    page.locator("#find").fill("-0.379 theory")
+    assert seen.claims() == ["hyque-rate/theory"]
+    page.locator("#find").fill("")
+    act(holds)
+    act(fails)
+    assert seen.claims() == all_of_them
+    assert found() == "5 of 5 claims"
+
+
+def unfolds(seen: Visit, act=lambda button: button.click()) -> None:
+    button = seen.page.locator('[id="claim-hyque-floor"] .more')
+    evidence = seen.page.locator('[id="evidence-hyque-floor"]')
+    for state in ("false", "true", "false"):
+        assert button.get_attribute("aria-expanded") == state
+        assert evidence.is_visible() == (state == "true")
+        act(button)
+    assert evidence.locator(".see img").count() == 1
+
+
+CHECKS = (is_quiet_and_alone, shows_every_image, resolves_every_anchor, fits_every_width,
+          can_be_read, sorts, filters, unfolds)  # fmt: skip
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_browser_shows_that_the_page(visit, check):
+    check(visit())
+
+
+POLICY = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
+
+BROKEN = [
+    (is_quiet_and_alone, "<main>", '<main><img src="http://127.0.0.1:9/x.png">'),
+    (is_quiet_and_alone, '"use strict";', '"use strict"; missing();'),
+    (is_quiet_and_alone, "</body>", "<script>console.warn('odd')</script></body>"),
+    (shows_every_image, "data:image/svg+xml,", "data:image/svg+xml,AAAA"),
+    (resolves_every_anchor, 'id="figure-regret-T"', 'id="figure-regret"'),
+    (fits_every_width, "<main>", '<main><hr width="370">'),
+    (can_be_read, "--soft: #5a5852", "--soft: #949494"),
+    (can_be_read, "--note: #3a3218", "--note: #fff4d6"),
+    (can_be_read, ".holds { --fill: ", ".holds { --fill: #90c090; --old: "),
+    (sorts, "board.append", "board.contains"),
+    (sorts, '"ascending"><button type="button">', '"ascending"><button disabled>'),
+    (filters, "data-only", "data-any"),
+    (filters, 'data-verdict="holds"', 'data-verdict="fails"'),
+    (filters, 'replaceAll("\\u2212", "-")', "trim()"),
+    (unfolds, "evidence.hidden = !wanted", "evidence.hidden = false"),
+    (unfolds, "link.prepend(small)", "small.remove()"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "old", "new"), BROKEN)
+def test_a_check_fails_on_a_broken_page(visit, made, check, old, new):
+    assert old in made
+    # A page's policy would stop what was changed of it.
+    seen = visit(re.sub(POLICY, "", made).replace(old, new))
+    seen.page.set_default_timeout(500)
+    from playwright.sync_api import TimeoutError
+
+    with pytest.raises((AssertionError, TimeoutError)):
+        check(seen)
+
+
+def test_the_pages_own_policy_lets_nothing_out(visit, made):
+    hits = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self):
+            hits.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        picture = f'<img src="http://127.0.0.1:{server.server_port}/x.png">'
+        script = "<script>document.title = 'broken in'</script>"
+        foul = made.replace("<main>", f"<main>{picture}{script}")
+        without = re.sub(POLICY, "", foul)
+        for page, title, asked in (
+            (foul, "made-up · confee", []),
+            (without, "broken in", ["/x.png"]),
+        ):
+            seen = visit(page)
+            seen.page.wait_for_function("[...document.images].every(one => one.complete)")
+            assert (seen.page.title(), hits) == (title, asked)
+        server.shutdown()
+
+
+def press(key: str):
+    """Acts on a button as a keyboard does."""
+
+    def act(button) -> None:
+        button.focus()
+        button.press(key)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("check", "key"), [(sorts, "Enter"), (filters, "Space"), (unfolds, "Enter")]
+)
+def test_keys_do_what_clicks_do(visit, check, key):
+    check(visit(), press(key))
+
+
+def test_keys_reach_everything_in_the_order_of_the_page(visit):
+    page = visit().page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.locator(".skip").bounding_box()["x"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "claims"
+    page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges()")
+    reached = []
+    wanted = page.evaluate(
+        "[...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]"
+        ".filter(one => one.checkVisibility()).length"
+    )
+    page.locator(".skip").focus()
+    for _ in range(wanted):
+        seen = page.evaluate("""() => {
+          const one = document.activeElement;
+          const all = [...document.querySelectorAll("*")];
+          return [all.indexOf(one), getComputedStyle(one).outlineStyle, one.outerHTML.slice(0, 80)];
+        }""")
+        reached.append(seen)
+        page.keyboard.press("Tab")
+    assert [at for at, _, _ in reached] == sorted({at for at, _, _ in reached})
+    assert [html for _, outline, html in reached if outline == "none"] == []
+
+
+def test_a_link_to_a_claim_shows_it_though_it_was_filtered_out(visit):
+    seen = visit()
+    seen.page.locator('[data-only="holds"]').click()
+    seen.page.locator('#figure-regret-T a[href="#claim-hyque-floor"]').click()
+    seen.page.wait_for_function(
+        "!document.getElementById('evidence-hyque-floor').closest('[hidden]')"
+    )
+    assert len(seen.claims()) == 5
+
+
+def test_data_can_be_saved(visit):
+    page = visit().page
+    for selector, content in (
+        ('a[download="worst.csv"]', WORST.encode()),
+        ('#figure-regret-T a[download="regret-T.svg"]', b" ".join(SVG.splitlines())),
+    ):
+        with page.expect_download() as saved:
+            page.locator(selector).click()
+        assert Path(saved.value.path()).read_bytes() == content
+
+
+def test_paper_has_no_controls(visit):
+    page = visit().page
+    page.emulate_media(media="print")
+    for selector in (".filter", "nav", ".skip", ".enlarge"):
+        assert not page.locator(selector).first.is_visible(), selector
+    assert page.locator("#scoreboard .badge").first.is_visible()
+    assert page.locator("#figure-regret-T img").is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 29, 27)"
+
+
+def test_a_phone_enlarges_a_figure_in_its_box(visit):
+    page = visit().page
+    page.set_viewport_size({"width": 360, "height": 700})
+    box, button = page.locator(".picture").first, page.locator(".enlarge").first
+    width = "one => one.scrollWidth - one.clientWidth"
+    assert box.evaluate(width) == 0
+    button.click()
+    assert box.evaluate(width) > 100
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_without_the_script_all_can_be_read(browser, made, tmp_path):
+    (tmp_path / "page.html").write_text(made)
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto((tmp_path / "page.html").as_uri(), timeout=PATIENCE)
+        evidence = page.locator("#scoreboard .evidence").all()
+        assert len(evidence) == 5
+        assert all(one.is_visible() for one in evidence)
+        assert not page.locator(".filter").is_visible()
+
+
+def test_every_verdict_has_its_badge(visit):
+    page = visit().page
+    said = page.locator("#scoreboard td.verdict").all_inner_texts()
+    assert sorted(said) == sorted(f"{MARKS[name].glyph} {MARKS[name].word}" for name in OUTCOMES)
+
+
+def test_a_browser_shows_that_a_real_page_passes(visit):
+    if not SMOKE.is_file():
+        lacking('no page of a run: make figures OVERRIDES="experiment=smoke" makes one')
+    assert SMOKE.stat().st_size < 3e6
+    seen = visit(SMOKE)
+    for check in CHECKS[:5]:
+        check(seen)

@@ -1,0 +1,250 @@
+"""What the pictures of the sweeps, the parts of regret and the adversaries show and say."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import test_rendering
+from confee import theory
+from confee.rendering import caption, figure, numbers, style
+from confee.rendering.figures import axes, curves, decomposition, fits, horizon, landscape
+from test_rendering import experiment, legend_of
+
+MINUS = "\N{MINUS SIGN}"
+SETTINGS = {"uniform": "linear", "new": "episodic"}
+
+
+@pytest.fixture(scope="module")
+def few() -> SimpleNamespace:
+    return experiment(("hyque", "rexp3b", "new", "uniform", "oracle"))
+
+
+def changed(data: SimpleNamespace, **frames) -> SimpleNamespace:
+    return SimpleNamespace(**{**vars(data), **frames})
+
+
+# ------------------------------------------------------------------ regret against an axis
+
+
+def test_the_finding_says_whether_the_rate_is_inside_the_interval(few):
+    said = axes.finding(few.worst, few.points, "B", few.slopes)
+    law = (
+        f"$R/T$ falls as $B^{{-0.33}}$ [{MINUS}0.35, {MINUS}0.31], the rate's {MINUS}0.33 is inside"
+    )
+    assert said.startswith(f"HyQue's {law} the interval. Rexp3B's {law} the interval.")
+    assert said.endswith("The rate's exponent lies inside the interval of uniform and new.")
+    mine = few.slopes["policy"].isin(["hyque", "uniform"])
+    off = few.slopes.assign(
+        high=few.slopes["high"].mask(mine, -0.34), short=few.slopes["policy"] == "hyque"
+    )
+    said = axes.finding(few.worst, few.points, "B", off)
+    assert f"{MINUS}0.34] by a short fit, the rate's {MINUS}0.33 is outside the interval." in said
+    assert said.endswith("inside the interval of new and outside the interval of uniform.")
+
+
+def test_without_a_fit_it_says_from_what_to_what(few):
+    said = axes.finding(few.worst, few.points, "V", few.slopes[:0])
+    rows = curves.averaged(few.worst, few.points, "V", curves.per_round).curves
+    ends = rows[rows["label"] == "hyque"].sort_values("x")["y"].iloc[[0, -1]]
+    assert said.startswith(
+        f"HyQue's $R/T$ is {ends.iloc[0]:.2g} at $V$ = 0.5, {ends.iloc[1]:.2g} at 40; too few"
+    )
+    nothing = axes.finding(few.worst[:0], few.points, "V", few.slopes)
+    assert nothing == "No cell was played on the axis of $V$."
+
+
+def test_growth_is_the_exponent_less_the_rates(few):
+    slopes = few.slopes[few.slopes["axis"] == "T"]
+    assert slopes.empty or (slopes["rate"] == 0).all()
+    rows = [("hyque", -0.18, -0.23, -0.13), ("uniform", 0.0, 0.0, 0.0)]
+    slopes = pd.DataFrame(rows, columns=["policy", "exponent", "low", "high"])
+    slopes = slopes.assign(axis="T", part="upper", rate=-0.27, short=False)
+    said = horizon.finding(few.worst, few.points, slopes)
+    assert "over the upper half it grows as $T^{0.09}$ [0.04, 0.14], a flat line is outside" in said
+    assert (
+        "Rexp3B's regret over the rate is 1.5 at $T$ = $10^{5}$, 1.5 at $10^{7}$; too few" in said
+    )
+    assert said.endswith("A flat line lies outside the interval of uniform.")
+    side = horizon.draw(few.worst, few.points, slopes).axes[-1]
+    dashed = next(line for line in side.lines if line.get_linestyle() == "--")
+    assert set(np.round(dashed.get_xdata(), 12)) == {0.0}
+
+
+def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
+    alone = figure("regret-B", few)
+    setting = few.points["label"].map(SETTINGS).fillna("arms")
+    mixed = changed(few, points=few.points.assign(setting=setting))
+    fig = figure("regret-B", mixed)
+    titles = [ax.get_title(loc="left") for ax in fig.axes]
+    assert [title for title in titles if title] == ["arms", "linear bandits", "episodic MDPs"]
+    assert not any(ax.get_title(loc="left") for ax in alone.axes)
+    assert len(fig.axes) == len(alone.axes) + 2 * 3
+    wide = style.BOUND["linewidth"]
+    dotted = [line for ax in fig.axes for line in ax.lines
+              if line.get_color() == style.INK and line.get_linewidth() == wide]  # fmt: skip
+    assert len(dotted) == 1
+    table = curves.averaged(mixed.worst, mixed.points, "K", curves.per_round).curves
+    there = table.groupby("setting")[["guide", "bound"]].agg(lambda v: v.notna().all())
+    assert there.loc["arms"].all()
+    assert not there.drop("arms").any(axis=None)
+    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(mixed, "regret-B")
+
+
+def test_rows_stand_in_the_order_of_the_curves_ends(few):
+    key = figure("regret-B", few).axes[-2]
+    names = [text.get_text() for text in key.get_yticklabels()]
+    table = curves.averaged(few.worst, few.points, "B", curves.per_round).curves
+    last = table.sort_values("x").groupby("label")["y"].last().sort_values(ascending=False)
+    assert names == [fits.listed([label]) for label in last.index]
+
+
+def test_the_theorys_line_passes_through_where_the_fit_begins():
+    curve = pd.DataFrame({"label": "hyque", "x": 2.0 ** np.arange(8), "y": 3.0, "guide": 1.0})
+    curve["eligible"] = curve["x"] < 128
+    curve.loc[2, "y"] = 5.0  # seven enter, the upper half is the last five
+    assert set(curves._anchored(curve)) == {5.0}
+
+
+# ------------------------------------------------------------------ the parts
+
+
+def parts_of(data: SimpleNamespace) -> pd.DataFrame:
+    return decomposition.parts(data.regret, data.worst, data.points, data.choose)
+
+
+def with_budgets(data: SimpleNamespace) -> SimpleNamespace:
+    """Runs at the cells of the sweep of B too, where query rounds cost half of the regret."""
+    rows = data.worst.merge(data.points.loc[data.points["axis"] == "B", [*decomposition.CELL]])
+    rows = rows.drop_duplicates(decomposition.CELL)
+    rows = pd.concat([rows.assign(seed=seed) for seed in range(data.choose, data.choose + 2)])
+    rows = rows.assign(
+        regret_query=0.5 * rows["regret"], regret_error=0.4 * rows["regret"],
+        regret_drift=0.1 * rows["regret"], regret_no_data=0.0,
+    ).rename(columns={"gap": "adversary.gap"})  # fmt: skip
+    there = set(test_rendering.centre(data.points)["B"])
+    return changed(data, regret=pd.concat([data.regret, rows[~rows["B"].isin(there)]]))
+
+
+def test_parts_are_shown_at_the_centre_and_at_other_budgets(few):
+    assert list(decomposition.budgets(few.points)) == [150_000, 63_096, 500_000]
+    data = with_budgets(few)
+    table = parts_of(data).set_index(["budget", "label"])
+    for label, level in (("rexp3b", 1.5), ("hyque", None)):
+        here = table.loc[(150_000, label)]
+        np.testing.assert_allclose(here[["regret_query", "regret_error", "regret_drift"]],
+                                   here["sum"] * np.array([0.2, 0.9, -0.1]), rtol=1e-9)  # fmt: skip
+        assert level is None or here["sum"] == pytest.approx(level, rel=0.1)
+    assert table.loc[(500_000, "rexp3b"), "regret_query"] == pytest.approx(0.75)
+    fig = figure("decomposition", data)
+    assert [ax.get_title() for ax in fig.axes[1:]] == [
+        f"$B$ = {numbers.number(b)}" for b in (63096, 150_000, 500_000)
+    ]
+    assert fig.axes[2].get_xlim()[0] == pytest.approx(-0.1 / 1.2)  # the negative part
+    assert fig.axes[3].get_xlim()[0] == 0
+    assert "oracle: regret 0, not drawn" in [text for text, _ in legend_of(fig)]
+
+
+def test_the_finding_names_the_largest_part_and_what_moves_with_the_budget(few):
+    data = with_budgets(few)
+    said = decomposition.finding(data.regret, data.worst, data.points, data.choose)
+    assert "the error of idle rounds for HyQue, Rexp3B, uniform and new (75 %)" in said
+    assert "HyQue's share of the error of idle rounds goes 40 %, 75 %, 40 % as $B$ goes" in said
+    swapped = data.regret.rename(
+        columns={"regret_error": "regret_query", "regret_query": "regret_error"}
+    )
+    other = decomposition.finding(swapped, data.worst, data.points, data.choose)
+    assert "the largest part of regret is query rounds for" in other
+    empty = decomposition.finding(data.regret[:0], data.worst, data.points, data.choose)
+    assert empty == decomposition.NOTHING
+
+
+def test_the_interval_of_a_sum_is_of_the_seeds_alone():
+    """Phases that differ widen nothing; a cell with one seed has no interval."""
+    cell = {"label": "a", "K": 4, "B": 10_000, "V": 1.0, "regret_query": 0.0, "regret_error": 0.0,
+            "regret_drift": 0.0, "regret_no_data": 0.0}  # fmt: skip
+    rows = [{**cell, "T": T, "regret": level * theory.rate(4, T, 10_000, 1.0)}
+            for T, levels in ((20_000, (1, 2)), (30_000, (5, 6))) for level in levels]  # fmt: skip
+    table = decomposition._averaged(pd.DataFrame(rows))
+    assert table["sum"].item() == pytest.approx(3.5)
+    assert table["half"].item() == pytest.approx(numbers.t_quantile(2) * math.sqrt(0.25 * 2) / 2)
+    assert decomposition._averaged(pd.DataFrame(rows[:3]))["half"].isna().all()
+
+
+# ------------------------------------------------------------------ the landscape
+
+
+def test_the_landscape_says_who_hurts_whom_at_which_strength(few):
+    said = landscape.finding(few.regret, few.worst, few.points, few.choose)
+    everyone = "HyQue, Rexp3B, uniform and new"
+    assert said.startswith(
+        f"What hurts most at the centre: equal changes at strength 2 ({everyone})."
+    )
+    assert "The others take of HyQue's largest regret, at their worst: single jump 50 %." in said
+    mine = (few.regret["label"] == "rexp3b") & (few.regret["adversary"] == "single_jump")
+    louder = few.regret.assign(regret=few.regret["regret"].mask(mine, 4 * few.regret["regret"]))
+    other = landscape.finding(louder, few.worst, few.points, few.choose)
+    assert "at strength 2 (HyQue, uniform and new); single jump (Rexp3B)." in other
+    assert "Rexp3B's largest regret, at their worst: equal changes 50 %." in other
+    assert landscape.finding(few.regret[:0], few.worst, few.points, few.choose) == landscape.NOTHING
+
+
+def test_a_star_stands_at_what_was_chosen_and_shares_fill_the_map(few):
+    fig = figure("landscape", few)
+    ax = fig.axes[0]
+    stars = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines
+             if line.get_marker() == "*"]  # fmt: skip
+    assert stars == [(2, y) for y in range(4)]
+    shares = np.vstack([np.asarray(mesh.get_array()) for mesh in ax.collections[:1]])
+    np.testing.assert_allclose(shares, np.tile([0.25, 0.5, 1, 0.5], (4, 1)), rtol=1e-9)
+    said = [text.get_text() for text in ax.texts]
+    assert said[:2] == ["equal changes", "single jump"]
+    assert sum("\N{PLUS-MINUS SIGN}" in text for text in said) == 4
+    assert [text for text, _ in legend_of(fig)][-1] == "oracle: regret 0, not drawn"
+
+
+def test_kinds_without_a_strength_and_forms_have_columns_of_their_own(few):
+    jump = few.regret["adversary"] == "single_jump"
+    regret = few.regret.assign(**{
+        "adversary": few.regret["adversary"].mask(jump, "packed"),
+        "adversary.target": np.where(jump, np.where(few.regret["seed"] % 2, "hyque", "rexp3b"),
+                                     None)})  # fmt: skip
+    still = few.regret[jump & (few.regret["adversary.gap"] < 0.1)].assign(
+        **{"adversary": "random_walk", "adversary.gap": math.nan}
+    )
+    data = changed(few, regret=pd.concat([regret, still]))
+    texts = [text.get_text() for text in figure("landscape", data).axes[0].texts]
+    assert texts[:4] == ["equal changes", "packed for HyQue", "packed for Rexp3B", "random walk"]
+    said = landscape.finding(data.regret, data.worst, data.points, data.choose)
+    assert "random walk" in said
+
+
+# ------------------------------------------------------------------ many, and none
+
+
+@pytest.fixture(scope="module")
+def crowd() -> SimpleNamespace:
+    return experiment(("hyque", *(f"other_policy_{i}" for i in range(29))))
+
+
+@pytest.mark.parametrize("name", ["regret-T", "landscape", "decomposition"])
+def test_thirty_policies_are_drawn_without_a_clash(crowd, name):
+    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(crowd, name)
+
+
+@pytest.mark.parametrize("name", ["regret-B", "horizon", "landscape", "decomposition"])
+def test_each_has_a_caption_on_odd_data(few, name):
+    for case in ("one seed", "no regret", "no rows", "stationary"):
+        odd = changed(few, **test_rendering.CASES[case](few))
+        said = caption(name, odd)
+        assert said.count("$") % 2 == 0
+        assert "nan" not in said
+        assert len(said) > 100
+
+
+def test_a_legend_in_columns_is_as_wide_as_it_is_drawn():
+    assert style._legend_width(["a" * 30] * 4, 3) == pytest.approx(3 * (30 * 0.052 + 0.58))

@@ -1,0 +1,382 @@
+"""The scoreboard, the map of proofs and the tables of verdicts, from verdicts made by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from itertools import combinations, pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path as Line
+
+from confee import claims as registry
+from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.rendering import files, statements, style
+from confee.rendering.figures import proof_map, scoreboard
+from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
+from confee.rendering.tables import ledger, save, table1, to_csv
+from confee.rendering.verdicts import MARKS, NONE
+
+EXCESS = "excess of the exponent in K, margin 0.03"
+FIT = {"exponent": -0.31, "low": -0.35, "high": -0.27}
+
+
+def verdict(id: str, outcome: str, **given) -> Verdict:
+    """A verdict whose control failed as it must."""
+    said = {
+        "statement": "a claim", "place": "Section 1", "prediction": "K^(1/3) at most", "seeds": 4,
+        "measured": "B -0.30 [-0.40, -0.20], claimed <= -0.33; K +0.67 [+0.59, +0.75], claimed <= "
+        "+0.33; T at fixed B +0.23 [+0.15, +0.30], claimed <= +0.00",
+        "horizon": "T up to 1.38e+08, B 19x", "control": {"what": "uniform", "failed": True},
+        "interval": (0.26, 0.42), "interval_of": EXCESS,
+    }  # fmt: skip
+    return Verdict(id=id, verdict=outcome, **{**said, **given})
+
+
+def frame(verdicts) -> pd.DataFrame:
+    """As confee.workflow.pictures.Data.claims makes it."""
+    rows = [dataclasses.asdict(v) for v in verdicts]
+    table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Verdict)])
+    return table.assign(failed=[control.get("failed") for control in table["control"]])
+
+
+@pytest.fixture
+def every() -> pd.DataFrame:
+    """All claims of the ledger, with all outcomes, and the longest texts there may be."""
+    made = [verdict(id, OUTCOMES[i % len(OUTCOMES)]) for i, id in enumerate(registry.LEDGER)]
+    rest = {
+        1: {"measured": "B: no fit; V: no fit", "interval": None},
+        2: {"interval": (-3.0, 0.1)},
+        3: {"interval": (0.45, 2.0), "control": {"what": "uniform", "failed": False}},
+        4: {"interval": None, "interval_of": "", "control": {"what": "uniform", "failed": None},
+            "measured": "any T: 1186585 below B/2T and 21688 not below B/T of 3597055 phases; B | "
+            "2T: 0 below B/2T & 2915 not below B/T of 1505751 phases, 100 % with T_1 < 10^8"},
+        5: {"horizon": "any horizon (arithmetic, no runs)", "interval": None, "interval_of": "",
+            "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks, C in [0, 0.000559]"},
+        6: {"measured": "hyque_glm_ucb: B -0.178 [-0.205, -0.151], claimed <= -0.281",
+            "interval_of": "excess of the exponent of hyque_glm_ucb in B, margin 0.03"},
+    }  # fmt: skip
+    return frame(dataclasses.replace(v, **rest.get(i, {})) for i, v in enumerate(made))
+
+
+def judged(**outcomes) -> pd.DataFrame:
+    """Claims by id with underscores for hyphens and slashes."""
+    ids = {id.replace("-", "_").replace("/", "_"): id for id in registry.LEDGER}
+    return frame(verdict(ids[name], outcome) for name, outcome in outcomes.items())
+
+
+# ------------------------------------------------------------------ the graph
+
+
+def test_every_claim_speaks_of_a_statement_and_each_that_is_named_exists():
+    named = {id for statement in STATEMENTS.values() for id in statement.claims}
+    assert named == set(registry.LEDGER) == set(registry.CLAIMS)
+
+
+def test_arrows_join_statements_and_make_no_circle():
+    ends = [arrow[:2] for arrow in ARROWS]
+    assert {end for two in ends for end in two} == set(STATEMENTS)
+    assert len(set(ends)) == len(ends)
+    for name in STATEMENTS:
+        assert name not in premises(name)
+    assert all(arrow.place for arrow in ARROWS)
+    assert premises("Theorem C.1") == {"step 3 of C.2", "Lemma 4.8"}
+    assert {"Lemma 4.7", "Lemma 4.10", "Lemma B.3", "change tests"} < premises("Theorem 4.1")
+    assert "Theorem 5.1" not in premises("Theorem 4.1")
+
+
+def test_groups_part_the_ledger():
+    found = [statements.group(id) for id in registry.LEDGER]
+    assert set(found) == set(GROUPS)
+    words = [word for words in GROUPS.values() for word in words]
+    assert len(set(words)) == len(words)
+    assert statements.group("mine/own") == "Others"
+
+
+# ------------------------------------------------------------------ the map
+
+
+def boxes(fig) -> dict[str, FancyBboxPatch]:
+    """Name -> the box of its statement."""
+    ax = fig.axes[0]
+    found = [p for p in ax.patches if isinstance(p, FancyBboxPatch) and p.get_zorder() == 3]
+    return dict(zip(STATEMENTS, found, strict=True))
+
+
+def test_each_statement_wears_the_worst_verdict_on_it(every):
+    every = every[every["id"] != "counting-lemma"]
+    fig = proof_map.draw(every)
+    verdicts = dict(zip(every["id"], every["verdict"], strict=True))
+    for name, box in boxes(fig).items():
+        of_it = [verdicts[id] for id in STATEMENTS[name].claims if id in verdicts]
+        worst = next((outcome for outcome in MARKS if outcome in of_it), NONE)
+        assert to_hex(box.get_facecolor()).upper() == MARKS[worst].color
+    assert to_hex(boxes(fig)["Lemma E.1"].get_facecolor()) == "#ffffff"
+
+
+def test_arrows_from_what_fails_are_dashed():
+    fig = proof_map.draw(judged(density="fails", query_runs="holds"))
+    arrows = [p for p in fig.axes[0].patches if isinstance(p, FancyArrowPatch)]
+    dashed = [arrow.get_linestyle() != "-" for arrow in arrows]
+    assert dashed == [arrow.premise == "Lemma 4.6" for arrow in ARROWS]
+
+
+def test_the_map_is_laid_out_without_collisions(every):
+    fig = proof_map.draw(every)
+    fig.draw_without_rendering()
+    ax, found = fig.axes[0], boxes(fig)
+    places = {name: box.get_window_extent() for name, box in found.items()}
+    for (_, one), (_, other) in combinations(places.items(), 2):
+        assert not one.padded(-0.5).overlaps(other.padded(-0.5))
+    for name, box in places.items():
+        texts = [t for t in ax.texts if t.get_text() in (name, STATEMENTS[name].title)]
+        assert len(texts) == 2
+        for text in texts:
+            extent = text.get_window_extent()
+            assert box.x0 <= extent.x0 < extent.x1 <= box.x1, name
+            assert box.y0 <= extent.y0 < extent.y1 <= box.y1, name
+    for text in ax.texts:
+        extent = text.get_window_extent()
+        assert fig.bbox.contains(*extent.min), text
+        assert fig.bbox.contains(*extent.max), text
+    arrows = [p for p in ax.patches if isinstance(p, FancyArrowPatch)]
+    for arrow, patch in zip(ARROWS, arrows, strict=True):
+        shaft = patch.get_transform().transform_path(patch.get_path())
+        points = shaft.interpolated(20).vertices
+        for name, box in places.items():
+            if name not in arrow[:2]:
+                assert not Line(points).intersects_bbox(box.padded(-1), filled=False), arrow
+
+
+def test_the_map_counts_premises_from_the_data():
+    one = judged(hyque_rate_theory="fails", density="fails", idle_runs="fails",
+                 decomposition="holds", rexp3b_finite="undecided")  # fmt: skip
+    said = proof_map.finding(one)
+    total = len(premises("Theorem 4.1"))
+    assert f"Theorem 4.1 (fails) rests on {total} statements: 3 fail (Lemmas 4.4, 4.6; " in said
+    assert f"1 holds, {total - 4} no verdict." in said
+    assert "Theorem C.1 (no verdict) rests on 2 statements: 1 undecided, 1 holds." in said
+    assert "toy" not in said
+    other = proof_map.finding(one.assign(verdict="holds", horizon="toy horizon (T up to 1e+04)"))
+    assert f"Theorem 4.1 (holds) rests on {total} statements: 4 hold, " in other
+    assert "toy" in other
+    assert proof_map.finding(one[:0]).startswith("No claim")
+    proof_map.draw(one[:0]).draw_without_rendering()
+
+
+# ------------------------------------------------------------------ the scoreboard
+
+
+def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
+    ax = scoreboard.draw(every).axes[0]
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    for name, ids in ((g, [id for id in registry.LEDGER if statements.group(id) == g])
+                      for g in GROUPS):  # fmt: skip
+        rows = [heights[id] for id in ids]
+        assert rows == sorted(rows)
+        assert heights[name] < rows[0]
+    words = [text.get_text() for text in ax.texts]
+    for outcome in OUTCOMES:
+        shown = words.count(f"{MARKS[outcome].glyph} {MARKS[outcome].word}")
+        assert shown == (every["verdict"] == outcome).sum()
+    marks = [line for line in ax.lines if line.get_markersize() == 6.5]
+    assert [line.get_marker() for line in marks].count("s") == 2
+
+
+def test_nothing_on_the_scoreboard_is_clipped_or_meets(every):
+    fig = scoreboard.draw(every)
+    fig.draw_without_rendering()
+    found = [(t, t.get_window_extent()) for t in fig.axes[0].texts]
+    for text, extent in found:
+        assert fig.bbox.contains(*extent.min), text
+        assert fig.bbox.contains(*extent.max), text
+    rows: dict[float, list] = {}
+    for text, extent in found:
+        rows.setdefault(round(text.get_position()[1], 3), []).append(extent)
+    for extents in rows.values():
+        for left, right in pairwise(sorted(extents, key=lambda e: e.x0)):
+            assert left.x1 <= right.x0
+    assert min(text.get_fontsize() for text, _ in found) >= 6.5
+
+
+def intervals(ax) -> list:
+    return [x for x in ax.lines if x.get_linewidth() == 1.1 and len(x.get_xdata()) == 2]
+
+
+def test_an_interval_stands_where_it_is(every):
+    one = frame([verdict("hyque-rate/theory", "fails")])
+    ax = scoreboard.draw(one).axes[0]
+    segment = intervals(ax)[0]
+    assert list(segment.get_xdata()) == pytest.approx([scoreboard._across(x) for x in (0.26, 0.42)])
+    assert scoreboard._across(0.26) > scoreboard._across(0.03)
+    other = one.assign(interval_of="largest regret over the bound")
+    assert not intervals(scoreboard.draw(other).axes[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "$K^{0.67}$, claimed $K^{0.33}$"),
+        ({"interval_of": "excess of the exponent in T at fixed B, margin 0.03"},
+         "$T^{0.23}$ at fixed B, claimed $T^{0.00}$"),
+        ({"interval_of": "excess of the exponent in B, margin 0.03"},
+         "$B^{\N{MINUS SIGN}0.30}$, claimed $B^{\N{MINUS SIGN}0.33}$"),
+        ({"interval_of": "excess of the exponent in B, margin 0.03",
+          "measured": "B: no fit; T at fixed B +0.3 [+0.1, +0.4], claimed <= +0.0"}, "B: no fit"),
+        ({"prediction": "1/3 in K ln K"}, r"$(K\ln K)^{0.67}$, claimed $(K\ln K)^{0.33}$"),
+        ({"interval_of": "excess of the exponent of rexp3 in T=B, margin 0.03",
+          "measured": "hyque: T=B -0.1 [0, 0], claimed <= -0.2; rexp3: T=B -0.27 [-0.5, -0.0], "
+          "claimed <= -0.33"}, "Rexp3: $T^{\N{MINUS SIGN}0.27}$, claimed $T^{\N{MINUS SIGN}0.33}$"),
+        ({"interval_of": "exponent of the stale share in B, of one", "interval": (0.01, 0.03),
+          "prediction": "exponent of that share in B at most -0.333"},
+         "stale share: $B^{0.02}$, claimed $B^{\N{MINUS SIGN}0.33}$"),
+        ({"interval_of": "", "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks drawn "
+          "have such a run, C in [0, 0.000559]; more"}, "100% of 151 blocks drawn have such a run"),
+        ({"interval_of": "", "measured": "13 of 21 steps hold; all hold"}, "13 of 21 steps hold"),
+    ],
+)  # fmt: skip
+def test_what_was_measured_is_said_in_a_few_words(given, expected):
+    row = next(frame([verdict("density", "fails", **given)]).itertuples())
+    assert scoreboard.short(row) == expected
+
+
+def test_horizons_are_powers_of_ten():
+    assert scoreboard.horizon("T up to 1e+08, B 19x") == "$10^{8}$"
+    assert scoreboard.horizon("toy horizon (T up to 2e+04): says nothing") == "$10^{4.3}$"
+    assert scoreboard.horizon("any horizon (arithmetic, no runs)") == "any"
+
+
+def test_the_scoreboard_counts_verdicts_and_controls(every):
+    said = scoreboard.finding(every)
+    counts = every["verdict"].value_counts()
+    assert said.startswith(f"Of {len(every)} claims: {counts['fails']} fail, ")
+    assert (
+        f"{len(every) - 2} of {len(every)} controls failed as they must, 1 was not played" in said
+    )
+    assert said.endswith(f"not those of {registry.LEDGER[3]}.")
+    one = judged(density="fails")
+    assert scoreboard.finding(one) == (
+        "Of 1 claim: 1 fails. 1 of 1 controls failed as they must."
+    )  # fmt: skip
+    assert "No claim" in scoreboard.finding(one[:0])
+    scoreboard.draw(one[:0]).draw_without_rendering()
+
+
+@pytest.mark.parametrize("figure", [scoreboard, proof_map])
+def test_files_are_small(every, figure, tmp_path):
+    fig = figure.draw(every)
+    files.save(fig, tmp_path / "a.png", {"data": "0", "command": "c"})
+    assert (tmp_path / "a.png").stat().st_size < 150_000
+    assert '"data": "0"' in files.provenance(tmp_path / "a.png")
+    assert fig.get_size_inches()[0] == style.WIDTH
+
+
+def test_equal_verdicts_give_equal_bytes(tmp_path):
+    some = judged(density="fails", hyque_rate_theory="undecided", kl_bound="holds")
+    for copy in ("one", "two"):
+        files.save(scoreboard.draw(some), tmp_path / copy / "a.png", {})
+    one, two = ((tmp_path / copy / "a.png").read_bytes() for copy in ("one", "two"))
+    assert one == two
+
+
+# ------------------------------------------------------------------ the tables
+
+
+def slopes(*policies: str) -> pd.DataFrame:
+    rows = [(policy, axis, 0.3, 0.2, 0.4, "upper") for policy in policies for axis in "TBVK"]
+    return pd.DataFrame(rows, columns=["policy", "axis", "exponent", "low", "high", "part"])
+
+
+def rows_of_table(**given) -> Verdict:
+    """table-rows as it judges: a step a row, fits by policy."""
+    steps = (
+        {"step": "Besbes et al. 2014: rexp3, K", "outcome": "holds", "number": 0, "note": ""},
+        {"step": "Wei and Luo 2021: master, K", "outcome": "fails", "number": 1, "note": ""},
+        {"step": "Efroni et al. 2021: cbm_ucb, K", "outcome": "undecided", "number": None,
+         "note": "not played"},
+    )  # fmt: skip
+    numbers = {"rexp3": {"T=B": FIT, "V": {"points": 0}}, "controls": {}}
+    return verdict("table-rows", "fails", **{"steps": steps, "numbers": numbers, **given})
+
+
+def test_table_1_has_a_verdict_for_each_row():
+    made = [rows_of_table(), verdict("hyque-rate/theory", "undecided"),
+            verdict("lower-bound/measured", "consistent"),
+            verdict("lower-bound/algebra", "fails")]  # fmt: skip
+    table = table1.make(slopes("hyque"), frame(made))
+    assert list(table["Upper bound: verdict"]) == [
+        "holds",
+        "fails",
+        "not run",
+        "undecided",
+        "not run",
+    ]
+    assert list(table["Lower bound: verdict"]) == ["no claim"] * 3 + ["consistent"] * 2
+    measured = table.filter(like="Measured")
+    assert list(measured.iloc[0]) == ["-0.31 [-0.35, -0.27]", "no fit", "no fit", "no fit"]
+    assert set(measured.iloc[1]) == {"not run"}
+    assert set(measured.iloc[3]) == {"0.30 [0.20, 0.40]"}
+    said = table1.finding(slopes("hyque"), frame(made))
+    assert "Of 5 upper bounds: 1 fails, 1 undecided, 1 holds, 2 without a verdict" in said
+    assert "(what fails: Wei and Luo (2021))" in said
+    assert "The lower bound of this work: consistent; its printed proof: fails." in said
+    assert "$K^{0.30}$ [0.20, 0.40]" in said
+
+
+def test_a_row_of_a_vacuous_table_is_vacuous():
+    vacuous = frame([dataclasses.replace(rows_of_table(), verdict="vacuous")])
+    table = table1.make(slopes(), vacuous)
+    assert list(table["Upper bound: verdict"][:3]) == ["vacuous"] * 3
+    none = table1.finding(slopes(), vacuous[:0])
+    assert none == "No upper bound of the table was judged."
+    assert set(table1.make(slopes(), vacuous[:0])["Upper bound: verdict"]) == {"not run"}
+
+
+def test_the_ledger_says_all(every):
+    table = ledger.make(every)
+    assert list(table["Claim"]) == list(every["id"])
+    assert table.loc[0, "Predicted"] == "$K^{1/3}$ at most"
+    assert table.loc[0, "Control"] == "uniform: failed, as it must"
+    assert table.loc[3, "Control"] == "uniform: did not fail"
+    assert table.loc[4, "Control"] == "uniform: not played"
+    assert len(to_csv(table).splitlines()) == len(every) + 1
+    assert ledger.make(every[:0]).empty
+
+
+def test_powers_and_signs_become_formulas():
+    assert ledger.formulas("K^(1/3) V^(1/3) T / B^(1/3)") == "$K^{1/3}$ $V^{1/3}$ T / $B^{1/3}$"
+    assert ledger.formulas("B^+0.020, T^0.8. KL <= 2 eps^2") == (
+        r"$B^{+0.020}$, $T^{0.8}$. KL $\le$ 2 $\varepsilon^{2}$"
+    )
+    assert ledger.formulas("3 rho^ < 1") == "3 rho^ < 1"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
+    save(ledger.make(every), tmp_path / "c.tex", {"a": "b"}, ledger.READING, "tab:c")
+    save(ledger.make(every[:0]), tmp_path / "e.tex", {"a": "b"}, ledger.READING, "tab:e")
+    every.loc[every["id"] == "table-rows", "verdict"] = "undecided"
+    table = table1.make(slopes("hyque", "rexp3b", "master"), every)
+    save(table, tmp_path / "t.tex", {"a": "b"}, table1.READING, "tab:t")
+    (tmp_path / "doc.tex").write_text(
+        r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"
+        r"\begin{document}\input{t}\input{c}\input{e}\end{document}"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+
+
+def test_finite_numbers_alone_are_drawn():
+    assert scoreboard.excess((0.1, np.nan), EXCESS) is None
+    assert scoreboard.excess(None, EXCESS) is None
+    assert scoreboard.excess((0.1, 0.2), "share of runs") is None
+    assert scoreboard.excess([0.1, 0.2], EXCESS) == (0.1, 0.2)
