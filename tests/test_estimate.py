@@ -148,8 +148,13 @@ def test_stages_follow_each_other_and_take_what_they_took():
     made, _ = run_of()
     asked = [Asked("regret"), Asked("slopes"), Asked("claims")]
     assert seconds(made, asked, 8) == pytest.approx(60)
-    assert seconds(made, [Asked("figure", "block")]) == pytest.approx(estimate.A_STAGE)
-    assert "rough for block" in line(made, [*asked, Asked("figure", "block")], 1)
+    costs.keep("mine.block", cpu=30)
+    costs.keep("mine.report", cpu=5)
+    drawn = [*asked, Asked("figure", "block"), Asked("report")]
+    assert seconds(made, drawn, 8) == pytest.approx(65)  # the figure beside the claims
+    assert seconds(made, drawn, 1) == pytest.approx(95)
+    assert seconds(made, [Asked("figure", "pace")]) == pytest.approx(estimate.A_STAGE)
+    assert "rough for pace" in line(made, [*asked, Asked("figure", "pace")], 1)
 
 
 def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):

@@ -34,8 +34,8 @@ SNAKEMAKE = 5.0
 
 PRIOR = 0.01
 """So many records of a policy are outweighed by what is usual of others."""
-ORDER = (("kernels",), ("calibrate",), ("simulate",), ("regret",), ("slopes",))
-"""Rules that wait for each other; all others come after them."""
+ORDER = ("kernels", "calibrate", "simulate", "regret", "slopes", "", "album", "report")
+"""Rules that wait for each other; all others are in the place of the empty one."""
 PLAYED = {"calibrate", "simulate"}
 
 
@@ -149,9 +149,10 @@ def total(
     run: Run, known: Costs, asked: Sequence[Asked], cores: int, every_turn: bool = False
 ) -> float:
     """Seconds until all is made, stage after stage; `every_turn`: as if each were needed."""
-    stages = [[job for job in asked if job.rule in rules] for rules in ORDER]
-    stages.append([job for job in asked if not any(job.rule in rules for rules in ORDER)])
-    times = [[_time(run, known, job, every_turn) for job in jobs] for jobs in stages]
+    stages: dict[str, list[Asked]] = {rule: [] for rule in ORDER}
+    for job in asked:
+        stages[job.rule if job.rule in ORDER else ""].append(job)
+    times = [[_time(run, known, job, every_turn) for job in jobs] for jobs in stages.values()]
     return SNAKEMAKE + sum(max(sum(some) / cores, *some) for some in times if some)
 
 
@@ -162,15 +163,11 @@ def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:
     if job.rule not in PLAYED:
         return known.stage(job.name or job.rule, run.name)
     parts = [Part.of(one) for one in run.work.get(job.name, ())]
-    kinds = {part.what for part in parts}
-    return (
-        known.start
-        + known.load * len(kinds)
-        + sum(
-            known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
-            for part in parts
-        )
+    played = sum(
+        known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
+        for part in parts
     )
+    return known.start + known.load * len({part.what for part in parts}) + played
 
 
 def _rests_on(run: Run, known: Costs, asked: Sequence[Asked]) -> str:
