@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -174,12 +175,18 @@ def test_without_a_record_it_says_so():
     assert line(made, asked, 2).startswith("about 57 s on 2 free cores (rough: nothing")
 
 
+PART = dataclasses.asdict(Part("hyque", 1000.0))
+
+
 def test_damaged_records_are_passed_over():
     record("a", unit())
     for name, text in (
         ("b", "{"),
         ("c", '{"cpu": 1}'),
         ("d", json.dumps({"cpu": 1, "parts": [3]})),
+        ("e", json.dumps({"cpu": 5, "parts": [PART | {"most": 0}]})),
+        ("f", json.dumps({"cpu": 5, "parts": [PART | {"what": ["x"]}]})),
+        ("g", json.dumps({"cpu": 5, "parts": [PART | {"cpu": "1"}]})),
     ):
         (costs.FOLDER / f"{name}.json").write_text(text)
     assert list(costs.read()) == ["a"]

@@ -117,7 +117,7 @@ def test_long_runs_are_counted_against_the_lemma(data):
     said = runs.finding(data.schedules)
     assert said.startswith("At $B = T$, $T$ = $10^{7}$, 100% [99%, 100%] of 1000 draws of the last")
     assert f"the lemma allows {numbers.number(float(f'{lemma:.2g}'))}. It" in said
-    assert "blocks before the last, or more: 2 ($B = T^{0.8}$)" in said
+    assert "from so many blocks before the last on back: 2 ($B = T^{0.8}$)" in said
 
 
 def test_query_runs_are_claimed_for_small_budgets_alone(data):

@@ -19,7 +19,7 @@ from matplotlib.colors import to_rgb, to_rgba
 
 from confee import theory
 from confee.errors import ConfeeError
-from confee.rendering import figure, files, looks, numbers, style
+from confee.rendering import arguments, figure, files, looks, numbers, style
 from confee.rendering.cells import at, centre, chosen
 from confee.rendering.figures import axes, curves, decomposition, regimes
 from confee.rendering.figures.pace import orders
@@ -27,6 +27,7 @@ from confee.rendering.tables import save as save_table
 from confee.rendering.tables import table1, to_csv, to_latex, to_markdown
 from confee.rendering.tables.write import latex
 from confee.simulation.plan import Map
+from confee.workflow.pictures import fingerprint
 
 LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a_b=1,c$=2)")
 PHASES = (1.0, 1.4)
@@ -564,3 +565,24 @@ def test_decomposition_of_a_policy_without_spread(case):
     cells = runs.drop_duplicates("T")
     points = cells.assign(axis="T", point=1000, phase=range(len(cells)))
     assert decomposition.draw(runs, cells.assign(gap=0.5), points, 7).axes
+
+
+def test_the_hash_of_the_data_is_that_of_every_value(data):
+    """Which file was drawn from which numbers: another value, column or name is another hash."""
+    shown = arguments("regret-B", data)
+    first = fingerprint(shown)
+    assert fingerprint({**shown, "worst": data.worst.copy()}) == first
+    for column in ("regret", "label", "seeds"):
+        changed = data.worst.copy()
+        value = changed[column].iloc[-1]
+        changed.loc[changed.index[-1], column] = value + ("x" if column == "label" else value)
+        assert fingerprint({**shown, "worst": changed}) != first
+    assert fingerprint({**shown, "worst": data.worst.rename(columns={"se": "error"})}) != first
+    assert fingerprint({**shown, "axis": "T"}) != first
+    lists = pd.DataFrame({"steps": [[1], [2]]})
+    assert fingerprint({"claims": lists}) != fingerprint({"claims": lists[::-1]})
+
+
+def test_a_dollar_of_a_name_is_a_dollar_in_latex():
+    assert latex(looks.plain("a$b & c")) == r"a\$b \& c"
+    assert latex(r"\$a & $b$") == r"\$a \& $b$"

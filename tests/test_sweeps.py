@@ -153,7 +153,7 @@ def test_the_finding_names_the_largest_part_and_what_moves_with_the_budget(few):
     data = with_budgets(few)
     said = decomposition.finding(data.regret, data.worst, data.points, data.choose)
     assert "the error of idle rounds for HyQue, Rexp3B, uniform and new (75 %)" in said
-    assert "HyQue's share of the error of idle rounds goes 40 %, 75 %, 40 % as $B$ goes" in said
+    assert "Of HyQue's regret 40 %, 75 %, 40 % is the error of idle rounds at $B$ =" in said
     swapped = data.regret.rename(
         columns={"regret_error": "regret_query", "regret_query": "regret_error"}
     )
@@ -184,12 +184,17 @@ def test_the_landscape_says_who_hurts_whom_at_which_strength(few):
     assert said.startswith(
         f"What hurts most at the centre: equal changes at strength 2 ({everyone})."
     )
-    assert "The others take of HyQue's largest regret, at their worst: single jump 50 %." in said
+    assert (
+        "Of HyQue's largest regret the other kinds cause, at their worst: single jump 50 %." in said
+    )
     mine = (few.regret["label"] == "rexp3b") & (few.regret["adversary"] == "single_jump")
     louder = few.regret.assign(regret=few.regret["regret"].mask(mine, 4 * few.regret["regret"]))
     other = landscape.finding(louder, few.worst, few.points, few.choose)
     assert "at strength 2 (HyQue, uniform and new); single jump (Rexp3B)." in other
-    assert "Rexp3B's largest regret, at their worst: equal changes 50 %." in other
+    assert (
+        "Rexp3B's largest regret the other kinds cause, at their worst: equal changes 50 %."
+        in other
+    )
     assert landscape.finding(few.regret[:0], few.worst, few.points, few.choose) == landscape.NOTHING
 
 

@@ -315,10 +315,14 @@ class LogHandler(LogHandlerBase):
             rows.append((rule, str(count), why))
         rows.append(("total", str(sum(self.totals.values())), "dry run, nothing was made"))
         wide = max(len(row[0]) for row in rows)
-        if TOLD.time and self.asked:
-            rows.append(("time", "", TOLD.time(self.asked)))
         for rule, jobs, why in rows:
             self._say(f"{rule:<{wide}}  {jobs:>5}  {why}".rstrip())
+        if TOLD.time and self.asked:
+            try:
+                said = TOLD.time(self.asked)
+            except Exception as error:  # an estimate must not cost the table
+                said = f"not known: {type(error).__name__}: {error}"
+            self._say(f"{'time':<{wide}}  {'':>5}  {said}")
 
     def _line(self, stage: Stage, tail: str) -> str:
         wide = max(len(label) for label in LABELS.values())

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control, at_horizon
+from confee.claims.judging.verdict import (
+    FAILS,
+    HOLDS,
+    Verdict,
+    apply_control,
+    at_horizon,
+    fewest_seeds,
+)
 from confee.simulation.needs import Ask, Conf, Needs
 
 if TYPE_CHECKING:
@@ -68,7 +75,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         horizon=at_horizon(every["T"].max(), evidence.toy),
         control=mixed_proxies(runs),
         numbers={"largest_residual": largest, "stationary_drift_per_idle_round": bias},
-        seeds=int(every["seed"].nunique()),
+        seeds=fewest_seeds(every),
         why=f"largest residual {worst:.1e} against {TOLERANCE:g}, proxies {', '.join(played)}",
         evidence=("asked",),
     )

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import budget
-from confee.claims.judging.verdict import Verdict, apply_control, at_horizon
+from confee.claims.judging.verdict import Verdict, apply_control, at_horizon, fewest_seeds
 from confee.simulation.needs import Needs
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         control=budget.control(played, runs),
         numbers=numbers,
-        seeds=int(runs["seed"].nunique()),
+        seeds=fewest_seeds(runs),
         decide=decide,
         why=budget.reason(numbers, outcome),
         evidence=("regret", "asked"),

@@ -12,6 +12,7 @@ from confee.claims.judging.verdict import (
     Verdict,
     apply_control,
     at_horizon,
+    fewest_seeds,
 )
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
@@ -107,7 +108,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         control=_control(runs),
         numbers={"conversions": counted, "regret": _by_size(compared),
                  "discarding": _by_size(discarded)},
-        seeds=int(runs["seed"].nunique()),
+        seeds=fewest_seeds(runs),
         decide=_decide(count, counted, regret, compared),
         why=f"count {count} ({counted['largest']:.3g} B against 0.5 B), regret {regret} (limits of "
         f"{len(compared)} cells together at {1 - LEVEL:.0%}, against {MARGIN:g})",

@@ -13,6 +13,7 @@ from confee.claims.judging.verdict import (
     Verdict,
     apply_control,
     at_horizon,
+    fewest_seeds,
 )
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
@@ -75,7 +76,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         control=budget.control(played, runs),
         numbers={**counts, "largest_planned_over_B": planned},
-        seeds=int(runs["seed"].nunique()),
+        seeds=fewest_seeds(runs),
         decide=decide,
         why=budget.reason(counts, outcome),
         evidence=("regret", "asked"),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,11 +82,28 @@ def keep(name: str, parts: Sequence[Part] = (), cpu: float | None = None) -> Non
 def read() -> dict[str, tuple[float, list[Part]]]:
     """Name -> (CPU seconds, parts) of the latest records, those that can be read."""
     made: dict[str, tuple[float, list[Part]]] = {}
-    kept = sorted(FOLDER.glob("*.json"), key=lambda file: -file.stat().st_mtime)
+    kept = sorted(FOLDER.glob("*.json"), key=_age)
     for file in kept[:LATEST]:
         try:
             said: dict[str, Any] = json.loads(file.read_text())
-            made[file.stem] = float(said["cpu"]), [Part(**part) for part in said["parts"]]
+            made[file.stem] = float(said["cpu"]), [_checked(part) for part in said["parts"]]
         except (OSError, ValueError, KeyError, TypeError):
             continue  # a record is no result: without it the estimate rests on the others
     return made
+
+
+def _age(file: Path) -> float:
+    """Orders records, the latest first; one that is gone meanwhile comes last."""
+    try:
+        return -file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _checked(said: Mapping[str, Any]) -> Part:
+    """A part of a record. Raises TypeError or ValueError if it makes no sense."""
+    part = Part(**said)
+    sane = isinstance(part.what, str) and 0 < part.rounds < math.inf and 0 <= part.cpu < math.inf
+    if not (sane and part.turn >= 0 and 0 <= part.runs <= part.most and part.most >= 1):
+        raise ValueError(said)
+    return part

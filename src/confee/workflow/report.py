@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import platform
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +83,14 @@ def _bytes(file: Path) -> bytes:
 
 
 def _text(file: Path) -> str:
-    return _bytes(file).decode()
+    """Likewise, as text. Raises ConfeeError if it is none, or empty."""
+    try:
+        text = _bytes(file).decode()
+    except UnicodeDecodeError:
+        text = ""
+    if not text.strip():
+        raise ConfeeError(f"{file}: damaged; {REMAKE}")
+    return text
 
 
 # --------------------------------------------------------------------------- figures, tables, data
@@ -94,7 +102,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
 
     made = FIGURES / results.folder(plan).name / name
     kind = "csv" if name in TABLES else "svg"
-    content = _bytes(made.with_name(f"{name}.{kind}"))
+    content = _text(made.with_name(f"{name}.{kind}"))
     caption = _text(made.with_name(f"{name}.txt")).strip()
     how = reading(name)
     target = made.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
@@ -107,8 +115,8 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
         claims=recipe(name).claims,
         command=commands.snakemake(plan["overrides"], target, cores=2),
         frames=[frames[need].name for need in recipe(name).needs if need in frames],
-        svg=content if kind == "svg" else b"",
-        rows=list(csv.reader(io.StringIO(content.decode(), newline=""))) if kind == "csv" else (),
+        svg=content.encode() if kind == "svg" else b"",
+        rows=list(csv.reader(io.StringIO(content, newline=""))) if kind == "csv" else (),
     )
 
 
@@ -166,6 +174,8 @@ class Job:
         self.stage, self.what, self.made = stage, what, made
         (row,) = csv.DictReader(file.read_text().splitlines(), delimiter="\t")
         self.clock, self.cpu = float(row["s"]), float(row["cpu_time"])
+        if not (0 <= self.clock < math.inf and 0 <= self.cpu < math.inf):
+            raise ValueError(row)
 
 
 def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
@@ -199,8 +209,18 @@ def _jobs() -> Iterable[Job]:
         for timed in sorted((RESULTS / "logs" / stage).glob("*.tsv")):
             file = job_file(timed.stem)
             if file.is_file():
-                job = files.read_json(file, AGAIN, REMAKE)
-                yield from _read(stage, *_about(job, timed.stem), timed)
+                try:
+                    what = _about(files.read_json(file, AGAIN, REMAKE), timed.stem)
+                except (
+                    ConfeeError,
+                    ImportError,
+                    AssertionError,
+                    LookupError,
+                    TypeError,
+                    ValueError,
+                ):
+                    continue  # a job of another version: of times alone, which say what is unknown
+                yield from _read(stage, *what, timed)
 
 
 def _about(job: Mapping[str, Any], name: str) -> tuple[str, set[str]]:
@@ -230,5 +250,5 @@ def _read(stage: str, what: str, made: set[str], timed: Path) -> Iterable[Job]:
     """The job of a benchmark; none if it took no note (NA), or there is no such file."""
     try:
         yield Job(stage, what, made, timed)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
         return

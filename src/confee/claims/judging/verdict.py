@@ -316,6 +316,11 @@ def correct(verdicts: Iterable[Verdict], primary: Iterable[str]) -> list[Verdict
     return verdicts
 
 
+def fewest_seeds(runs: pd.DataFrame) -> int:
+    """Seeds of the cell that has fewest; columns label, K, T, B, V, seed."""
+    return int(runs.groupby(["label", "K", "T", "B", "V"])["seed"].nunique().min())
+
+
 def at_horizon(T: float, toy: bool, extra: str = "") -> str:
     """`T up to 1e+08`, with a warning for a toy experiment."""
     text = f"T up to {T:.3g}" + (f", {extra}" if extra else "")

@@ -104,7 +104,7 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
         if len(mine) > 1:
             part = (mine[list(PARTS)].max() - mine[list(PARTS)].min()).idxmax()
             course = ", ".join(f"{share:.0%}" for share in mine[part])
-            text += f" {looks.display(label)}'s share of {NAMES[part]} goes {course} as $B$ goes"
+            text += f" Of {looks.display(label)}'s regret {course} is {NAMES[part]} at $B$ ="
             text += f" {', '.join(map(numbers.number, mine['budget']))}."
     return text.replace("%", " %")
 

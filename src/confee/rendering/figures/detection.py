@@ -72,8 +72,8 @@ def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame)
     possible = sum(one < 1 for one in least)
     return (
         f"{text}HyQue was run up to $T$ = {_number(run['T'].max())}: one can fire in {possible} of "
-        f"its {len(cells)} settings. The lowest threshold there is {min(least):.3g}; a statistic "
-        "can reach 1."
+        f"its {len(cells)} combinations of $K$, $T$ and $B$ on the axes. The lowest threshold "
+        f"there is {min(least):.3g}; a statistic can reach 1."
     )
 
 

@@ -115,9 +115,9 @@ def first(labels: Collection[str]) -> list[str]:
 
 
 def others(fits: Mapping[str, Fit], labels: Collection[str], what: str) -> list[str]:
-    """A sentence on the other labels with a fit: in whose interval the theory's exponent lies."""
+    """A sentence on the others whose fit is not short: in whose interval the theory's exponent lies."""
     rest = set(labels) & set(fits) - set(first(labels))
-    there = [label for label in looks.ordered(rest) if not math.isnan(fits[label].rate)]
+    there = [x for x in looks.ordered(rest) if not (fits[x].short or math.isnan(fits[x].rate))]
     inside = [label for label in there if fits[label].holds]
     outside = [label for label in there if not fits[label].holds]
     words = [

@@ -104,7 +104,7 @@ def _same(one: float, other: float) -> bool:
 
 
 def _power(T: float) -> str:
-    return numbers.number(float(f"{T:.1g}")).strip("$")
+    return numbers.number(float(f"{T:.2g}")).strip("$")
 
 
 def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:

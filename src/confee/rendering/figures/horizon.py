@@ -14,8 +14,8 @@ READING = (
     "Left: worst-case regret over the rate $T(KV/B)^{1/3}$, flat where the rate holds; a point"
     " averages over cells whose horizons are cut at different places. Dotted: the lower bound."
     " Hollow: saturated or outside the range of a fit. Right: the exponent of the growth, fitted"
-    " over the upper half of the axis, dashed none; grey numbers rest on fewer points or a shorter"
-    " span than a verdict does. Bars are 95 % intervals."
+    " over the upper half of the axis, dashed: no growth; grey numbers rest on fewer points or a"
+    " shorter span than a verdict does. Bars are 95 % intervals."
 )
 
 

@@ -94,8 +94,8 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
         most = mine.loc[mine.groupby("kind")["y"].idxmax()].sort_values("y", ascending=False)
         parts = [f"{looks.kind_name(r.kind)} {100 * r.share:.0f} %" for r in most.itertuples()]
         if len(parts) > 1:
-            text += f" The others take of {looks.display(label)}'s largest regret, at their worst:"
-            text += f" {', '.join(parts[1:])}."
+            text += f" Of {looks.display(label)}'s largest regret the other kinds cause, at their"
+            text += f" worst: {', '.join(parts[1:])}."
     return text
 
 

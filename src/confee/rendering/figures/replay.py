@@ -73,7 +73,8 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     over = {one: _over(every[every["label"] == one]) for one in PAIR}
     return (
         f"Regret with the set, over that with the multiset: {'; '.join(said)}. The proof's "
-        f"explicit bound is passed at {over[MULTISET]} by the multiset, at {over[SET]} by the set."
+        f"explicit bound is exceeded at {over[MULTISET]} by the multiset, at {over[SET]} by the "
+        "set."
     )
 
 

@@ -75,7 +75,8 @@ def finding(schedules: pd.DataFrame, kind: str = "idle") -> str:
     if broken.empty:
         return (
             f"In none of the {len(last)} kinds of blocks at the largest horizons are {kind} runs "
-            "over $T/\\sqrt{B}$ rounds shown to be more frequent than the lemma allows."
+            "over $T/\\sqrt{B}$ rounds shown to be more frequent than the lemma allows at "
+            "$C = 1/2$, there. (A claim also asks whether they get rarer as $T$ grows.)"
         )
     worst = broken.assign(times=broken["p"] / broken["lemma"]).sort_values(["times", "order"])
     worst = worst.iloc[-1]
@@ -95,11 +96,13 @@ def _kept(last: pd.DataFrame) -> str:
         off = part.loc[part["p_high"] > part["lemma"], "back"]
         first[beta] = int(off.max()) + 1 if len(off) else 0
     said = [f"{back} ({numbers.budget(beta)})" for beta, back in first.items()]
-    return f"It is shown to hold only so many blocks before the last, or more: {', '.join(said)}."
+    return (
+        f"It is shown to hold only from so many blocks before the last on back: {', '.join(said)}."
+    )
 
 
 def _which(back: int) -> str:
-    return "last block" if back == 0 else f"block {back} before the last"
+    return "last block" if back == 0 else f"block that is {back} before the last"
 
 
 def _number(value: float) -> str:

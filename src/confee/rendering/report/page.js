@@ -83,7 +83,13 @@
   // ---- a link into the page shows what it points to
 
   const follow = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      return; // a link that is none
+    }
+    const target = document.getElementById(name);
     if (!target) return;
     if (claims.includes(target)) {
       if (target.hidden) {

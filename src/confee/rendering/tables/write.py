@@ -36,7 +36,7 @@ BREAK = r"\\{}"
 PAGE, LETTERS = 46, 105
 """Lines of a table that fit on a page of nine inches below a caption; letters in a line."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
-FORMULA = re.compile(r"(\$[^$]+\$)")
+FORMULA = re.compile(r"((?<!\\)\$[^$]+(?<!\\)\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -172,7 +172,8 @@ def _formula(part: str) -> str:
 
 def _text(part: str) -> str:
     signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
-    return "".join((SPECIAL | signs).get(letter, letter) for letter in part)
+    bare = part.replace(r"\$", "$")  # as looks.plain writes it
+    return "".join((SPECIAL | signs).get(letter, letter) for letter in bare)
 
 
 def save(
