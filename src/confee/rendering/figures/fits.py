@@ -115,7 +115,7 @@ def first(labels: Collection[str]) -> list[str]:
 
 
 def others(fits: Mapping[str, Fit], labels: Collection[str], what: str) -> list[str]:
-    """A sentence on the others whose fit is not short: in whose interval the theory's exponent lies."""
+    """A sentence on the others whose fit is not short: whose interval holds theory's exponent."""
     rest = set(labels) & set(fits) - set(first(labels))
     there = [x for x in looks.ordered(rest) if not (fits[x].short or math.isnan(fits[x].rate))]
     inside = [label for label in there if fits[label].holds]
