@@ -374,15 +374,19 @@ def test_worlds_are_what_they_say_and_meet_the_premise_at_every_round(one, world
             assert top[0] == pytest.approx(0.6)
 
 
+@cache
+def over_ucb1():
+    return jit.over(assumption.watch, __name__, **UCB1.calls)
+
+
 def test_over_ucb1_it_is_the_study_of_the_lemma():
     """The same kernel but for the algorithm, which near_stationary calls by other names; that one
     is tested against a plain second writing."""
-    kernel = jit.over(assumption.watch, __name__, **UCB1.calls)
     for world, gap in (("equal", 0.0), ("drop", 0.0), ("overtaken", 0.1), ("exchange", 0.0)):
         path, spent = assumption.nearly_still(UCB1, 2000, world, 0.5, gap, {"K": 3})
         rows = UCB1.setting.game.new_world(path)
         tops = np.append(path.mean.max(axis=1), 0.0)
-        mine = kernel(
+        mine = over_ucb1()(
             rows, assumption.new_ledger(), 3, 2.0, tops, spent, 2000, np.random.default_rng(5)
         )
         theirs = near_stationary.watch(rows, 3, 2000, 2.0, np.random.default_rng(5))
@@ -391,11 +395,10 @@ def test_over_ucb1_it_is_the_study_of_the_lemma():
 
 
 def test_rounds_with_more_variation_than_rho_are_not_looked_at():
-    kernel = jit.over(assumption.watch, __name__, **UCB1.calls)
     pieces = [assumption.Piece(1, 0.5), assumption.Piece(500, 0.1)]
     path = assumption.arms(pieces, 2000, 2)
     rows = UCB1.setting.game.new_world(path)
-    found = kernel(
+    found = over_ucb1()(
         rows, assumption.new_ledger(), 2, 2.0, np.array([0.5, 0.1, 0.0]), np.array([0.0, 0.4]),
         2000, np.random.default_rng(0),
     )  # fmt: skip

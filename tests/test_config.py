@@ -110,13 +110,6 @@ def test_equal_numbers_give_equal_configurations():
     assert len({tuple(u.file for u in run.plan.units) for run in plans}) == 1
 
 
-@pytest.mark.parametrize("name", config.conf_files("experiment"))
-def test_every_experiment_of_conf_is_valid(name):
-    run = Run({"overrides": f"experiment={name}"})
-    assert run.name == name
-    assert run.plan.everything
-
-
 @pytest.mark.parametrize("group", ["policy", "adversary"])
 def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
     from confee.policies import POLICIES
