@@ -19,6 +19,7 @@ main = workflow.is_main_process and not look
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.
     from confee.rendering import FIGURES, TABLES, VERDICTS, recipe
+    from confee.workflow import estimate
     from confee.workflow.jobs import stamp
     from confee.workflow.run import Run
 
@@ -27,7 +28,7 @@ try:
         runlock.hold()
     run.prepare(dry=not main)
     if workflow.is_main_process:
-        TOLD.time, TOLD.standing = run.time(workflow.resource_settings), run.read_on()
+        TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
         for label in run.experiment.unplayed:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
 except (ConfeeError, OSError) as error:

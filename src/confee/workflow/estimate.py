@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confee.workflow import costs
 from confee.workflow.costs import Part
@@ -132,6 +133,16 @@ class Costs:
         all_of_them = [cpu for other, (cpu, _) in self.records.items()
                        if other.startswith(f"{costs.KERNELS}.")]  # fmt: skip
         return own[0] if own else median(all_of_them or [A_KERNEL])
+
+
+def teller(run: Run, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:
+    """Tells how long jobs (rule, wildcard) take with Snakemake's `resources`."""
+
+    def said(jobs: Sequence[tuple[str, str]]) -> str:
+        at_once = resources.nodes or min(resources.cores, os.cpu_count() or 1)
+        return line(run, [Asked(*job) for job in jobs], at_once)
+
+    return said
 
 
 def line(run: Run, asked: Sequence[Asked], cores: int) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -295,17 +294,6 @@ class Run:
         width = console.width if console.is_terminal else 120
         for line in [*scoreboard.lines(verdicts(self.name), width), *self.read_on()]:
             console.print(line, soft_wrap=True, highlight=False, markup=False)
-
-    def time(self, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:
-        """Tells how long jobs (rule, wildcard) take with Snakemake's `resources`."""
-
-        def said(jobs: Sequence[tuple[str, str]]) -> str:
-            from confee.workflow import estimate
-
-            at_once = resources.nodes or min(resources.cores, os.cpu_count() or 1)
-            return estimate.line(self, [estimate.Asked(*job) for job in jobs], at_once)
-
-        return said
 
     def read_on(self) -> list[str]:
         """Where a finished run is to be read, as far as it is there."""
