@@ -58,7 +58,7 @@ BAD = [
     ("+plays.hyque.axes=[Q]", "plays.hyque.axes=Q: must be among T, B, V, K"),
     ("+plays.hyque.estimate=-1", "plays.hyque.estimate=-1: must be"),
     ("claims=[hyque]", "claims=hyque: unknown; known: hyque-rate/theory"),
-    ("figures=[pie]", "figures=pie: unknown; known: block"),
+    ("figures=[pie]", "figures=pie: unknown; known: scoreboard"),
     ("jobs.cells=0", "jobs.cells=0: must be"),
     ("experiment=tiny experiment=tiny", "experiment: given 3 times"),
     ("seeds.choose=${x}", "seeds.choose: Interpolation key 'x' not found"),

@@ -19,10 +19,12 @@ from confee.canonical import digest
 from confee.claims import CLAIMS, needs
 from confee.code import closure
 from confee.errors import ConfeeError
+from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import family, label_of
 from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow.jobs import do_job, job_file
+from confee.workflow.pictures import rests_on_verdicts
 from confee.workflow.results import clean, collect, runs
 from confee.workflow.run import Run
 
@@ -299,7 +301,7 @@ def test_nothing_slow_is_imported_that_is_not_needed():
     assert not plans & {"pandas", "scipy.stats", "statsmodels", "matplotlib", "seaborn"}
 
 
-def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
+def test_an_edited_claim_is_judged_and_shown_again_and_nothing_else_is_done(tmp_path):
     source = tmp_path / "src"
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
@@ -307,11 +309,13 @@ def test_an_edited_claim_is_judged_again_and_nothing_else_is_done(tmp_path):
         "print(json.dumps(Run({'overrides': 'experiment=smoke'}).keys))"
     )
     before = told(code, source, tmp_path)
+    shown = {name for name in (*FIGURES, *TABLES) if rests_on_verdicts(name)}
     for file in ("claims/kl_bound.py", "claims/judging/ratios.py"):
         edited = source / "confee" / file
         edited.write_text(edited.read_text() + "\n# edited\n")
         after = told(code, source, tmp_path)
-        assert {name for name in before if before[name] != after[name]} == {"claims"}
+        changed = {name for name in before if before[name] != after[name]}
+        assert changed == {"claims", "album", "report", *shown}
         before = after
 
 
