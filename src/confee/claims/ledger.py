@@ -26,7 +26,7 @@ READING = (
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")
 
-_STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
+STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
           "vacuous": "magenta"}  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _step_text(step: Mapping[str, Any]) -> str:
 
 def explain(v: Verdict, run: str) -> Group:
     """One claim in full, for a terminal. `run`: the command that settles it again."""
-    title = Text.assemble((v.id, "bold"), "  ", (v.verdict, _STYLE.get(v.verdict, "")))
+    title = Text.assemble((v.id, "bold"), "  ", (v.verdict, STYLE.get(v.verdict, "")))
     said = Table(box=None, show_header=False, pad_edge=False)
     said.add_column(style="dim", no_wrap=True)
     said.add_column(overflow="fold")
@@ -186,7 +186,7 @@ def explain(v: Verdict, run: str) -> Group:
         for step in v.steps:
             number = step.get("number")
             shown = "" if number is None else f"{number:.4g}"
-            style = _STYLE.get(step["outcome"], "")
+            style = STYLE.get(step["outcome"], "")
             outcome = Text(step["outcome"], style)
             steps.add_row(Text(step["step"]), outcome, shown, Text(step.get("note") or ""))
         parts += [Text(), steps]

@@ -171,13 +171,12 @@ def table(name: str, data: Any) -> pd.DataFrame:
 
 def caption(name: str, data: Any) -> str:
     """What a figure or a table shows, and how to read it: text with formulas between dollars."""
-    finding = getattr(_module(name), "finding", lambda **_: "")(**arguments(name, data))
-    return f"{finding} {reading(name)}".strip()
+    return f"{_module(name).finding(**arguments(name, data))} {reading(name)}"
 
 
 def reading(name: str) -> str:
     """How to read a figure or a table: the second part of its caption."""
-    return getattr(_module(name), "READING", "")
+    return _module(name).READING
 
 
 def arguments(name: str, data: Any) -> dict[str, Any]:

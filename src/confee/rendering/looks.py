@@ -112,7 +112,6 @@ PALETTE = ["#D55E00", "#009E73", "#0072B2", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """For things that are not policies (orders, adversaries): Okabe and Ito's, no yellow."""
 
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
-DASHES: list[Any] = [SOLID, LONG, DOT, DOTS]
 
 KINDS = {
     "switching": "equal changes",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy.special import stdtrit
@@ -15,17 +13,6 @@ from scipy.special import stdtrit
 def t_quantile(degrees: float) -> float:
     """Half width of a 95 % interval in standard errors; NaN without degrees of freedom."""
     return float(stdtrit(degrees, 0.975)) if degrees >= 1 else math.nan
-
-
-def t_interval(values: Any) -> tuple[float, float]:
-    """The 95 % t-interval of a mean; NaN when there is but one value."""
-    values = np.asarray(values, dtype=float)
-    n = len(values)
-    if n < 2:
-        return math.nan, math.nan
-    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    middle = float(np.mean(values))
-    return middle - half, middle + half
 
 
 def signed(value: float, digits: int = 2) -> str:

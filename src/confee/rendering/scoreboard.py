@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from confee.claims.judging.verdict import Verdict
+from confee.claims.ledger import STYLE
 from confee.rendering.verdicts import MARKS, counted
 
-STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
-         "vacuous": "magenta"}  # fmt: skip
 CONTROL = {True: ("✓", "failed"), False: ("×", "did not fail"), None: ("–", "none")}
 """What became of a control: in a narrow terminal, and where there is room."""
 ROOMY = 110

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import theory
+from confee import commands, theory
 from confee.canonical import digest
 from confee.claims.judging.verdict import Verdict
 from confee.rendering import TABLES, arguments, caption, figure, recipe, table
@@ -249,7 +249,7 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
     experiment = results.folder(plan).name
     about = {
         "data": fingerprint(arguments(name, data)),
-        "command": results.command(plan, f"figures/{experiment}/{name}.{suffix}"),
+        "command": commands.snakemake(plan["overrides"], f"figures/{experiment}/{name}.{suffix}"),
     }
     said = caption(name, data)
     for file in made:
@@ -277,7 +277,10 @@ def bind(plan: Mapping[str, Any], target: str) -> list[Path]:
 
     file = Path(target)
     said = {name: (file.parent / f"{name}.txt").read_text().strip() for name in plan["pictures"]}
-    about = {"data": digest(said), "command": results.command(plan, file.as_posix())}
+    about = {
+        "data": digest(said),
+        "command": commands.snakemake(plan["overrides"], file.as_posix()),
+    }
     files.write_text(file, album(said, about))
     return [file]
 

@@ -24,7 +24,7 @@ IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 def run_it(experiment: str) -> str:
     """How to make the results of an experiment."""
-    return f'run: snakemake --cores 2 --config overrides="experiment={experiment}"'
+    return f"run: {commands.snakemake(f'experiment={experiment}', cores=2)}"
 
 
 def read_plan(file: Path) -> dict[str, Any]:
@@ -37,11 +37,6 @@ def read_plan(file: Path) -> dict[str, Any]:
 
 def folder(plan: Mapping[str, Any]) -> Path:
     return RESULTS / plan["about"]["config"]["name"]
-
-
-def command(plan: Mapping[str, Any], target: str = "") -> str:
-    """What makes a target of this experiment again, or all of it: no cores, no paths, no `jobs`."""
-    return commands.snakemake(plan["overrides"], target)
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:

@@ -129,5 +129,4 @@ def others(fits: Mapping[str, Fit], labels: Collection[str], what: str) -> list[
 
 def listed(labels: Collection[str]) -> str:
     """A, B and C."""
-    names = [looks.display(label).replace(", ", " ") for label in labels]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return numbers.listed(looks.display(label).replace(", ", " ") for label in labels)

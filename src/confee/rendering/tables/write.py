@@ -16,6 +16,7 @@ import pandas as pd
 
 from confee.errors import ConfeeError
 from confee.rendering.files import origin
+from confee.rendering.words import FORMULA
 from confee.simulation.files import write_whole
 
 SPECIAL = {
@@ -36,7 +37,6 @@ BREAK = r"\\{}"
 PAGE, LETTERS = 46, 105
 """Lines of a table that fit on a page of nine inches below a caption; letters in a line."""
 QUOTIENT = re.compile(r"\(([^()]+) / ([^()]+)\)")
-FORMULA = re.compile(r"((?<!\\)\$[^$]+(?<!\\)\$)")
 INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -137,10 +137,9 @@ def _paragraphs(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
 
 def _breakable(text: str) -> str:
     """Lines may end inside a name: after an underscore, a slash, an equals sign."""
-    parts = re.split(r"(\$[^$]+\$)", text)
     return "".join(
-        part if part.startswith("$") else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
-        for part in parts
+        f"${part}$" if i % 2 else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
+        for i, part in enumerate(FORMULA.split(text))
     )
 
 
@@ -161,8 +160,8 @@ def latex(text: str) -> str:
     found = INTERVAL.match(text)
     if found:
         return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
-    parts = FORMULA.split(text)
-    return "".join(_formula(part) if FORMULA.fullmatch(part) else _text(part) for part in parts)
+    parts = enumerate(FORMULA.split(text))
+    return "".join(f"${_formula(part)}$" if i % 2 else _text(part) for i, part in parts)
 
 
 def _formula(part: str) -> str:
