@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import leaf, njit
+from confee.jit import njit
 from confee.policies import oful
 from confee.policies.base import Policy
 from confee.policies.d_ucb import discount

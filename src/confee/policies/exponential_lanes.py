@@ -1,4 +1,4 @@
-"""Exp3's weights for many runs at once: `confee.policies.exponential` with arrays [2, K, L] and sums
+"""Exp3's weights for many runs at once: `confee.policies.exponential` with arrays [2, K, L], sums
 [L], lane by lane the same numbers from the same draws."""
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def knowledge(cell: Cell, against: Opponent, path: Environment) -> Any:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that is about to be played: what its kernel gets, but for the world and the accounts."""
+    """A run that is about to be played: what its kernel gets, but for world and accounts."""
 
     against: Opponent
     seed: int

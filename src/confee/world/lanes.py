@@ -13,13 +13,12 @@ runs are played by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confee.jit import inlined, leaf
-from confee.world.game import BEST, MEANS, START, go_blind, new_ledger, new_world, turn
-from confee.world.path import Path
+from confee.world.game import BEST, LEDGER, MEANS, START, go_blind, new_ledger, new_world, turn
 from confee.world.streams import new_streams, uniform
 
 # Rows of `sums`: of regret, as in a ledger.
@@ -52,8 +51,8 @@ class Lanes(NamedTuple):
 SEGMENT, DATA_SEGMENT, LAST = range(3)
 
 
-def new_lanes(paths: Sequence[Path], generators: Sequence[np.random.Generator]) -> Lanes:
-    """Plays of `paths` (of one K and T) before their first round, with those streams."""
+def new_lanes(paths: Sequence[Any], generators: Sequence[np.random.Generator]) -> Lanes:
+    """Plays of `paths` (of arms, one K and T) before their first round, with those streams."""
     worlds = [new_world(path) for path in paths]
     ends = np.cumsum([len(world) for world in worlds])
     K, L = paths[0].mean.shape[1], len(paths)
@@ -72,7 +71,7 @@ def ledgers(lanes: Lanes, ledger: np.record) -> Iterator[np.record]:
     """Each lane's accounts, as a play by itself leaves them."""
     for lane in range(lanes.now.shape[1]):
         one = new_ledger()
-        for name in ledger.dtype.names:
+        for name in LEDGER.names or ():
             one[name] = ledger[name]
         for row, name in enumerate(SUMMED):
             one[name] = lanes.sums[row, lane]

@@ -8,6 +8,7 @@ over from a 32-bit one, if any: numpy keeps it for the next. PCG64 is O'Neill's 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -33,8 +34,7 @@ def new_streams(generators: Sequence[np.random.Generator]) -> np.ndarray:
     return streams
 
 
-@intrinsic
-def stepped(_, high, low, step_high, step_low):
+def _stepped(_, high, low, step_high, step_low):
     """(high, low) of the next state: there is no 128-bit integer in numba, but in LLVM there is."""
     word = types.uint64
 
@@ -48,6 +48,9 @@ def stepped(_, high, low, step_high, step_low):
         return context.make_tuple(builder, signature.return_type, halves)
 
     return types.UniTuple(word, 2)(word, word, word, word), generate
+
+
+stepped: Any = intrinsic(_stepped)
 
 
 @inlined
