@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import config, schema
+from confee import config, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -55,6 +55,7 @@ def request(values: Mapping[str, Any]) -> Request:
 
 def run(asked: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
     """Plays a request: one row a seed."""
+    jit.prepare()
     seeds = range(asked.runs.first_seed, asked.runs.first_seed + asked.runs.seeds)
     options = calibrated(asked.cell)
     return play_all(asked.cell, [asked.against], seeds, options, asked.accounting, tick)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from confee import __version__, extra
+from confee import __version__, extra, lean
 from confee.errors import ConfeeError
 
 
@@ -22,6 +22,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
+    lean.collect_rarely()
     try:
         chosen = _parser().parse_args(arguments)
         chosen.run(chosen)
@@ -136,15 +137,15 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
 
 
 def _list(chosen: Any) -> None:
+    if chosen.name is not None:
+        _explain(chosen.name)
+        return
     from confee import config
     from confee.claims import CLAIMS
     from confee.policies import POLICIES
     from confee.rendering import FIGURES
     from confee.world.adversaries import ADVERSARIES
 
-    if chosen.name is not None:
-        _explain(chosen.name)
-        return
     lines = [
         (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
         for p in POLICIES.values()

@@ -12,12 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException, OverrideParseException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from confee import extra, schema
 from confee.canonical import canonical
@@ -84,10 +78,16 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     for key in keys:
         if keys.count(key) > 1:
             raise ConfeeError(f"{key}: given {keys.count(key)} times; must be given once")
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
     GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            config = hydra_compose(name, overrides=[*overrides, *_search()])
+        with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            config = hydra.compose(name, overrides=[*overrides, *_search()])
             values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
@@ -130,6 +130,8 @@ def _own_keys(name: str) -> list[str]:
 
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     """Hydra's many lines, in one that names the key, the value and what is known."""
+    from hydra.errors import OverrideParseException
+
     text = str(error)
     unknown = re.search(r"Could not (?:find|load) '([\w/@.]+)/([^']*)'", text)
     if unknown:

@@ -21,10 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
-
 from confee.code import code_hash, source_file
 from confee.errors import ConfeeError
+from confee.lean import without
+
+with without("scipy"):  # of which numba wants no more than the version
+    import numba
 
 
 def _root() -> Path:
@@ -47,6 +49,14 @@ def _root() -> Path:
 ROOT = _root()
 # Both: numba reads the variable when it is imported, and again whenever the environment changes.
 os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(ROOT)  # type: ignore[attr-defined]
+
+
+def prepare() -> None:
+    """What numba imports at the first call of a kernel, but for scipy.linalg (0.3 CPU s): it only
+    wants to know whether that is there. A kernel that does linear algebra imports it itself."""
+    with without("scipy", "scipy.linalg"):
+        from numba.np import arraymath
+    arraymath._HAVE_BLAS = True
 
 
 @functools.cache

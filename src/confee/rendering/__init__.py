@@ -1,9 +1,8 @@
 """Figures and tables: pure functions of data frames, that know nothing of the workflow.
 
 `FIGURES` and `TABLES` name what there is; nothing is imported before something is drawn. In a
-notebook, call a module's own functions:
+notebook, call the functions of a figure's own module, one of `confee.rendering.figures`:
 
-    from confee.rendering.figures import regimes
     regimes.draw(worst, points)
 """
 

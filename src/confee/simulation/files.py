@@ -1,4 +1,8 @@
-"""Result files: written whole or not at all, and read only if they are what their name says."""
+"""Result files: written whole or not at all, and read only if they are what their name says.
+
+pyarrow is imported when it is used, and its `array`, `to_numpy` and `compute` are not: they import
+pandas, for 0.6 CPU s in each job.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,15 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 
 from confee.canonical import dumps
 from confee.errors import ConfeeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 METADATA, ROWS = b"confee", b"confee.rows"
 
@@ -61,27 +67,73 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any) -> None:
     """`rows` as parquet, with `about` (canonical JSON) in its metadata."""
+    import pyarrow as pa
+
     names = list(dict.fromkeys(name for row in rows for name in row))
-    table = pa.table({name: [row.get(name) for row in rows] for name in names})
-    write_arrow(path, table, about)
+    columns = [_column([row.get(name) for row in rows]) for name in names]
+    write_arrow(path, pa.Table.from_arrays(columns, names), about)
+
+
+def _column(values: Sequence[Any]) -> pa.Array:
+    """What pyarrow.array makes of `values`."""
+    import pyarrow as pa
+
+    there = [value for value in values if value is not None]
+    filled: list[Any]
+    if there and all(isinstance(value, str) for value in there):
+        filled = [(value or "").encode() for value in values]
+        ends = np.cumsum([0, *map(len, filled)], dtype=np.int32)
+        type, buffers = pa.string(), [ends, b"".join(filled)]
+    elif there and all(isinstance(v, int | float) and not isinstance(v, bool) for v in there):
+        filled = [0 if value is None else value for value in values]
+        whole = all(isinstance(value, int) for value in filled)
+        type, number = (pa.int64(), np.int64) if whole else (pa.float64(), np.float64)
+        buffers = [np.array(filled, number)]
+    else:
+        return pa.array(values)
+    valid = None
+    if len(there) < len(values):
+        valid = np.packbits([value is not None for value in values], bitorder="little")
+    found = [b if b is None else pa.py_buffer(b) for b in (valid, *buffers)]
+    return pa.Array.from_buffers(type, len(values), found)
 
 
 def rows_hash(table: pa.Table) -> bytes:
     """A hash of a table's content: parquet's own checks let one flipped bit in twenty pass."""
+    import pyarrow as pa
+
     text = hashlib.sha256()
     for name in table.column_names:
         column = table[name]
         text.update(f"{name}:{column.type}:{len(column)}:".encode())
-        text.update(column.is_valid().to_numpy().tobytes())
+        valid = [_valid(chunk) for chunk in column.chunks]
+        text.update(b"".join(one.tobytes() for one in valid))
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            text.update(column.fill_null(0).to_numpy().tobytes())
+            for chunk, there in zip(column.chunks, valid, strict=True):
+                text.update(np.where(there, _numbers(chunk), 0).tobytes())
         else:
             text.update("\0".join(map(str, column.to_pylist())).encode())
     return text.hexdigest().encode()
 
 
+def _valid(chunk: pa.Array) -> np.ndarray:
+    """Which entries are not null."""
+    if chunk.null_count in (0, len(chunk)):
+        return np.full(len(chunk), chunk.null_count == 0)
+    bits = np.frombuffer(chunk.buffers()[0], np.uint8)
+    return np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)].astype(bool)
+
+
+def _numbers(chunk: pa.Array) -> np.ndarray:
+    """The entries of a chunk of numbers, anything where they are null."""
+    kind = chunk.type.to_pandas_dtype()  # numpy's
+    return np.frombuffer(chunk.buffers()[1], kind)[chunk.offset :][: len(chunk)]
+
+
 def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
     """An arrow table as parquet, with `about` and the hash of its rows in its metadata."""
+    import pyarrow.parquet as pq
+
     table = table.replace_schema_metadata({METADATA: dumps(about).encode(), ROWS: rows_hash(table)})
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
@@ -91,6 +143,9 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
 
     Raises ConfeeError, naming the file, if it is missing or damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         table = pq.ParquetFile(path).read()
         said = table.schema.metadata or {}

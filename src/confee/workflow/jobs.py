@@ -151,6 +151,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     job = files.read_json(name, AGAIN, REMAKE)
     if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
+    jit.prepare()
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
