@@ -73,6 +73,10 @@ FIGURES: dict[str, Recipe] = {
         "Regret over the rate against T", BASICS, ("worst", "points", "slopes"), ("T",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
+    "decades": Recipe(
+        "Exponents in T, decade by decade", BASICS, ("slopes", "points"), ("T",),
+        claims=("hyque-rate", "rexp3b-rate"),
+    ),
     "landscape": Recipe(
         "The landscape of adversaries", WHY, ("regret", "worst", "points", "choose"),
     ),

@@ -306,7 +306,7 @@ class Run:
 
 def _grids(figure: str) -> bool:
     """Whether a figure shows the sweeps of the experiment's policies."""
-    needs, recipe = {"regret", "worst"}, FIGURES[figure]
+    needs, recipe = {"regret", "worst", "slopes"}, FIGURES[figure]
     return bool(needs & set(recipe.needs)) and not recipe.maps
 
 
