@@ -11,6 +11,7 @@ import sys
 from confee import runlock
 from confee.errors import ConfeeError
 from confee.workflow import captions
+from confee.workflow.told import VARIABLE, read
 from snakemake_logger_plugin_confee import TOLD
 
 # Only the run itself writes: not a look at it (-n, --report), nor a job of it on another machine.
@@ -19,15 +20,20 @@ main = workflow.is_main_process and not look
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.
     from confee.rendering import FIGURES, TABLES, VERDICTS, recipe
-    from confee.workflow import estimate
-    from confee.workflow.jobs import stamp
-    from confee.workflow.run import Run
 
-    run = Run(config)
-    if main:
-        runlock.hold()
-    run.prepare(dry=not main)
+    told = None if workflow.is_main_process else read()
+    if told is None:
+        from confee.workflow import estimate
+        from confee.workflow.run import Run
+
+        # Snakemake counts nodes where jobs run on other machines, and only there.
+        run = Run(config, remote=bool(workflow.resource_settings.nodes))
+        told = run.told
+        if main:
+            runlock.hold()
+        run.prepare(dry=not main)
     if workflow.is_main_process:
+        os.environ[VARIABLE] = run.told_file
         TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
         for label in run.experiment.unplayed:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
@@ -35,9 +41,9 @@ except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
 
 confee = f"{shlex.quote(sys.executable)} -m confee"
-results, figures = f"results/{run.name}", f"figures/{run.name}"
+results, figures = f"results/{told.name}", f"figures/{told.name}"
 if captions.asked_for():
-    config["captions"] = captions.captions(run.name, run.pictures, run.tables)
+    config["captions"] = captions.captions(told.name, told.pictures, told.tables)
 
 
 include: "workflow/rules/simulate.smk"
@@ -46,14 +52,27 @@ include: "workflow/rules/pictures.smk"
 include: "workflow/rules/report.smk"
 
 
+# On a cluster these stay here: they take seconds, and each would wait in the queue for the one before.
+localrules:
+    all,
+    clean,
+    regret,
+    slopes,
+    claims,
+    figure,
+    table,
+    album,
+    report,
+
+
 rule all:
     default_target: True
     input:
         f"{results}/claims.json",
         f"{results}/report.html",
-        expand(f"{figures}/{{name}}.pdf", name=run.pictures),
-        expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["csv", "md", "tex"]),
-        [f"{figures}/all.tex"] if run.pictures or run.tables else [],
+        expand(f"{figures}/{{name}}.pdf", name=told.pictures),
+        expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "md", "tex"]),
+        [f"{figures}/all.tex"] if told.pictures or told.tables else [],
 
 
 rule clean:

@@ -29,7 +29,7 @@ def unit(policy="ucb1", stage=CHOOSE, turn=0, **sizes):
 def run_of(*work, kernels=(), **more):
     """An experiment of one job a piece of work, and what Snakemake would run of it."""
     named = {f"job{i}": [one] for i, one in enumerate(work)}
-    made = SimpleNamespace(name="mine", work=named | more, kernels=set(kernels))
+    made = SimpleNamespace(name="mine", work=named | more, kernels=set(kernels), remote=False)
     return made, [Asked("simulate", name) for name in made.work]
 
 
@@ -173,6 +173,17 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
 def test_without_a_record_it_says_so():
     made, asked = run_of(unit(), Study("ages", {}, 50.0))
     assert line(made, asked, 2).startswith("about 57 s on 2 free cores (rough: nothing")
+
+
+def test_on_a_cluster_played_jobs_start_elsewhere_and_stages_share_these_cores(monkeypatch):
+    monkeypatch.setattr(estimate.os, "cpu_count", lambda: 2)
+    record("mine.pace", start=6)
+    made, asked = run_of(unit(), unit())
+    pictures = [Asked("figure", "pace")] * 4
+    here = seconds(made, asked, 100), seconds(made, pictures, 2)
+    made.remote = True
+    assert seconds(made, asked, 100) == pytest.approx(here[0] + estimate.A_REMOTE_JOB)
+    assert seconds(made, pictures, 100) == pytest.approx(here[1])
 
 
 PART = dataclasses.asdict(Part("hyque", 1000.0))

@@ -6,10 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from logging import ERROR, LogRecord
+from types import SimpleNamespace
 
 import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
 
 import fresh
+from snakemake_logger_plugin_confee import LogHandler
 
 TOY = """
 rule all:
@@ -106,6 +110,25 @@ def test_a_failure_shows_the_last_line_of_its_log_and_where_that_is(toy):
     assert lines[:2] == ["failed: simulate (i=1): confee: the cause", "        log: logs/a1.log"]
     assert "1 failed: simulate (i=1)" in lines[-1]
     assert len(lines) == 3
+
+
+CANCELLED = "SLURM-job '7' failed, SLURM status is: 'CANCELLED'"
+
+
+@pytest.mark.parametrize(
+    ("log", "said"), [("", CANCELLED), ("confee: the cause", f"confee: the cause ({CANCELLED})")]
+)
+def test_of_a_job_on_another_machine_the_executor_has_a_word_to_say(tmp_path, capsys, log, said):
+    (tmp_path / "rule.log").write_text(log)
+    (tmp_path / "slurm.log").write_text("slurmstepd: error: noise")
+    logs = [str(tmp_path / name) for name in ("rule.log", "slurm.log")]
+    message = f"{CANCELLED}. For further details see above."
+    record = LogRecord("", ERROR, "", 0, "", None, None)
+    record.__dict__ |= {"event": LogEvent.JOB_ERROR, "rule_name": "simulate", "jobid": 1,
+                        "shellcmd": "true", "log": logs, "rule_msg": message}  # fmt: skip
+    settings = SimpleNamespace(stdout=False, quiet=[], verbose=False, dryrun=False)
+    LogHandler(settings, None).emit(record)
+    assert capsys.readouterr().err.splitlines()[0] == f"failed: simulate: {said}"
 
 
 def test_keep_going_names_all_failures_at_the_end(toy):

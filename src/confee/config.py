@@ -215,6 +215,7 @@ class Jobs:
     shard: int = schema.whole(0, low=0)
     cells: int = schema.whole(24, low=1)
     queries: float = schema.real(1e8, above=0)
+    remote: float = schema.real(3e9, above=0)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ numba's cache notices an edit of a function's own file only: a cached kernel tha
 helper in another file would run the old code. So every version of a module and of what it imports
 has a folder of its own, and an edit compiles what it touches and nothing else. `CONFEE_CACHE` names
 the root; otherwise it is the user's cache folder, or a temporary one where that can't be written.
+In it each kind of CPU has its folders: on a cluster's shared disk one that compiles leaves alone
+what another is reading (numba numbers its files without a lock, whatever CPU they are for).
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -20,6 +23,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from llvmlite import binding
 
 from confee.code import code_hash, source_file
 from confee.errors import ConfeeError
@@ -46,7 +51,18 @@ def _root() -> Path:
     return Path(tempfile.mkdtemp(prefix="confee-"))
 
 
+def _cpu() -> str:
+    """The kind of CPU that numba compiles for here, by all that its cache tells them apart by."""
+    name = numba.config.CPU_NAME or binding.get_host_cpu_name()  # type: ignore[attr-defined]
+    features = numba.config.CPU_FEATURES  # type: ignore[attr-defined]
+    if features is None:
+        features = binding.get_host_cpu_features().flatten()
+    return f"{name}-{hashlib.sha256(features.encode()).hexdigest()[:8]}"
+
+
 ROOT = _root()
+HERE = ROOT / _cpu()
+HERE.mkdir(exist_ok=True)
 # Both: numba reads the variable when it is imported, and again whenever the environment changes.
 os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(ROOT)  # type: ignore[attr-defined]
 
@@ -62,7 +78,7 @@ def prepare() -> None:
 @functools.cache
 def folder(module: str) -> Path:
     """The cache folder of a module of confee, or of one's own beside it."""
-    made = ROOT / f"kernels-{code_hash([module])}"
+    made = HERE / f"kernels-{code_hash([module])}"
     made.mkdir(exist_ok=True)
     with contextlib.suppress(OSError):  # another user's, perhaps
         os.utime(made)  # its date says when it was last used, see `prune`
@@ -160,7 +176,8 @@ def prune(unused_days: float = 7) -> list[Path]:
     age alone decides, never which kernels are ours.
     """
     limit = time.time() - unused_days * 86400
-    old = [f for f in ROOT.glob("kernels-*") if f.stat().st_mtime < limit]
+    all_of_them = [*ROOT.glob("*/kernels-*"), *ROOT.glob("kernels-*")]  # these of earlier versions
+    old = [f for f in all_of_them if f.stat().st_mtime < limit]
     for unused in old:
         shutil.rmtree(unused, ignore_errors=True)
     return old

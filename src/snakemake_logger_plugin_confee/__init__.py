@@ -228,12 +228,16 @@ class LogHandler(LogHandlerBase):
             self.interrupted = True
             return
         logs = info["log"]
-        said = next(filter(None, map(last_line, logs)), "")
+        # An executor of other machines has a word to say, and adds its own log to the rule's.
+        there = (info["rule_msg"] or "").partition(". ")[0]
+        said = next(filter(None, map(last_line, logs[:1] if there else logs)), "")
         if killer:
             hint = ", often a sign of too little memory" if killer == "SIGKILL" else ""
             said = f"ended by {killer}{hint}" + (f"; last line of its log: {said}" if said else "")
         elif "MissingOutputException" in cause or not said:
-            said = compact(cause) if cause else "no message"
+            said = compact(cause) if cause else there or "no message"
+        if there and there not in said:
+            said += f" ({there})"
         self.failures.append(name)
         self._say(f"failed: {name}: {said}")
         if logs:

@@ -4,46 +4,46 @@
 
 rule regret:
     input:
-        due=run.due("regret"),
-        done=ancient(run.done),
+        due=told.due("regret"),
+        done=ancient(told.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/asked.parquet",
-        expand(f"{results}/studies/{{name}}.parquet", name=run.studies),
+        expand(f"{results}/studies/{{name}}.parquet", name=told.studies),
         f"{results}/points.csv",
         f"{results}/config.yaml",
-        run.note("regret"),
+        told.note("regret"),
     params:
-        key=run.keys["regret"],
+        key=told.keys["regret"],
     log:
         f"{results}/logs/regret.log",
     benchmark:
         f"{results}/logs/regret.tsv"
     shell:
-        "{confee} make-regret {run.plan_file} {params.key} 2> {log}"
+        "{confee} make-regret {told.plan_file} {params.key} 2> {log}"
 
 
 rule slopes:
     input:
-        due=run.due("slopes"),
+        due=told.due("slopes"),
         regret=f"{results}/regret.parquet",
     output:
-        run.measured,
-        run.note("slopes"),
+        told.measured,
+        told.note("slopes"),
     params:
-        key=run.keys["slopes"],
+        key=told.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
     benchmark:
         f"{results}/logs/slopes.tsv"
     shell:
-        "{confee} make-slopes {run.plan_file} {params.key} 2> {log}"
+        "{confee} make-slopes {told.plan_file} {params.key} 2> {log}"
 
 
 rule claims:
     priority: 1  # before the figures: a picture that fails should not cost the verdicts
     input:
-        due=run.due("claims"),
+        due=told.due("claims"),
         slopes=f"{results}/slopes.csv",
     output:
         f"{results}/claims.json",
@@ -53,12 +53,12 @@ rule claims:
             category=VERDICTS,
             labels={"shows": "Verdicts with their controls", "kind": "text"},
         ),
-        run.note("claims"),
+        told.note("claims"),
     params:
-        key=run.keys["claims"],
+        key=told.keys["claims"],
     log:
         f"{results}/logs/claims.log",
     benchmark:
         f"{results}/logs/claims.tsv"
     shell:
-        "{confee} make-claims {run.plan_file} {params.key} 2> {log}"
+        "{confee} make-claims {told.plan_file} {params.key} 2> {log}"

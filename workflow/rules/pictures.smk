@@ -12,17 +12,17 @@ def marked(path, kind):
 
 rule figure:
     input:
-        due=lambda at: run.due(at.name),
-        results=lambda at: run.rests_on(at.name),
+        due=lambda at: told.due(at.name),
+        results=lambda at: told.rests_on[at.name],
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
             marked(f"{figures}/{{name}}.svg", "figure"),
             f"{figures}/{{name}}.txt",
         ],
-        note=run.note("{name}"),
+        note=told.note("{name}"),
     params:
-        key=lambda at: run.keys[at.name],
+        key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
     benchmark:
@@ -30,21 +30,21 @@ rule figure:
     wildcard_constraints:
         name="|".join(FIGURES),
     shell:
-        "{confee} make-picture {run.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
+        "{confee} make-picture {told.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
 
 
 rule table:
     input:
-        due=lambda at: run.due(at.name),
-        results=lambda at: run.rests_on(at.name),
+        due=lambda at: told.due(at.name),
+        results=lambda at: told.rests_on[at.name],
     output:
         files=[
             marked(f"{figures}/{{name}}.csv", "table"),
             *multiext(f"{figures}/{{name}}", ".md", ".tex", ".txt"),
         ],
-        note=run.note("{name}"),
+        note=told.note("{name}"),
     params:
-        key=lambda at: run.keys[at.name],
+        key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
     benchmark:
@@ -52,20 +52,20 @@ rule table:
     wildcard_constraints:
         name="|".join(TABLES),
     shell:
-        "{confee} make-picture {run.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
+        "{confee} make-picture {told.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
 
 
 rule album:
     input:
-        due=run.due("album"),
-        figures=expand(f"{figures}/{{name}}.{{kind}}", name=run.pictures, kind=["pdf", "txt"]),
-        tables=expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["tex", "txt"]),
+        due=told.due("album"),
+        figures=expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
+        tables=expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
     output:
         file=f"{figures}/all.tex",
-        note=run.note("album"),
+        note=told.note("album"),
     params:
-        key=run.keys["album"],
+        key=told.keys["album"],
     log:
         f"{results}/logs/album.log",
     shell:
-        "{confee} make-album {run.plan_file} {params.key} {output.file} 2> {log}"
+        "{confee} make-album {told.plan_file} {params.key} {output.file} 2> {log}"

@@ -2,17 +2,17 @@
 
 rule report:
     input:
-        due=run.due("report"),
+        due=told.due("report"),
         claims=f"{results}/claims.json",
-        figures=expand(f"{figures}/{{name}}.{{kind}}", name=run.pictures, kind=["svg", "txt"]),
-        tables=expand(f"{figures}/{{name}}.{{kind}}", name=run.tables, kind=["csv", "txt"]),
+        figures=expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"]),
+        tables=expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"]),
     output:
         f"{results}/report.html",
-        run.note("report"),
+        told.note("report"),
     params:
-        key=run.keys["report"],
-        names=[*run.pictures, *run.tables],
+        key=told.keys["report"],
+        names=[*told.pictures, *told.tables],
     log:
         f"{results}/logs/report.log",
     shell:
-        "{confee} make-report {run.plan_file} {params.key} {params.names} 2> {log}"
+        "{confee} make-report {told.plan_file} {params.key} {params.names} 2> {log}"

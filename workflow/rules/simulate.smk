@@ -3,7 +3,7 @@
 
 rule kernels:
     output:
-        run.stamps or "results/jobs/none.compiled",
+        told.stamps or "results/jobs/none.compiled",
     log:
         f"{results}/logs/kernels.log",
     shell:
@@ -13,7 +13,7 @@ rule kernels:
 rule calibrate:
     input:
         job=ancient("results/jobs/{job}.json"),
-        kernel=ancient(stamp("hyque_calibrated")),
+        kernel=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
     output:
         "results/calibration/{job}.json",
     log:
@@ -27,7 +27,7 @@ rule calibrate:
 rule simulate:
     input:
         job=ancient("results/jobs/{job}.json"),
-        needs=lambda at: [ancient(file) for file in run.needs(at.job)],
+        needs=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
     output:
         temp(touch("results/jobs/{job}.done")),
     log:

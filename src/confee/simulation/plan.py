@@ -345,7 +345,7 @@ def plan(
     return made
 
 
-def groups(missing: Sequence[Unit], cells_per_job: int, cost_per_job: float) -> list[list[Unit]]:
+def groups(missing: Sequence[Unit], cells_per_job: float, cost_per_job: float) -> list[list[Unit]]:
     """Units in jobs: whole cells while they fit, at most `cells_per_job` cells and about
     `cost_per_job` queried rounds. The costliest come first, so that none ends the run alone.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from confee.errors import ConfeeError
 from confee.rendering.words import rst
-from confee.workflow.jobs import RESULTS
+from confee.workflow.told import RESULTS
 
 
 def asked_for() -> bool:

@@ -32,12 +32,16 @@ A_KERNEL = 5.0
 A_STAGE = 7.0
 SNAKEMAKE = 5.0
 """The start of Snakemake itself."""
+A_REMOTE_JOB = 8.0
+"""What a job on another machine costs beside: Snakemake is started there, twice."""
 
 PRIOR = 0.01
 """So many records of a policy are outweighed by what is usual of others."""
 ORDER = ("kernels", "calibrate", "simulate", "regret", "slopes", "", "album", "report")
 """Rules that wait for each other; all others are in the place of the empty one."""
 PLAYED = {"calibrate", "simulate"}
+AWAY = {"kernels", *PLAYED}
+"""What runs on other machines where there are some; see `localrules` of the Snakefile."""
 
 
 class Asked(NamedTuple):
@@ -163,8 +167,13 @@ def total(
     stages: dict[str, list[Asked]] = {rule: [] for rule in ORDER}
     for job in asked:
         stages[job.rule if job.rule in ORDER else ""].append(job)
-    times = [[_time(run, known, job, every_turn) for job in jobs] for jobs in stages.values()]
-    return SNAKEMAKE + sum(max(sum(some) / cores, *some) for some in times if some)
+    seconds = SNAKEMAKE
+    for rule, jobs in stages.items():
+        away = run.remote and rule in AWAY
+        times = [_time(run, known, job, every_turn) + A_REMOTE_JOB * away for job in jobs]
+        at_once = min(cores, os.cpu_count() or 1) if run.remote and not away else cores
+        seconds += max(sum(times) / at_once, *times) if times else 0
+    return seconds
 
 
 def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:

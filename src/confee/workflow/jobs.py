@@ -7,7 +7,7 @@ import importlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
-from confee.simulation.play import Row, play_all
+from confee.simulation.play import FEWEST, Row, play_all
 from confee.workflow import costs
+from confee.workflow.told import RESULTS
 from confee.world.adversaries import usual
 
-RESULTS = Path("results")
 REMAKE = "delete it and run snakemake again"
 AGAIN = "run snakemake again"
 
@@ -152,6 +152,9 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     jit.prepare()
+    study = job["kind"] == "study"
+    played = {said["name"] if study else said["cell"]["policy"] for said in job["units"]}
+    compile_lacking(sorted(played))  # none, but where this node's CPU is of another kind
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
@@ -190,21 +193,28 @@ def _kernels(name: str) -> Path:
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
-    """Plays a toy cell of each policy and a toy study: their kernels are in the cache then.
+    """Compiles what the stamps stand for, and writes them."""
+    names = {file: Path(file).stem.rpartition("-kernels-")[0] for file in stamps}
+    compile_lacking(names.values())
+    for file in stamps:
+        files.write_text(file, "")
+    jit.prune()
 
-    One process at a time, whatever checkout it is of.
-    """
-    with (jit.ROOT / "lock").open("a") as lock:
+
+def compile_lacking(names: Iterable[str]) -> None:
+    """Plays a toy cell of each policy and a toy study whose kernels are not in the cache, for CPUs
+    as this one: they are then. One process at a time, whatever checkout it is of."""
+    lacking = [name for name in names if not compiled(name).exists()]
+    if not lacking:
+        return
+    with (jit.HERE / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for file in stamps:
-            name = Path(file).stem.rpartition("-kernels-")[0]
+        for name in lacking:
             if not compiled(name).exists():
                 before = time.process_time()
                 _compile(name)
                 compiled(name).touch()
                 costs.keep(f"{costs.KERNELS}.{name}", cpu=time.process_time() - before)
-            files.write_text(file, "")
-    jit.prune()
 
 
 def _compile(name: str) -> None:
@@ -212,7 +222,8 @@ def _compile(name: str) -> None:
     if name in POLICIES:
         one = cell({"name": name}, **sizes)
         against = opponent({"name": usual(one.spec.setting)}, **sizes)
-        play_all(one, [against], [0], calibrated(one))
+        for runs in (1, FEWEST):  # by itself, and as lanes
+            play_all(one, [against], range(runs), calibrated(one))
     else:
         study = importlib.import_module(Study(name, {}).module)
         study.run(**study.SMALLEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,11 +24,12 @@ from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
 from confee.workflow.pictures import SHOWN, alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
+from confee.workflow.told import Told
 
 ALSO = (["confee.rendering.files"], ["confee.rendering.tables.write"])
 """What figures and tables are written by."""
 
-STUDY_SECONDS = 20.0
+STUDY_SECONDS, STUDY_SECONDS_REMOTE = 20.0, 300.0
 """Studies are cut into jobs of about so long."""
 
 
@@ -42,10 +44,12 @@ class Job(NamedTuple):
 class Run:
     """An experiment's plan, what of it is missing, and how Snakemake is to make it.
 
-    Raises ConfeeError for whatever is wrong with the configuration.
+    `remote`: its jobs run on other machines, where starting one is dear. Raises ConfeeError for
+    whatever is wrong with the configuration.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], remote: bool = False) -> None:
+        self.remote = remote
         self.experiment = e = config.experiment(_overrides(given))
         named = _known("claims", e.claims, claims.CLAIMS)
         self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
@@ -117,7 +121,8 @@ class Run:
 
     def _cut_jobs(self) -> None:
         how = self.experiment.jobs
-        bundles = groups(self.missing, how.cells, how.queries)
+        sizes = (math.inf, how.remote) if self.remote else (how.cells, how.queries)
+        bundles = groups(self.missing, *sizes)
         stages_of: dict[Any, dict[tuple, list[str]]] = {}
         for u in self.plan.everything:
             turns = stages_of.setdefault(u.game, {})
@@ -147,7 +152,8 @@ class Run:
             said = [u.describe() | {"after": []}]
             self._add("calibrate", {u.cell.policy}, said, file.stem)
             self.work[file.stem] = [u.cell]
-        for studies in _by_time(self.missing_studies):
+        longest = STUDY_SECONDS_REMOTE if self.remote else STUDY_SECONDS
+        for studies in _by_time(self.missing_studies, longest):
             said = [
                 {"name": s.name, "parameters": s.key["parameters"], "seconds": s.seconds}
                 for s in studies
@@ -248,9 +254,26 @@ class Run:
         made["album"] = digest(["album", [[name, made[name]] for name in shown], bound])
         return made
 
-    def due(self, stage: str) -> str:
-        """The input that tells Snakemake whether the files of a stage are still right."""
-        return stages.due(self.keys[stage]).as_posix()
+    @cached_property
+    def told(self) -> Told:
+        """What the rules ask of it."""
+        return Told(
+            name=self.name,
+            plan_file=self.plan_file,
+            keys=self.keys,
+            pictures=self.pictures,
+            tables=self.tables,
+            studies=self.studies,
+            measured=self.measured,
+            stamps=self.stamps,
+            done=self.done,
+            needs={name: self.needs(name) for name in self.jobs},
+            rests_on={name: self.rests_on(name) for name in (*FIGURES, *TABLES)},
+        )
+
+    @property
+    def told_file(self) -> str:
+        return job_file(f"told-{digest(self.told.text)}").as_posix()
 
     def rests_on(self, picture: str) -> list[str]:
         """The results that a figure or table is drawn from: none if it shows the code alone."""
@@ -260,10 +283,6 @@ class Run:
             f"results/{self.name}/{'claims.json' if rests_on_verdicts(picture) else 'slopes.csv'}"
         ]
 
-    def note(self, stage: str) -> str:
-        """The output beside the files of a stage."""
-        return stages.note(self.name, stage).as_posix()
-
     # ---------------------------------------------------------------------- on disk
 
     def prepare(self, dry: bool = False) -> None:
@@ -272,6 +291,7 @@ class Run:
         if not dry:
             _write(RESULTS / self.name / "plan.json", self.plan_text)
         _write(Path(self.plan_file), self.plan_text)
+        _write(Path(self.told_file), self.told.text)
         for name, job in self.jobs.items():
             _write(job_file(name), job.text)
             if not dry:  # its units are missing, so whatever said that it was done is wrong
@@ -356,14 +376,14 @@ def _turn(u: Unit) -> tuple[bool, int]:
     return u.stage == ESTIMATE, u.turn
 
 
-def _by_time(studies: Sequence[Study]) -> list[list[Study]]:
-    """Studies in jobs of about STUDY_SECONDS, the longest first."""
+def _by_time(studies: Sequence[Study], seconds: float) -> list[list[Study]]:
+    """Studies in jobs of about so many seconds, the longest first."""
     made: list[list[Study]] = []
     left = 0.0
     for study in sorted(studies, key=lambda s: -s.seconds):
         if left < study.seconds:
             made.append([])
-            left = STUDY_SECONDS
+            left = seconds
         made[-1].append(study)
         left -= study.seconds
     return made

@@ -15,17 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from confee.simulation import files
-from confee.workflow.jobs import RESULTS
+from confee.workflow.told import due, note
 
 LONG_AGO = 1_000_000_000
-
-
-def note(experiment: str, stage: str) -> Path:
-    return RESULTS / experiment / "made" / f"{stage}.json"
-
-
-def due(key: str) -> Path:
-    return RESULTS / "jobs" / f"{key}.due"
 
 
 def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> None:
