@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,14 @@ _KINDS = {"id": str, "verdict": str, "measured": str, "horizon": str, "control":
 def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
     """The verdicts of a claims.json, with the files they rest on for evidence.
 
-    Raises ValueError if it is of another version, KeyError or TypeError if it is damaged.
+    Raises ValueError if it is of another version, KeyError, TypeError, AttributeError, ValueError
+    or OverflowError if it is damaged.
     """
     if said["version"] != VERSION:
         raise ValueError(f"version={said['version']}: must be {VERSION}")
+    if not isinstance(overrides := said.get("overrides", ""), str):
+        raise TypeError(f"overrides={overrides}")
+    shlex.split(overrides)  # as commands that settle a claim again will
     verdicts: list[Verdict] = []
     for one in said["claims"]:
         for name, kind in _KINDS.items():

@@ -70,7 +70,7 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
 
     Raises ConfeeError naming what is unknown, missing or out of range: K <= B <= T, V >= 0.
     """
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = policy(_name(values, where, POLICIES))
     options: Any = schema.build(spec.options, values, where)
     checked = schema.build(Sizes, sizes)
@@ -83,7 +83,7 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
 
 def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
     """The label of a policy's conf: its id, with the options that differ from their defaults."""
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = policy(_name(values, where, POLICIES))
     return spec.label(schema.build(spec.options, values, where))
 
@@ -117,7 +117,7 @@ def opponent(conf: Mapping[str, Any], where: str = "adversary", **sizes: Any) ->
 
 
 def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = adversary(_name(values, where, ADVERSARIES))
     return spec, schema.build(spec.options, values, where)
 

@@ -13,10 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from confee import schema
 from confee.canonical import dumps
 from confee.errors import ConfeeError
 
 METADATA, ROWS = b"confee", b"confee.rows"
+SEAL = "sha256"
+"""The key of a JSON file's own hash."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
@@ -46,6 +49,13 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
 def check_writable(path: Path | str) -> None:
     """Raises ConfeeError now, not after the work, if `path` could not be written."""
     path = Path(path)
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ConfeeError(f"{schema.show(path)}: cannot be written: {reason}") from None
     if path.is_dir():
         raise ConfeeError(f"{path}: cannot be written: it is a folder")
     if not path.parent.is_dir():
@@ -117,5 +127,28 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
         raise ConfeeError(f"{path}: missing; {missing}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged; {remake}") from None
+
+
+def sealed(said: Mapping[str, Any]) -> str:
+    """`said` as JSON text that holds its own hash: see `read_sealed`."""
+    return _compact({**said, SEAL: _hash(said)}) + "\n"
+
+
+def read_sealed(path: Path | str, missing: str, remake: str) -> dict[str, Any]:
+    """What was sealed in a JSON file. Raises ConfeeError as `read_json` does, and if the content is
+    another than was written."""
+    said = read_json(path, missing, remake)
+    seal = said.pop(SEAL, None) if isinstance(said, dict) else None
+    if seal is None or seal != _hash(said):
+        raise ConfeeError(f"{path}: damaged, or of another version; {remake}")
+    return said
+
+
+def _compact(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _hash(said: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_compact(said).encode()).hexdigest()[:16]

@@ -155,7 +155,7 @@ class Run:
             self.work[self._add("study", {s.name for s in studies}, said)] = studies
 
     def _add(self, kind: str, kernels: set[str], units: list[Any], name: str = "") -> str:
-        text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
+        text = files.sealed({"kind": kind, "units": units})
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
         self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
         self.kernels |= kernels
@@ -199,7 +199,7 @@ class Run:
     def plan_text(self) -> str:
         everything = self.plan.everything
         scales = {calibration_file(u.cell) for u in everything if u.cell.spec.calibrated}
-        return dumps(
+        return files.sealed(
             {
                 "about": self.about,
                 "overrides": self.experiment.overrides,
