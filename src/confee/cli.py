@@ -176,7 +176,9 @@ def _explain(name: str) -> None:
     elif name in ADVERSARIES:
         package, one = "confee.world.adversaries", ADVERSARIES[name]
     else:
-        raise ConfeeError(f"list {schema.show(name)}: must be among {', '.join([*POLICIES, *ADVERSARIES])}")
+        raise ConfeeError(
+            f"list {schema.show(name)}: must be among {', '.join([*POLICIES, *ADVERSARIES])}"
+        )
     print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")

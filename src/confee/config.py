@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 import os
 import re
 import shlex
@@ -129,8 +131,37 @@ def _search() -> list[str]:
     if not extra.root() or not _own_conf().is_dir():
         return []
     for group in CONF_GROUPS:
-        conf_files(group)  # a name that is taken would be passed over
+        for file in conf_files(group).values():  # a name that is taken would be passed over
+            if file.is_relative_to(_own_conf()):
+                _check_own(file)
     return [f"hydra.searchpath=['file://{_own_conf()}']"]
+
+
+LONGEST = 10**5
+"""Values in a file of conf, its aliases written out."""
+
+
+def _check_own(file: Path) -> None:
+    """Raises ConfeeError if aliases make a small file stand for one that fills the memory, or if it
+    sets what is Hydra's."""
+    counted: dict[int, float] = {}
+
+    def values(node: Any) -> float:
+        if id(node) not in counted:
+            counted[id(node)] = math.inf  # if it is within itself
+            below = node.value if isinstance(node, yaml.CollectionNode) else []
+            counted[id(node)] = 1 + sum(
+                map(
+                    values, itertools.chain(*below) if isinstance(node, yaml.MappingNode) else below
+                )
+            )
+        return counted[id(node)]
+
+    found = yaml.compose(file.read_text(), yaml.SafeLoader)
+    if found and values(found) > LONGEST:
+        raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
+    if isinstance(found, yaml.MappingNode) and any(key.value == "hydra" for key, _ in found.value):
+        raise ConfeeError(f"{file}: hydra: no such key")
 
 
 def _key(override: str) -> str:

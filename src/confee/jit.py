@@ -4,6 +4,7 @@ numba's cache notices an edit of a function's own file only: a cached kernel tha
 helper in another file would run the old code. So every version of a module and of what it imports
 has a folder of its own, and an edit compiles what it touches and nothing else. `CONFEE_CACHE` names
 the root; otherwise it is the user's cache folder, or a temporary one where that can't be written.
+What lies there is code (numba pickles compiled functions): who can write to it can run programs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import functools
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 import types
@@ -33,15 +35,24 @@ def _root() -> Path:
     else:
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         candidates = [Path(home).expanduser() / "confee"]
-    candidates.append(Path(tempfile.gettempdir()) / f"confee-{os.getuid()}")
-    for root in candidates:
+    shared = Path(tempfile.gettempdir()) / f"confee-{os.getuid()}"
+    for root in (*candidates, shared):
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            root.mkdir(0o700 if root == shared else 0o777, parents=True, exist_ok=True)
+            if root == shared and not _ours(root):
+                continue
             with tempfile.TemporaryFile(dir=root):
                 return root
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix="confee-"))
+
+
+def _ours(folder: Path) -> bool:
+    """Whether it is this user's, no link, and nobody else can write to it. Its name in a temporary
+    folder can be guessed, so another user may have put kernels there."""
+    seen = folder.lstat()
+    return stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not seen.st_mode & 0o022
 
 
 ROOT = _root()

@@ -20,21 +20,21 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import cases
-from cases import CANARY, Case
-
 from confee import api, cli, config
 from confee.errors import ConfeeError
-from confee.policies import POLICIES
 from confee.workflow import jobs, results, stages
 from confee.workflow.run import Run
+from fuzz import cases
+from fuzz.cases import CANARY, Case
 
-SECONDS = 10.0
+SECONDS = 20.0
 """CPU time that a case may take."""
 MEMORY = 2 << 30
 """Bytes of address space that a case may add."""
-MINI = ("experiment=tiny name=mini grid.T=[1e3] centre.T=1e3 ~policies.hyque_calibrated ~plays.hyque_calibrated "
-        "~policies.hyque ~policies.rexp3b jobs.cells=1 claims=[lower-bound/measured] figures=[block]")  # fmt: skip
+MINI = (
+    "experiment=tiny name=mini grid.T=[1e3] centre.T=1e3 ~policies.hyque_calibrated "
+    "~plays.hyque_calibrated ~policies.hyque ~policies.rexp3b jobs.cells=1 claims=[lower-bound/measured] figures=[block]"
+)
 FOLDER = "mini.claims"
 """Of that experiment."""
 
@@ -88,7 +88,11 @@ class Bench:
         for name in run.pictures + run.tables:
             Path("figures", run.name).mkdir(parents=True, exist_ok=True)
             Path("figures", run.name, f"{name}.txt").write_text("A caption.\n")
-        for group, name in (("policy", "hyque"), ("adversary", "switching"), ("experiment", "tiny")):
+        for group, name in (
+            ("policy", "hyque"),
+            ("adversary", "switching"),
+            ("experiment", "tiny"),
+        ):
             own = Path("extra/conf", group, f"own{group}.yaml")
             own.parent.mkdir(parents=True)
             own.write_text((config.conf_folder() / group / f"{name}.yaml").read_text())
@@ -147,6 +151,7 @@ class Bench:
         before = time.process_time()
         with _limited(), _captured(out, err), warnings.catch_warnings():
             warnings.simplefilter("always")
+            warnings.showwarning = lambda *said: print(f"warning: {said[0]}", file=sys.stderr)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
                 perform()
@@ -231,7 +236,13 @@ class Bench:
                     case _:
                         main("simulate", cases.CELL[0], f"adversary={file.stem}", *cases.CELL[2:])
         elif file.suffix == ".csv" and own[0] != "results":
-            main("simulate", "policy=uniform", "adversary=trace", f"adversary.file={file}", *cases.CELL[2:])
+            main(
+                "simulate",
+                "policy=uniform",
+                "adversary=trace",
+                f"adversary.file={file}",
+                *cases.CELL[2:],
+            )
         elif file.name == "regret.parquet":
             _library(lambda: api.load(FOLDER))
         elif name in self.units:
@@ -285,7 +296,7 @@ def as_the_snakefile_does(given: dict[str, Any]) -> None:
 
 def with_values(values: Any, call: Callable[..., None], *arguments: Any) -> None:
     """`call` where conf says `values`, whatever the overrides."""
-    with mock.patch.object(config, "compose", lambda *_: copy.deepcopy(values)):
+    with mock.patch.object(config, "compose", side_effect=lambda *_: copy.deepcopy(values)):
         call(*arguments)
 
 
@@ -298,8 +309,15 @@ def _library(call: Callable[[], Any]) -> None:
 
 
 def _call(parts: tuple[tuple[str, Any], ...]) -> None:
-    given: dict[str, Any] = {"policy": "uniform", "adversary": "switching", "K": 2, "T": 2000, "B": 400,
-                             "V": 2, "seeds": 2}  # fmt: skip
+    given: dict[str, Any] = {
+        "policy": "uniform",
+        "adversary": "switching",
+        "K": 2,
+        "T": 2000,
+        "B": 400,
+        "V": 2,
+        "seeds": 2,
+    }
     given |= dict(parts)
     api.simulate(given.pop("policy"), given.pop("adversary"), **given)
 

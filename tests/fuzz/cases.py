@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import json
 import math
 import random
 import re
@@ -42,9 +41,9 @@ class Case(NamedTuple):
 
 NUMBERS = (
     "nan", "-nan", "inf", "-inf", ".nan", ".inf", "-.inf", "1e400", "-1e400", "1e-400", "5e-324",
-    "1e308", "-0.0", "0", "-1", "1", "0.5", "1e15", "1000000000000001e3", "9" * 400, "-" + "9" * 400,
-    str(2**63), str(-(2**63) - 1), "0x10", "1_000", "1e4.5", "1e", "e5", "1.2.3", "00012", "+3",
-    "1e9", "1e12", "1.0000000000000002",
+    "1e308", "-0.0", "0", "-1", "1", "0.5", "1e15", "1000000000000001e3", "9" * 400,
+    "-" + "9" * 400, str(2**63), str(-(2**63) - 1), "0x10", "1_000", "1e4.5", "1e", "e5", "1.2.3",
+    "00012", "+3", "1e9", "1e12", "1.0000000000000002",
 )  # fmt: skip
 WORDS = (
     "true", "false", "null", "", "''", '""', "abc", "ABC", "none", "None", "???", "%s", "{}", "[]",
@@ -58,7 +57,9 @@ NESTED = (
     "{a:" * 300 + "1" + "}" * 300, "[" + ",".join(["1"] * 400) + "]", "[T,T]", "[a,a]", "['']",
     "[1,2,3,{a:[b]}]",
 )  # fmt: skip
-TORN = ("[", "]", "{", "}", "(", ")", "[1,2", "1,2]", "{a:1", "a}", "'", '"', "'a", 'a"', "a'b", "[}")
+TORN = (
+    "[", "]", "{", "}", "(", ")", "[1,2", "1,2]", "{a:1", "a}", "'", '"', "'a", 'a"', "a'b", "[}",
+)  # fmt: skip
 HYDRA = (
     "1,2", "a,b", "choice(1,2)", "choice()", "range(1,3)", "interval(0,1)", "glob(*)", "glob([a])",
     "sort(3,2)", "shuffle(1,2)", "tag(a,1)", "int(3.5)", "int(x)", "float(3)", "str(3)", "bool(x)",
@@ -69,9 +70,10 @@ HYDRA = (
     "${hydra:runtime.cwd}", "${now:%Y}", "${python_version:}", "${${T}}", "x${T}y", "${self}",
 )  # fmt: skip
 HOSTILE = (
-    f"!!python/object/apply:os.system ['touch {CANARY}']", f"$(touch {CANARY})", f"`touch {CANARY}`",
-    f"; touch {CANARY};", f"' ; touch {CANARY} ; '", f"__import__('os').system('touch {CANARY}')",
-    "{_target_:os.system}", f"{{_target_:os.system,command:'touch {CANARY}'}}", "<script>",
+    f"!!python/object/apply:os.system ['touch {CANARY}']", f"$(touch {CANARY})",
+    f"`touch {CANARY}`", f"; touch {CANARY};", f"' ; touch {CANARY} ; '",
+    f"__import__('os').system('touch {CANARY}')", "{_target_:os.system}",
+    f"{{_target_:os.system,command:'touch {CANARY}'}}", "<script>",
 )  # fmt: skip
 ODD = NUMBERS + WORDS + NESTED + TORN + HYDRA + HOSTILE
 
@@ -86,14 +88,15 @@ PLAIN = (
 """Values of Python's own: what YAML or a caller may hand over."""
 
 KEYS = (
-    "", " ", ".", "..", "a", "K", "k", "t", "T ", "seed", "Seeds", "seeds.", ".seeds", "seeds..choose",
-    "_self_", "defaults", "_target_", "_convert_", "_recursive_", "policies.hyque._target_", "0",
-    "grid.T[0]", "grid.T.0", "grid.0", "hydra", "hydra.run.dir", "hydra/job_logging", "hydra.job.chdir",
-    "hydra.searchpath", "hydra.verbose", "policy@", "@policies.x", "policy@policies", "policy@policies.",
-    "policy@policies.x@y", "policy@_global_", "adversary@family.hyque", "experiment@x", "/policy",
-    "a/b", "a:b", "a-b", "a b", "é", "数", "x" * 3000, "a.b.c.d.e.f", "${T}", "policies.${x}", "*",
-    "seeds[choose]", "seeds.'choose'", '"seeds"', "\x00", "\x1b[1m", "\u202e", "__class__", "keys",
-    "items", "get", "policies.keys", "$(touch canary)", "-", "--config", "policies.hyque.name",
+    "", " ", ".", "..", "a", "K", "k", "t", "T ", "seed", "Seeds", "seeds.", ".seeds",
+    "seeds..choose", "_self_", "defaults", "_target_", "_convert_", "_recursive_",
+    "policies.hyque._target_", "0", "grid.T[0]", "grid.T.0", "grid.0", "hydra", "hydra.run.dir",
+    "hydra/job_logging", "hydra.job.chdir", "hydra.searchpath", "hydra.verbose", "policy@",
+    "@policies.x", "policy@policies", "policy@policies.", "policy@policies.x@y", "policy@_global_",
+    "adversary@family.hyque", "experiment@x", "/policy", "a/b", "a:b", "a-b", "a b", "é", "数",
+    "x" * 3000, "a.b.c.d.e.f", "${T}", "policies.${x}", "*", "seeds[choose]", "seeds.'choose'",
+    '"seeds"', "\x00", "\x1b[1m", "\u202e", "__class__", "keys", "items", "get", "policies.keys",
+    "$(touch canary)", "-", "--config", "policies.hyque.name",
 )  # fmt: skip
 
 
@@ -145,7 +148,7 @@ def keys_of_experiments() -> dict[str, list[Any]]:
     made |= {f"+at.{a}.{b}": values for a in ("T", "V", "Q") for b, values in sizes.items()}
     for axis, values in sizes.items():
         lists = [[v] for v in values] + [values[:2], [1e3, 1e3], [2e3, 1e3]]
-        made[f"grid.T" if axis == "T" else f"+grid.{axis}"] = lists
+        made["grid.T" if axis == "T" else f"+grid.{axis}"] = lists
     made |= dict(ranged(config._Map, "+maps.m."))
     made |= {"+maps.m": [
         {"K": [2], "T": [1e3], "beta": [0.8], "V": [2]},
@@ -176,12 +179,40 @@ def keys_of_experiments() -> dict[str, list[Any]]:
     made |= {f"+adversary@family.{label}": [*ADVERSARIES, "swiching", "", "a/b"]
              for label in ("x", "hard")}  # fmt: skip
     made |= dict(ranged(config._Top, "")) | dict(ranged(Accounting, ""))
-    made["name"] = ["a", "a" * 300, "cells", "a/b", "..", "a.claims", "-a", "é", "a b", "A", "con\n"]
+    made["name"] = [
+        "a",
+        "a" * 300,
+        "cells",
+        "a/b",
+        "..",
+        "a.claims",
+        "-a",
+        "é",
+        "a b",
+        "A",
+        "con\n",
+    ]
     made["claims"] = [[id] for id in CLAIMS] + [[], ["hyque-rate"], list(CLAIMS)[:3], None]
     made["figures"] = [[id] for id in FIGURES] + [[], ["pie"], "block", None]
     made["experiment"] = ["smoke", "tiny", "bar", "", "Tiny", "../tiny", "tiny.yaml", "floor"]
-    gone = ("seeds", "centre", "grid", "grid.T", "policies", "family", "policies.hyque", "name", "jobs",
-            "family.hard", "centre.K", "claims", "toy", "policies.hyque.name", "nope", "maps")  # fmt: skip
+    gone = (
+        "seeds",
+        "centre",
+        "grid",
+        "grid.T",
+        "policies",
+        "family",
+        "policies.hyque",
+        "name",
+        "jobs",
+        "family.hard",
+        "centre.K",
+        "claims",
+        "toy",
+        "policies.hyque.name",
+        "nope",
+        "maps",
+    )
     return made | {f"~{key}": [None] for key in gone}
 
 
@@ -191,8 +222,20 @@ def keys_of_cells() -> dict[str, list[Any]]:
     made = dict(ranged(Sizes, "")) | dict(ranged(config.Runs, "")) | dict(ranged(Accounting, ""))
     made["policy"] = [*POLICIES, "hyqe", "Hyque", "../hyque", "hyque.yaml", ""]
     made["adversary"] = [*ADVERSARIES, "swiching", "Switching", ""]
-    made["output"] = ["a.parquet", "nowhere/a.parquet", "a.csv", ".parquet", "results", "", "x" * 300
-                      + ".parquet", "a\x00.parquet", "é.parquet", 3, True, ["a.parquet"]]  # fmt: skip
+    made["output"] = [
+        "a.parquet",
+        "nowhere/a.parquet",
+        "a.csv",
+        ".parquet",
+        "results",
+        "",
+        "x" * 300 + ".parquet",
+        "a\x00.parquet",
+        "é.parquet",
+        3,
+        True,
+        ["a.parquet"],
+    ]
     for name in ("hyque", "rexp3b", "ucb1", "glr_ucb", "sw_ucb"):
         made |= dict(ranged(POLICIES[name].options, "policy."))
     for name in ("switching", "random_walk", "sinusoid", "trace", "hard", "linear_switching"):
@@ -247,10 +290,14 @@ def scrambled(rng: random.Random, text: str) -> str:
         at = rng.randrange(len(text) + 1)
         new = rng.choice(string.punctuation + " \t\n\x00éT0")
         text = rng.choice(
-            (text[:at] + text[at + 1 :], text[:at] + new + text[at:], text[:at] + text[at:].swapcase(),
-             text[:at] + text[at - 1 :], text[:at] + text[at + 1 : at + 2] + text[at : at + 1]
-             + text[at + 2 :])
-        )  # fmt: skip
+            (
+                text[:at] + text[at + 1 :],
+                text[:at] + new + text[at:],
+                text[:at] + text[at:].swapcase(),
+                text[:at] + text[at - 1 :],
+                text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :],
+            )
+        )
     return text
 
 
@@ -316,7 +363,9 @@ def change(rng: random.Random, values: Any, own: Mapping[str, list[Any]] | None 
     path = rng.choice(list(places(values)))
     how = rng.choice(("set", "set", "set", "set", "drop", "rename", "add"))
     if how == "rename":
-        return Change(path, how, rng.choice((1, None, True, 0.5, "x", "", "Name", "数", "a.b", "T")))
+        return Change(
+            path, how, rng.choice((1, None, True, 0.5, "x", "", "Name", "数", "a.b", "T"))
+        )
     if how == "drop":
         return Change(path, how, None)
     value = rng.choice(PLAIN)
@@ -367,7 +416,9 @@ def edited(data: bytes, edits: tuple[Edit, ...]) -> bytes:
             case "cut":
                 data = data[:i]
             case "flip":
-                data = data[:i] + bytes([data[i] ^ content[0]]) + data[i + 1 :] if data[i:] else data
+                data = (
+                    data[:i] + bytes([data[i] ^ content[0]]) + data[i + 1 :] if data[i:] else data
+                )
             case "put":
                 data = data[:i] + content + data[i:]
             case "lose":
@@ -378,13 +429,16 @@ def edited(data: bytes, edits: tuple[Edit, ...]) -> bytes:
 
 
 WHOLE = (
-    b"", b"\n", b"null", b"[]", b"{}", b"3", b'"x"', b"\x00" * 100, b"PAR1", b"PAR1" * 5, b"\xff\xfe",
-    b"[" * 100_000, b"{" * 5000, b'{"a":' * 50_000, b"9" * 5000, b"NaN", b"- !!python/name:os.system",
-    b"a: &a [*a]", b"a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]", b"%YAML 9.9\n---\n", b"a: b: c", b"\t- a",
-    b"name: x\nname: y", b"? [a]\n: b", b"2020-01-01: 2020-01-01", b"name: !!binary aGk=",
+    b"", b"\n", b"null", b"[]", b"{}", b"3", b'"x"', b"\x00" * 100, b"PAR1", b"PAR1" * 5,
+    b"\xff\xfe", b"[" * 100_000, b"{" * 5000, b'{"a":' * 50_000, b"9" * 5000, b"NaN",
+    b"- !!python/name:os.system", b"a: &a [*a]", b"a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]",
+    b"%YAML 9.9\n---\n", b"a: b: c", b"\t- a", b"name: x\nname: y", b"? [a]\n: b",
+    b"2020-01-01: 2020-01-01", b"name: !!binary aGk=",
 )  # fmt: skip
-CONTENTS = (b"\x00", b"\n", b"'", b'"', b"{", b"]", b"\xff", b"nan", b"inf", b",", b";", b"1e999", b": ",
-            b"- ", b"\t", b"&a *a", b"!!python/name:os.system ", b"${oc.env:HOME}", b"9" * 500)  # fmt: skip
+CONTENTS = (
+    b"\x00", b"\n", b"'", b'"', b"{", b"]", b"\xff", b"nan", b"inf", b",", b";", b"1e999", b": ",
+    b"- ", b"\t", b"&a *a", b"!!python/name:os.system ", b"${oc.env:HOME}", b"9" * 500,
+)  # fmt: skip
 
 
 def edit(rng: random.Random) -> Edit:
@@ -415,19 +469,40 @@ def file(kind: str, names: tuple[str, ...]) -> Callable[[random.Random], Case]:
 
 # --------------------------------------------------------------------------- command lines
 
-COMMANDS = ("simulate", "list", "config", "claims", "clean", "do", "compile", "make-regret",
-            "make-slopes", "make-claims", "make-picture", "make-album", "make-report")  # fmt: skip
-OPTIONS = ("--help", "-h", "--version", "--experiment", "--experiment=", "--experiment=nope", "--fail-on",
-           "--fail-on=fails", "--fail-on=x", "--run-of", "--run-of=x", "--run-of=-1", "--", "-", "-x",
-           "--nope", "--exp=mini", "--run-of=" + "9" * 30, "--fail-on=fails,,", "@file")  # fmt: skip
+COMMANDS = (
+    "simulate", "list", "config", "claims", "clean", "do", "compile", "make-regret", "make-slopes",
+    "make-claims", "make-picture", "make-album", "make-report",
+)  # fmt: skip
+OPTIONS = (
+    "--help", "-h", "--version", "--experiment", "--experiment=", "--experiment=nope", "--fail-on",
+    "--fail-on=fails", "--fail-on=x", "--run-of", "--run-of=x", "--run-of=-1", "--", "-", "-x",
+    "--nope", "--exp=mini", "--run-of=" + "9" * 30, "--fail-on=fails,,", "@file",
+)  # fmt: skip
 
 
 def command_line(rng: random.Random) -> Case:
-    pool = (*COMMANDS, *OPTIONS, *POLICIES, *ADVERSARIES, *CLAIMS, *WORDS, "mini", "results/jobs/x.json",
-            "results/mini/plan.json", "../x", "/", "results", "block", "a.pdf")  # fmt: skip
-    first = rng.choice((*COMMANDS[1:5], *COMMANDS[1:5], *COMMANDS, "", "List", "make", "x", "--", "-h"))
+    pool = (
+        *COMMANDS,
+        *OPTIONS,
+        *POLICIES,
+        *ADVERSARIES,
+        *CLAIMS,
+        *WORDS,
+        "mini",
+        "results/jobs/x.json",
+        "results/mini/plan.json",
+        "../x",
+        "/",
+        "results",
+        "block",
+        "a.pdf",
+    )
+    first = rng.choice(
+        (*COMMANDS[1:5], *COMMANDS[1:5], *COMMANDS, "", "List", "make", "x", "--", "-h")
+    )
     more = [rng.choice(pool) for _ in range(rng.choice((0, 1, 1, 2, 3, 5)))]
-    parts = (first, *more)
+    whole = ["experiment=tiny"] if first == "config" else []  # of `paper` it takes seconds
+    parts = (first, *whole, *more)
     return Case("words", first[:12] or "''", parts, parts)
 
 
@@ -435,13 +510,41 @@ def call(rng: random.Random) -> Case:
     """A call of `simulate` or `load` with arguments of Python's own."""
     import numpy as np
 
-    own = {"policy": "uniform", "adversary": "switching", "K": 2, "T": 2000, "B": 400, "V": 2,
-           "seeds": 2, "first_seed": 0, "idle": "expected", "proxy": "means", "options": {}, "gap": 0.2,
-           "experiment": "mini", "results": "results"}  # fmt: skip
+    own = {
+        "policy": "uniform",
+        "adversary": "switching",
+        "K": 2,
+        "T": 2000,
+        "B": 400,
+        "V": 2,
+        "seeds": 2,
+        "first_seed": 0,
+        "idle": "expected",
+        "proxy": "means",
+        "options": {},
+        "gap": 0.2,
+        "experiment": "mini",
+        "results": "results",
+    }
     name = rng.choice(list(own))
     load = name in ("experiment", "results")
-    odd = rng.choice((*PLAIN, *WORDS, *KEYS, np.int64(3), np.float32(0.1), np.nan, np.arange(3), 1j,
-                      object, Path("x"), range(3), 2.0, np.bool_(True)))  # fmt: skip
+    odd = rng.choice(
+        (
+            *PLAIN,
+            *WORDS,
+            *KEYS,
+            np.int64(3),
+            np.float32(0.1),
+            np.nan,
+            np.arange(3),
+            1j,
+            object,
+            Path("x"),
+            range(3),
+            2.0,
+            np.bool_(True),
+        )
+    )
     return Case("load" if load else "simulate()", name, ((name, odd),), (name, str(odd)))
 
 

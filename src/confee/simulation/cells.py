@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from confee.world.adversaries import ADVERSARIES, Adversary, adversary
 from confee.world.settings import SETTINGS
 
 CEILING = "ceiling"
+MOST = 10_000
+"""Opponents that an entry of the family may stand for."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,9 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
             if 0 < gap <= spec.ceiling:
                 gaps.append(gap)
         entry[spec.strength] = gaps
+    several = math.prod(len(value) for value in entry.values() if isinstance(value, list))
+    if several > MOST:
+        raise ConfeeError(f"{where}: its lists make {several} opponents; must be at most {MOST}")
     confs: list[dict[str, Any]] = [{}]
     for key, value in entry.items():
         confs = [conf | {key: one} for conf in confs for one in _listed(value)]

@@ -12,12 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import types
 
 from confee import schema
 from confee.canonical import dumps
 from confee.errors import ConfeeError
 
 METADATA, ROWS = b"confee", b"confee.rows"
+LARGEST = 2 * 10**8
+"""Values of a table that is read: a few bytes may stand for more than memory holds."""
 SEAL = "sha256"
 """The key of a JSON file's own hash."""
 
@@ -83,7 +86,7 @@ def rows_hash(table: pa.Table) -> bytes:
         column = table[name]
         text.update(f"{name}:{column.type}:{len(column)}:".encode())
         text.update(column.is_valid().to_numpy().tobytes())
-        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        if types.is_floating(column.type) or types.is_integer(column.type):
             text.update(column.fill_null(0).to_numpy().tobytes())
         else:
             text.update("\0".join(map(str, column.to_pylist())).encode())
@@ -102,18 +105,30 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
     Raises ConfeeError, naming the file, if it is missing or damaged.
     """
     try:
-        table = pq.ParquetFile(path).read()
-        said = table.schema.metadata or {}
+        file = pq.ParquetFile(path)
+        said = file.schema_arrow.metadata or {}
         about = json.loads(said[METADATA])
+        if file.metadata.num_rows * file.metadata.num_columns > LARGEST or not all(
+            _is_plain(field) for field in file.schema_arrow
+        ):
+            raise ValueError
+        # Without metadata: to_pandas would look up types and indices by the names given there.
+        table = file.read().replace_schema_metadata(None)
         if said.get(ROWS) not in (None, rows_hash(table)):  # none: of an earlier version
             raise ValueError
     except FileNotFoundError:
         raise ConfeeError(f"{path}: missing; {missing or remake}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, pa.ArrowException, KeyError, ValueError):
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
     return table, about
+
+
+def _is_plain(field: pa.Field) -> bool:
+    """Whether it is a column of numbers or words, and no type of somebody's own."""
+    kinds = (types.is_integer, types.is_floating, types.is_string, types.is_boolean, types.is_null)
+    return not field.metadata and any(kind(field.type) for kind in kinds)
 
 
 def read_json(path: Path | str, missing: str, remake: str) -> Any:

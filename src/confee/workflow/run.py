@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
-from confee.canonical import digest, dumps
+from confee.canonical import digest
 from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
