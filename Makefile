@@ -1,5 +1,5 @@
-# make figures | test | lint | bench | clean | lock        (N=cores, OVERRIDES="experiment=smoke ...")
-.PHONY: figures test lint bench clean lock env rebuild
+# make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
+.PHONY: figures test lint bench clean lock audit env rebuild
 
 N ?= $(shell getconf _NPROCESSORS_ONLN)
 OVERRIDES ?=
@@ -58,3 +58,11 @@ lock:
 	$$d/bin/pip install -q uv && \
 	$$d/bin/uv pip compile -q pyproject.toml --extra dev --universal --fork-strategy fewest \
 		--generate-hashes --custom-compile-command 'make lock' -o requirements.lock
+
+# Asks a vulnerability service about each locked package. --strict: one that could not be looked up
+# is a failure, too; without it "No known vulnerabilities found" may mean that nothing was asked.
+audit:
+	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
+	$$d/bin/pip install -q pip-audit && \
+	$$d/bin/pip-audit -r requirements.lock --require-hashes --disable-pip --strict \
+		--progress-spinner off

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from confee import __version__, extra, lean
+from confee import __version__, extra, lean, schema
 from confee.errors import ConfeeError
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfeeError(f"{message}; see {self.prog} --help")
+        short = message if len(message) <= 300 else message[:297] + "..."
+        raise ConfeeError(f"{short}; see {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -176,7 +177,9 @@ def _explain(name: str) -> None:
     elif name in ADVERSARIES:
         package, one = "confee.world.adversaries", ADVERSARIES[name]
     else:
-        raise ConfeeError(f"list {name}: must be among {', '.join([*POLICIES, *ADVERSARIES])}")
+        raise ConfeeError(
+            f"list {schema.show(name)}: must be among {', '.join([*POLICIES, *ADVERSARIES])}"
+        )
     print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
@@ -213,19 +216,17 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
-    from confee.config import CLAIMS_ALONE, NAME
     from confee.rendering import scoreboard
     from confee.workflow import results
 
-    if not NAME.fullmatch(chosen.experiment.removesuffix(CLAIMS_ALONE)):
-        raise ConfeeError(f"--experiment={chosen.experiment}: must be the name of an experiment")
+    schema.folder_name(chosen.experiment, "--experiment")
     dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
     for word in dreaded:
         if word not in OUTCOMES:
-            raise ConfeeError(f"--fail-on={word}: must be among {', '.join(OUTCOMES)}")
+            raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(OUTCOMES)}")
     for id in chosen.ids:
         if id not in CLAIMS:
-            raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
+            raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
     judged, said = results.claims_file(chosen.experiment)
     verdicts = {v.id: v for v in judged}
     for id in chosen.ids:
@@ -239,7 +240,7 @@ def _claims(chosen: Any) -> None:
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for verdict in shown:
-            of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
+            of = f"experiment={chosen.experiment.removesuffix(schema.CLAIMS_ALONE)}"
             again = ledger.settle(verdict, said.get("overrides", of), judged)
             console.print(ledger.explain(verdict, again))
     else:

@@ -6,6 +6,7 @@ has a folder of its own, and an edit compiles what it touches and nothing else. 
 the root; otherwise it is the user's cache folder, or a temporary one where that can't be written.
 In it each kind of CPU has its folders: on a cluster's shared disk one that compiles leaves alone
 what another is reading (numba numbers its files without a lock, whatever CPU they are for).
+What lies there is code (numba pickles compiled functions): who can write to it can run programs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 import types
@@ -40,10 +42,12 @@ def _root() -> Path:
     else:
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         candidates = [Path(home).expanduser() / "confee"]
-    candidates.append(Path(tempfile.gettempdir()) / f"confee-{os.getuid()}")
-    for root in candidates:
+    shared = Path(tempfile.gettempdir()) / f"confee-{os.getuid()}"
+    for root in (*candidates, shared):
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            root.mkdir(0o700 if root == shared else 0o777, parents=True, exist_ok=True)
+            if root == shared and not _ours(root):
+                continue
             with tempfile.TemporaryFile(dir=root):
                 return root
         except OSError:
@@ -58,6 +62,13 @@ def _cpu() -> str:
     if features is None:
         features = binding.get_host_cpu_features().flatten()
     return f"{name}-{hashlib.sha256(features.encode()).hexdigest()[:8]}"
+
+
+def _ours(folder: Path) -> bool:
+    """Whether it is this user's, no link, and nobody else can write to it. Its name in a temporary
+    folder can be guessed, so another user may have put kernels there."""
+    seen = folder.lstat()
+    return stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not seen.st_mode & 0o022
 
 
 ROOT = _root()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confee import schema
 from confee.canonical import dumps
 from confee.errors import ConfeeError
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 METADATA, ROWS = b"confee", b"confee.rows"
+LARGEST = 2 * 10**8
+"""Values of a table that is read: a few bytes may stand for more than memory holds."""
+SEAL = "sha256"
+"""The key of a JSON file's own hash."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
@@ -52,6 +57,13 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
 def check_writable(path: Path | str) -> None:
     """Raises ConfeeError now, not after the work, if `path` could not be written."""
     path = Path(path)
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ConfeeError(f"{schema.show(path)}: cannot be written: {reason}") from None
     if path.is_dir():
         raise ConfeeError(f"{path}: cannot be written: it is a folder")
     if not path.parent.is_dir():
@@ -147,18 +159,32 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(path).read()
-        said = table.schema.metadata or {}
+        file = pq.ParquetFile(path)
+        said = file.schema_arrow.metadata or {}
         about = json.loads(said[METADATA])
+        if file.metadata.num_rows * file.metadata.num_columns > LARGEST or not all(
+            _is_plain(field) for field in file.schema_arrow
+        ):
+            raise ValueError
+        # Without metadata: to_pandas would look up types and indices by the names given there.
+        table = file.read().replace_schema_metadata(None)
         if said.get(ROWS) not in (None, rows_hash(table)):  # none: of an earlier version
             raise ValueError
     except FileNotFoundError:
         raise ConfeeError(f"{path}: missing; {missing or remake}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, pa.ArrowException, KeyError, ValueError):
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
     return table, about
+
+
+def _is_plain(field: pa.Field) -> bool:
+    """Whether it is a column of numbers or words, and no type of somebody's own."""
+    from pyarrow import types
+
+    kinds = (types.is_integer, types.is_floating, types.is_string, types.is_boolean, types.is_null)
+    return not field.metadata and any(kind(field.type) for kind in kinds)
 
 
 def read_json(path: Path | str, missing: str, remake: str) -> Any:
@@ -172,5 +198,28 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
         raise ConfeeError(f"{path}: missing; {missing}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged; {remake}") from None
+
+
+def sealed(said: Mapping[str, Any]) -> str:
+    """`said` as JSON text that holds its own hash: see `read_sealed`."""
+    return _compact({**said, SEAL: _hash(said)}) + "\n"
+
+
+def read_sealed(path: Path | str, missing: str, remake: str) -> dict[str, Any]:
+    """What was sealed in a JSON file. Raises ConfeeError as `read_json` does, and if the content is
+    another than was written."""
+    said = read_json(path, missing, remake)
+    seal = said.pop(SEAL, None) if isinstance(said, dict) else None
+    if seal is None or seal != _hash(said):
+        raise ConfeeError(f"{path}: damaged, or of another version; {remake}")
+    return said
+
+
+def _compact(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _hash(said: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_compact(said).encode()).hexdigest()[:16]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import fcntl
 import importlib
 import math
+import pkgutil
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import jit
+from confee import jit, schema
 from confee.canonical import canonical, digest, dumps
 from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
-from confee.simulation import files
+from confee.simulation import files, studies
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
@@ -26,6 +27,7 @@ from confee.workflow import costs
 from confee.workflow.told import RESULTS
 from confee.world.adversaries import usual
 
+STUDIES = sorted(module.name for module in pkgutil.iter_modules(studies.__path__))
 REMAKE = "delete it and run snakemake again"
 AGAIN = "run snakemake again"
 
@@ -48,7 +50,7 @@ def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
     scale = calibrate(one.K, one.T, one.B, one.options)
     kept = {**calibration_key(one), "scale": scale}
-    files.write_text(calibration_file(one), dumps(kept) + "\n")
+    files.write_text(calibration_file(one), files.sealed(kept))
 
 
 def found_scale(one: Cell) -> float:
@@ -62,11 +64,7 @@ def found_scale(one: Cell) -> float:
 
 def read_scale(file: Path) -> dict[str, Any]:
     """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
-    kept = files.read_json(file, AGAIN, REMAKE)
-    scale = kept.get("scale") if isinstance(kept, dict) else None
-    if isinstance(scale, bool) or not isinstance(scale, int | float):
-        raise ConfeeError(f"{file}: damaged; {REMAKE}")
-    return kept
+    return files.read_sealed(file, AGAIN, REMAKE)
 
 
 # --------------------------------------------------------------------------- units
@@ -148,8 +146,8 @@ def job_file(name: str) -> Path:
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     """Makes what of a job file is not there yet (units, studies, a scale), and notes its cost."""
-    job = files.read_json(name, AGAIN, REMAKE)
-    if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
+    job = files.read_sealed(name, AGAIN, REMAKE)
+    if job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     jit.prepare()
     study = job["kind"] == "study"
@@ -158,7 +156,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
-            one_study = Study(said["name"], said["parameters"], said["seconds"])
+            one_study = Study(_known(said["name"]), said["parameters"], said["seconds"])
             if not (RESULTS / one_study.file).exists():
                 with costs.timed(costs.Part.of(one_study)) as part:
                     draw_study(one_study)
@@ -174,6 +172,13 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
                 part.runs = play_unit(one, said["after"], tick)
             took.append(part)
     costs.keep(Path(name).stem, took)
+
+
+def _known(study: str) -> str:
+    """Its name. Raises ConfeeError if there is no such study: none but these are imported."""
+    if study not in STUDIES:
+        raise ConfeeError(f"study={schema.show(study)}: unknown; known: {', '.join(STUDIES)}")
+    return study
 
 
 def stamp(name: str) -> str:
@@ -195,6 +200,10 @@ def _kernels(name: str) -> Path:
 def compile_kernels(stamps: Sequence[str]) -> None:
     """Compiles what the stamps stand for, and writes them."""
     names = {file: Path(file).stem.rpartition("-kernels-")[0] for file in stamps}
+    for file, name in names.items():
+        if name not in (*POLICIES, *STUDIES):
+            known = ", ".join((*POLICIES, *STUDIES))
+            raise ConfeeError(f"{schema.show(file)}: must begin with a name that is known: {known}")
     compile_lacking(names.values())
     for file in stamps:
         files.write_text(file, "")

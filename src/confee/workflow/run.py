@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
-from confee.canonical import digest, dumps
+from confee.canonical import digest
 from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
@@ -161,7 +160,7 @@ class Run:
             self.work[self._add("study", {s.name for s in studies}, said)] = studies
 
     def _add(self, kind: str, kernels: set[str], units: list[Any], name: str = "") -> str:
-        text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
+        text = files.sealed({"kind": kind, "units": units})
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
         self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
         self.kernels |= kernels
@@ -205,7 +204,7 @@ class Run:
     def plan_text(self) -> str:
         everything = self.plan.everything
         scales = {calibration_file(u.cell) for u in everything if u.cell.spec.calibrated}
-        return dumps(
+        return files.sealed(
             {
                 "about": self.about,
                 "overrides": self.experiment.overrides,
