@@ -4,7 +4,6 @@
     snakemake --cores 8 --config overrides="experiment=smoke grid.T=[1e4,1e5]"
 """
 
-import os
 import shlex
 import sys
 
@@ -23,9 +22,9 @@ try:
     from confee.workflow.jobs import stamp
     from confee.workflow.run import Run
 
-    run = Run(config)
     if main:
         runlock.hold()
+    run = Run(config)
     run.prepare(dry=not main)
     if workflow.is_main_process:
         TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
@@ -33,6 +32,8 @@ try:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
+except KeyboardInterrupt:
+    sys.exit("confee: stopped")
 
 confee = f"{shlex.quote(sys.executable)} -m confee"
 results, figures = f"results/{run.name}", f"figures/{run.name}"
@@ -58,7 +59,7 @@ rule all:
 
 rule clean:
     shell:
-        f"{confee} clean --run-of {os.getpid()}"
+        f"{confee} clean --in-run"
 
 
 onsuccess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,12 +18,14 @@ from confee.canonical import dumps
 from confee.errors import ConfeeError
 
 METADATA, ROWS = b"confee", b"confee.rows"
+MAGIC = b"PAR1"
+"""Begins and ends a parquet file."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
     """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
 
-    The temporary name is unique to this process: a killed Snakemake leaves its jobs writing.
+    It is on the disk by then: a name that outlives a power cut has its content.
     """
     path = Path(path)
     temporary = None
@@ -32,6 +35,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         os.close(handle)
         temporary = Path(name)
         write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -40,7 +45,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         raise ConfeeError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def check_writable(path: Path | str) -> None:
@@ -84,6 +90,18 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
     """An arrow table as parquet, with `about` and the hash of its rows in its metadata."""
     table = table.replace_schema_metadata({METADATA: dumps(about).encode(), ROWS: rows_hash(table)})
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
+
+
+def is_whole(path: Path | str) -> bool:
+    """Whether a table is there from its first byte to its last. One that is empty or was cut short
+    is not; what else may be wrong with it is for `read_table` to see."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return head == file.read() == MAGIC
+    except OSError:
+        return False
 
 
 def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:

@@ -48,11 +48,12 @@ def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
     scale = calibrate(one.K, one.T, one.B, one.options)
     kept = {**calibration_key(one), "scale": scale}
-    files.write_text(calibration_file(one), dumps(kept) + "\n")
+    files.write_text(calibration_file(one), dumps({**kept, "check": digest(kept)}) + "\n")
 
 
 def found_scale(one: Cell) -> float:
-    """The scale that `find_scale` kept. Raises ConfeeError if it is missing or of another cell."""
+    """The scale that `find_scale` kept. Raises ConfeeError if it is missing, damaged or of another
+    cell."""
     file = calibration_file(one)
     kept = read_scale(file)
     if {name: kept[name] for name in kept if name != "scale"} != calibration_key(one):
@@ -63,10 +64,22 @@ def found_scale(one: Cell) -> float:
 def read_scale(file: Path) -> dict[str, Any]:
     """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
     kept = files.read_json(file, AGAIN, REMAKE)
-    scale = kept.get("scale") if isinstance(kept, dict) else None
-    if isinstance(scale, bool) or not isinstance(scale, int | float):
+    try:
+        whole = kept.pop("check") == digest(kept)
+    except (AttributeError, LookupError, TypeError, ConfeeError):
+        whole = False
+    if not whole:
         raise ConfeeError(f"{file}: damaged; {REMAKE}")
     return kept
+
+
+def has_scale(one: Cell) -> bool:
+    """Whether `found_scale` finds one."""
+    try:
+        found_scale(one)
+    except ConfeeError:
+        return False
+    return True
 
 
 # --------------------------------------------------------------------------- units
@@ -155,7 +168,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     for said in job["units"]:
         if job["kind"] == "study":
             one_study = Study(said["name"], said["parameters"], said["seconds"])
-            if not (RESULTS / one_study.file).exists():
+            if not files.is_whole(RESULTS / one_study.file):
                 with costs.timed(costs.Part.of(one_study)) as part:
                     draw_study(one_study)
                 took.append(part)
@@ -165,7 +178,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
             with costs.timed(costs.Part.of(one.cell)) as part:
                 find_scale(one.cell)
             took.append(part)
-        elif not (RESULTS / one.file).exists():
+        elif not files.is_whole(RESULTS / one.file):
             with costs.timed(costs.Part.of(one)) as part:
                 part.runs = play_unit(one, said["after"], tick)
             took.append(part)
