@@ -15,9 +15,7 @@ CAN_VENV := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c '$(CAN_VENV)' 2>/dev/null && { echo $$p; break; }; done)
 
-# An OS lock tells if a run is alive. If none is, Snakemake's own lock files are left over.
 figures: env
-	@$(PY) -m confee.runlock && rm -rf .snakemake/locks
 	@$(PY) -m snakemake --cores '$(N)' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
 
 # Snakemake strips outer quotes and reads the rest as YAML: in spaces and quotes the text stays as is.

@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         help="exit with 2 if a verdict is among these, as in fails,undecided",
     )
     clean = command("clean", _clean, "remove results that no experiment needs any more")
-    clean.add_argument("--run-of", type=int, default=0, help=argparse.SUPPRESS)
+    clean.add_argument("--in-run", action="store_true", help=argparse.SUPPRESS)
 
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
@@ -257,7 +257,7 @@ def _clean(chosen: Any) -> None:
     from confee import runlock
     from confee.workflow import results
 
-    if runlock.alive(besides=chosen.run_of):
+    if not chosen.in_run and runlock.alive():
         raise ConfeeError("a run is alive in this folder; wait for it or stop it")
     gone = results.clean()
     print(f"removed {len(gone)} files that no experiment needs")
@@ -267,14 +267,18 @@ def _clean(chosen: Any) -> None:
 
 
 def _do(chosen: Any) -> None:
+    from confee import runlock
     from confee.workflow import jobs
 
+    runlock.work()
     jobs.do_job(chosen.job)
 
 
 def _compile(chosen: Any) -> None:
+    from confee import runlock
     from confee.workflow import jobs
 
+    runlock.work()
     jobs.compile_kernels(chosen.stamps)
 
 
@@ -282,8 +286,10 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
+    from confee import runlock
     from confee.workflow import costs, results, stages
 
+    runlock.work()
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
     if stage == "picture":

@@ -6,6 +6,7 @@ pandas, for 0.6 CPU s in each job.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -28,12 +29,14 @@ LARGEST = 2 * 10**8
 """Values of a table that is read: a few bytes may stand for more than memory holds."""
 SEAL = "sha256"
 """The key of a JSON file's own hash."""
+MAGIC = b"PAR1"
+"""Begins and ends a parquet file."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
     """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
 
-    The temporary name is unique to this process: a killed Snakemake leaves its jobs writing.
+    It is on the disk by then: a name that outlives a power cut has its content.
     """
     path = Path(path)
     temporary = None
@@ -43,6 +46,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         os.close(handle)
         temporary = Path(name)
         write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -51,7 +56,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         raise ConfeeError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def check_writable(path: Path | str) -> None:
@@ -148,6 +154,18 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
 
     table = table.replace_schema_metadata({METADATA: dumps(about).encode(), ROWS: rows_hash(table)})
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
+
+
+def is_whole(path: Path | str) -> bool:
+    """Whether a table is there from its first byte to its last. One that is empty or was cut short
+    is not; what else may be wrong with it is for `read_table` to see."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return head == file.read() == MAGIC
+    except OSError:
+        return False
 
 
 def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:

@@ -54,7 +54,8 @@ def find_scale(one: Cell) -> None:
 
 
 def found_scale(one: Cell) -> float:
-    """The scale that `find_scale` kept. Raises ConfeeError if it is missing or of another cell."""
+    """The scale that `find_scale` kept. Raises ConfeeError if it is missing, damaged or of another
+    cell."""
     file = calibration_file(one)
     kept = read_scale(file)
     if {name: kept[name] for name in kept if name != "scale"} != calibration_key(one):
@@ -65,6 +66,15 @@ def found_scale(one: Cell) -> float:
 def read_scale(file: Path) -> dict[str, Any]:
     """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
     return files.read_sealed(file, AGAIN, REMAKE)
+
+
+def has_scale(one: Cell) -> bool:
+    """Whether `found_scale` finds one."""
+    try:
+        found_scale(one)
+    except ConfeeError:
+        return False
+    return True
 
 
 # --------------------------------------------------------------------------- units
@@ -157,7 +167,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     for said in job["units"]:
         if job["kind"] == "study":
             one_study = Study(_known(said["name"]), said["parameters"], said["seconds"])
-            if not (RESULTS / one_study.file).exists():
+            if not files.is_whole(RESULTS / one_study.file):
                 with costs.timed(costs.Part.of(one_study)) as part:
                     draw_study(one_study)
                 took.append(part)
@@ -167,7 +177,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
             with costs.timed(costs.Part.of(one.cell)) as part:
                 find_scale(one.cell)
             took.append(part)
-        elif not (RESULTS / one.file).exists():
+        elif not files.is_whole(RESULTS / one.file):
             with costs.timed(costs.Part.of(one)) as part:
                 part.runs = play_unit(one, said["after"], tick)
             took.append(part)

@@ -223,6 +223,7 @@ def clean() -> list[Path]:
     made = [*RESULTS.glob("cells/*/*.parquet"), *RESULTS.glob("studies/*/*.parquet")]
     made += RESULTS.glob("calibration/*.json")
     made += [*RESULTS.glob("jobs/*"), *RESULTS.glob("logs/*/*.log"), *RESULTS.glob("**/.part-*")]
+    made += Path("figures").glob("*/.part-*")
     gone = [file for file in made if file not in needed]
     for file in gone:
         try:
