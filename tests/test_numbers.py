@@ -191,6 +191,23 @@ def test_equal_batches_are_exact_in_a_huge_horizon():
         assert equal_starts(T, m).tolist() == [j * T // m + 1 for j in range(m)]
 
 
+def test_changes_packed_after_batches_are_exact_in_a_huge_horizon():
+    """Products of batches and changes may pass 2^63."""
+    sizes = {"K": 2, "T": 10**15, "B": 10**15, "V": 10**15}
+    m = 99_991
+    against = opponent({"name": "packed", "target": "rexp3b", "jumps": m}, **sizes)
+    batch, queries = theory.rexp3b_batch(*sizes.values())
+    path = draw_path(against, 2, 10**15, 10**15, 0)
+    at = [j * (10**15 // batch) // m * batch + queries + 1 for j in range(m)]
+    assert path.start[1:-1].tolist() == at
+
+
+def test_a_batch_that_is_too_long_by_far_is_refused_in_a_short_line():
+    with pytest.raises(ConfeeError, match=r"= \d\.\d+e\+\d+ rounds fills T=1000") as refused:
+        opponent({"name": "hard"}, K=2, T=1000, B=100, V=1e-300)
+    assert len(str(refused.value)) < 150
+
+
 def test_rounds_are_whole_numbers_to_a_kernel():
     """World rows hold the first round of a segment as a double: exact up to 2^53."""
     assert 10**15 + 1 < 2**53
