@@ -6,6 +6,7 @@ its compiler switched off. What sums are, against exact arithmetic.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 import test_snapshot
+import test_workflow
 from confee import theory
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
@@ -189,6 +191,23 @@ def test_equal_batches_are_exact_in_a_huge_horizon():
         assert equal_starts(T, m).tolist() == [j * T // m + 1 for j in range(m)]
 
 
+def test_changes_packed_after_batches_are_exact_in_a_huge_horizon():
+    """Products of batches and changes may pass 2^63."""
+    sizes = {"K": 2, "T": 10**15, "B": 10**15, "V": 10**15}
+    m = 99_991
+    against = opponent({"name": "packed", "target": "rexp3b", "jumps": m}, **sizes)
+    batch, queries = theory.rexp3b_batch(*sizes.values())
+    path = draw_path(against, 2, 10**15, 10**15, 0)
+    at = [j * (10**15 // batch) // m * batch + queries + 1 for j in range(m)]
+    assert path.start[1:-1].tolist() == at
+
+
+def test_a_batch_that_is_too_long_by_far_is_refused_in_a_short_line():
+    with pytest.raises(ConfeeError, match=r"= \d\.\d+e\+\d+ rounds fills T=1000") as refused:
+        opponent({"name": "hard"}, K=2, T=1000, B=100, V=1e-300)
+    assert len(str(refused.value)) < 150
+
+
 def test_rounds_are_whole_numbers_to_a_kernel():
     """World rows hold the first round of a segment as a double: exact up to 2^53."""
     assert 10**15 + 1 < 2**53
@@ -232,6 +251,69 @@ def test_a_path_that_does_not_fit_is_refused_before_it_is_drawn(name):
         return
     with pytest.raises(ConfeeError, match=r"path: V pays for .* segments; must be at most"):
         draw_path(against, 2, LARGE["T"], LARGE["V"], 0)
+
+
+# --------------------------------------------------------------------------- whole runs
+
+
+HOUR = 3600
+"""Seconds: a machine that is shared may take so long for what takes one or two minutes."""
+
+
+class Made(test_workflow.Project):
+    """A run of an experiment, and all that it leaves but for logs, times and the report."""
+
+    def files(self):
+        kept = [*self.folder.glob("results/tiny*/**/*"), *self.folder.glob("figures/**/*")]
+        out = ("made", "logs", "report.html", "plan.json")
+        return {
+            file.relative_to(self.folder).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in kept if file.is_file() and not set(file.parts) & set(out)
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def usual_run(tmp_path_factory):
+    """`tiny` whole, as it is usually made."""
+    made = Made.fresh(tmp_path_factory.mktemp("usual"))
+    made.run("--cores", "2", timeout=HOUR, overrides="experiment=tiny")
+    return made.files()
+
+
+WAYS = {
+    "one core, a seed a job": ("1", "jobs.shard=1", False),
+    "four cores, 64 seeds a job": ("4", "jobs.shard=64", False),
+    "an empty cache": ("2", "", True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_whole_run_leaves_the_same_bytes_however_it_is_made(usual_run, tmp_path, way):
+    """`regret.parquet` and everything after it: evidence, verdicts, figures, tables."""
+    cores, how, empty = WAYS[way]
+    env = {"CONFEE_CACHE": str(tmp_path / "cache")} if empty else {}
+    made = Made.fresh(tmp_path / "run")
+    made.run("--cores", cores, timeout=HOUR, overrides=f"experiment=tiny {how}", **env)
+    found = made.files()
+    assert {
+        name for name in found.keys() | usual_run if found.get(name) != usual_run.get(name)
+    } == set()
+    assert {"results/tiny/regret.parquet", "results/tiny/slopes.csv", "results/tiny/claims.json",
+            "figures/tiny/horizon.pdf", "figures/tiny/table1.tex"} <= found.keys()  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_whole_run_without_the_compiler_leaves_the_same_bytes(tmp_path):
+    """A small one: Python takes a hundred times as long."""
+    files = []
+    for off in ("0", "1"):
+        made = Made.fresh(tmp_path / off)
+        cache = str(tmp_path / f"cache-{off}")  # a run without the compiler leaves none in it
+        made.run("--cores", "2", timeout=HOUR, NUMBA_DISABLE_JIT=off, CONFEE_CACHE=cache)
+        files.append(made.files())
+    assert files[0] == files[1]
+    assert "results/tiny.claims/regret.parquet" in files[0]
 
 
 if __name__ == "__main__":

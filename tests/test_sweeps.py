@@ -136,8 +136,11 @@ def decade() -> SimpleNamespace:
         ("uniform", [0.0] * 5, 0.0), ("sw_ucb", [-0.2, -0.3], 0.05), ("new", [-0.1], 0.01),
     )  # fmt: skip
     T = np.array([10**5, 10**9])
-    points = pd.DataFrame({"label": "hyque", "axis": "T", "K": 4, "T": T, "V": 4.0})
-    return SimpleNamespace(slopes=table, points=points.assign(B=np.ceil(T**0.8).astype(int)))
+    points = pd.concat(
+        pd.DataFrame({"label": label, "axis": "T", "K": 4, "T": T, "B": np.ceil(T**0.8)})
+        for label in set(table["policy"])
+    )
+    return SimpleNamespace(slopes=table, points=points.astype({"B": int}))
 
 
 def test_decades_say_where_exponents_settle_and_where_a_test_can_fire(decade):
@@ -153,9 +156,10 @@ def test_decades_say_where_exponents_settle_and_where_a_test_can_fire(decade):
     assert "SW-UCB's: cannot be told at" in said
     assert "new" not in said.partition("Left:")[0]
     assert "no change test of HyQue can fire below $T$ = $2.9{\\times}10^{14}$." in said
-    elsewhere = decade.points.assign(B=[9000, 10**8])  # no power of T
+    elsewhere = decade.points.assign(B=9000)  # no power of T
     assert "change test" not in decades.finding(decade.slopes, elsewhere)
-    assert "change test" not in decades.finding(decade.slopes, decade.points[:0])
+    others = decade.points[decade.points["label"] != "hyque"]
+    assert "HyQue" not in decades.finding(decade.slopes, others)
 
 
 def test_decades_have_a_bar_each_and_a_row_a_policy(decade):
@@ -166,7 +170,7 @@ def test_decades_have_a_bar_each_and_a_row_a_policy(decade):
                         f"from $10^{{5}}$ on: {MINUS}0.266 \N{PLUS-MINUS SIGN} 0.002"]  # fmt: skip
     assert said[said.index("new") + 1] == "one decade"
     bars = [
-        seg for lines in ax.collections for seg in lines.get_segments() if seg[0][1] == seg[1][1]
+        seg for lines in ax.collections for seg in lines.get_segments() if seg[0][0] < seg[1][0]
     ]
     assert len(bars) == len(decade.slopes)
     dashed = next(line for line in ax.lines if line.get_linestyle() == "--")

@@ -61,9 +61,9 @@ class Project:
             start_new_session=True,
         )  # fmt: skip
 
-    def run(self, *options, fails=False, **how):
+    def run(self, *options, fails=False, timeout=300, **how):
         process = self.start(*(options or ("--cores", "2")), **how)
-        said, _ = process.communicate(timeout=300)
+        said, _ = process.communicate(timeout=timeout)
         return self.ended(process.returncode, said, fails)
 
     def look(self, *options, fails=False, **how):

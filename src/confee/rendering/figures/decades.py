@@ -35,9 +35,10 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """Exponents of R/T in T, a bar a decade, and from where on each policy's stand still.
 
     `slopes` (its rows `part` = decade on the axis T): policy, exponent, low, high, rate, se, df,
-    start, stop; `points`: label, axis, K, T, B (the rows of hyque tell where it can restart).
+    start, stop; `points`: label, axis, K, T, B: whom to show (not what hindsight would have
+    played), and of hyque where it can restart.
     """
-    rows, found = _table(slopes)
+    rows, found = _table(slopes, points)
     if rows.empty:
         return style.empty(NOTHING)
     labels = looks.ordered(rows["policy"])
@@ -101,7 +102,7 @@ def _outcome(found: pd.DataFrame, label: str) -> str:
 def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
     """The paper's policies decade by decade, where exponents stand still, and from which horizon on
     a change test of HyQue could fire on this axis."""
-    rows, found = _table(slopes)
+    rows, found = _table(slopes, points)
     if rows.empty:
         return NOTHING
     said = []
@@ -146,15 +147,17 @@ def _tests(points: pd.DataFrame) -> list[str]:
             f"$T$ = {where}."]  # fmt: skip
 
 
-def _table(slopes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The decades that one another's ends touch, and what `settling` makes of them.
+def _table(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The decades of the policies of `points`, each beginning where one ends, and what `settling`
+    makes of them.
 
     Of decades that overlap (a grid finer than decades) those that end at the longest horizon, or a
     power of ten below it, are shown.
     """
-    rows = slopes[(slopes["part"] == "decade") & (slopes["axis"] == "T")]
+    played = slopes[slopes["policy"].isin(points["label"])]
+    rows = played[(played["part"] == "decade") & (played["axis"] == "T")]
     rows = rows.dropna(subset="exponent")
     if rows.empty:
-        return rows, settling(rows)
+        return rows, settling(played)
     offset = np.log10(rows["stop"]) - math.log10(rows["stop"].max())
-    return rows[np.isclose(offset, offset.round(), atol=0.01)], settling(slopes)
+    return rows[np.isclose(offset, offset.round(), atol=0.01)], settling(played)

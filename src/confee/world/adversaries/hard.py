@@ -44,7 +44,7 @@ def resolve(options, K, T, B, V):
     length = max(1, math.ceil(gap * T / V - 1e-9))
     if length >= T:
         raise ConfeeError(
-            f"adversary.c={options.c:g}: a batch of gap T / V = {length} rounds fills T={T}; "
+            f"adversary.c={options.c:g}: a batch of gap T / V = {length:.6g} rounds fills T={T}; "
             f"must be under {options.c * V / gap:g}"
         )
     resolved = {"c": options.c, "gap": gap, "length": length}
