@@ -266,7 +266,8 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
     "change",
     [{"verdict": "great"}, {"verdict": None}, {"id": 3}, {"control": None}, {"steps": [1]},
      {"control": {"failed": "maybe"}}, {"interval": ["a", "b"]}, {"interval": [1]}, {"why": 3},
-     {"steps": [{}]}, {"measured": None}, {"seeds": "x"}, {"id": "density"}],
+     {"steps": [{}]}, {"control": {"failed": True, "value": "x"}}, {"why": "\x1b[31m"},
+     {"measured": None}, {"seeds": "x"}, {"id": "density"}],
 )  # fmt: skip
 def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     capsys, monkeypatch, tmp_path, change
@@ -288,7 +289,7 @@ def test_an_experiment_is_named_by_a_word(capsys, name):
 @pytest.mark.parametrize("words", ["", ",", "fails,"])
 def test_fail_on_takes_words_only(capsys, monkeypatch, tmp_path, words):
     leave_ledger(monkeypatch, tmp_path, *LEDGER)
-    assert refuse(capsys, "claims", f"--fail-on={words}").startswith("--fail-on=: must be among")
+    assert refuse(capsys, "claims", f"--fail-on={words}").startswith("--fail-on='': must be among")
 
 
 def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):

@@ -59,7 +59,7 @@ def test_defaults_and_values():
         ({"pool": "sets"}, "policy.pool=sets: must be one of multiset, set"),
         ({"pool": ["set"]}, "policy.pool=['set']: must be one of multiset, set"),
         ({"jitter": 1}, "policy.jitter=1: must be true or false"),
-        ({"file": ""}, "policy.file=: must be a file's name"),
+        ({"file": ""}, "policy.file='': must be a file's name"),
         ({"file": 3}, "policy.file=3: must be a file's name"),
         (
             {"sizes": 3},
@@ -79,6 +79,18 @@ def test_missing_key():
     assert str(error.value) == "policy.arms: missing; must be a whole number in [2, 100]"
     with pytest.raises(ConfeeError, match=r"^arms: missing"):
         schema.build(Options, {})
+
+
+def test_whole_numbers_beyond_all_floats():
+    with pytest.raises(ConfeeError, match=r"policy\.arms=1000+\.\.\.: must be a whole number"):
+        build(arms=10**400)
+    with pytest.raises(ConfeeError, match=r"policy\.size=a whole number of thousands of digits: "):
+        build(size=10**5000)
+
+
+def test_what_steers_a_terminal_is_written_out():
+    error = ConfeeError("x=\x1b[31m\u202e\x00\n\udcff é数: must be")
+    assert str(error) == "x=\\x1b[31m\\u202e\\x00 \\udcff é数: must be"
 
 
 def test_long_values_are_cut():

@@ -98,8 +98,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         shown = file if len(file) < 200 else schema.show(Path(file).name)
         raise ConfeeError(f"conf: {shown}: cannot be read: {error.strerror}") from None
     except RecursionError:
-        longest = max([*overrides, "conf"], key=len)
-        raise ConfeeError(f"{schema.show(longest)}: too deep; must be nested less") from None
+        raise ConfeeError(f"{_longest(overrides)}: too deep; must be nested less") from None
     if not isinstance(values, dict):
         raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
     for key in _own_keys(name):
@@ -118,6 +117,11 @@ def _check_interpolations(value: Any, where: str = "") -> None:
     if isinstance(value, dict | list):
         for key, one in value.items() if isinstance(value, dict) else enumerate(value):
             _check_interpolations(one, f"{where}.{key}" if where else str(key))
+
+
+def _longest(overrides: Sequence[str]) -> str:
+    """What is to blame for a size: as a rule, where Python does not tell."""
+    return schema.show(max(["conf", *overrides], key=len))
 
 
 def _not_yaml(error: yaml.YAMLError) -> str:
@@ -212,6 +216,8 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         groups = "|".join(CONF_GROUPS)
         named = [schema.show(o) for o in overrides if re.match(rf"[+~]*({groups})\b", o)]
         return f"{', '.join(named)}: must name a file of conf"
+    if "integer string conversion" in text:
+        return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if isinstance(error, OverrideParseException):
         reason = re.sub(r"^\w+Exception: .*", "", lines[0])

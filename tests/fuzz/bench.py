@@ -33,7 +33,8 @@ MEMORY = 2 << 30
 """Bytes of address space that a case may add."""
 MINI = (
     "experiment=tiny name=mini grid.T=[1e3] centre.T=1e3 ~policies.hyque_calibrated "
-    "~plays.hyque_calibrated ~policies.hyque ~policies.rexp3b jobs.cells=1 claims=[lower-bound/measured] figures=[block]"
+    "~plays.hyque_calibrated ~policies.hyque ~policies.rexp3b jobs.cells=1 "
+    "claims=[lower-bound/measured] figures=[block]"
 )
 FOLDER = "mini.claims"
 """Of that experiment."""

@@ -47,9 +47,9 @@ NUMBERS = (
 )  # fmt: skip
 WORDS = (
     "true", "false", "null", "", "''", '""', "abc", "ABC", "none", "None", "???", "%s", "{}", "[]",
-    "ÄÖ", "数据", "\U0001f3b2", "\x00", "\x1b[31m", "\x07", "\u202e", "\ufeff", "a\nb", "a\tb", "\r",
-    "\u2028", "\udcff", "x" * 5000, "-", "--", "~", "@", "#", "%", "\\", "\\n", ".", "..", "../up",
-    "/etc/passwd", "a b", "a=b", "a:b", "a@b", "ceiling", "largest", "1 2", "T", "*",
+    "ÄÖ", "数据", "\U0001f3b2", "\x00", "\x1b[31m", "\x07", "\u202e", "\ufeff", "a\nb", "a\tb",
+    "\r", "\u2028", "\udcff", "x" * 5000, "-", "--", "~", "@", "#", "%", "\\", "\\n", ".", "..",
+    "../up", "/etc/passwd", "a b", "a=b", "a:b", "a@b", "ceiling", "largest", "1 2", "T", "*",
 )  # fmt: skip
 NESTED = (
     "[1]", "[null]", "[[1]]", "[1,[2]]", "[[[[[[]]]]]]", "{a:1}", "{a:{b:[1]}}", "{1:2}", "[nan]",
@@ -320,7 +320,7 @@ def overrides(kind: str, base: tuple[str, ...], known: Callable) -> Callable[[ra
     return draw
 
 
-# --------------------------------------------------------------------------- values: what YAML may say
+# --------------------------------------------------------------------------- what YAML may say
 
 
 class Change(NamedTuple):

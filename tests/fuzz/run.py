@@ -83,7 +83,7 @@ def ways(there: Bench) -> list[tuple[float, Callable[[random.Random], Case]]]:
     ]  # fmt: skip
 
 
-# --------------------------------------------------------------------------- what is asked of a case
+# --------------------------------------------------------------------------- asked of a case
 
 
 def complaint(case: Case, said: Outcome) -> str:

@@ -91,6 +91,7 @@ def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
             None,
         ):
             raise TypeError(f"{one['id']}: {one['verdict']}")
+        control_text(one["control"])
         if one["interval"] is not None:
             low, high = one["interval"]
             _ = high - low
