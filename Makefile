@@ -1,5 +1,5 @@
-# make figures | test | lint | bench | clean | lock        (N=cores, OVERRIDES="experiment=smoke ...")
-.PHONY: figures test lint bench clean lock env rebuild
+# make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
+.PHONY: figures test lint bench clean lock audit env rebuild
 
 N ?= $(shell getconf _NPROCESSORS_ONLN)
 OVERRIDES ?=
@@ -15,9 +15,7 @@ CAN_VENV := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c '$(CAN_VENV)' 2>/dev/null && { echo $$p; break; }; done)
 
-# An OS lock tells if a run is alive. If none is, Snakemake's own lock files are left over.
 figures: env
-	@$(PY) -m confee.runlock && rm -rf .snakemake/locks
 	@$(PY) -m snakemake --cores '$(N)' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
 
 # Snakemake strips outer quotes and reads the rest as YAML: in spaces and quotes the text stays as is.
@@ -58,3 +56,11 @@ lock:
 	$$d/bin/pip install -q uv && \
 	$$d/bin/uv pip compile -q pyproject.toml --extra dev --universal --fork-strategy fewest \
 		--generate-hashes --custom-compile-command 'make lock' -o requirements.lock
+
+# Asks a vulnerability service about each locked package. --strict: one that could not be looked up
+# is a failure, too; without it "No known vulnerabilities found" may mean that nothing was asked.
+audit:
+	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
+	$$d/bin/pip install -q pip-audit && \
+	$$d/bin/pip-audit -r requirements.lock --require-hashes --disable-pip --strict \
+		--progress-spinner off

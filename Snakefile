@@ -26,11 +26,11 @@ try:
         from confee.workflow import estimate
         from confee.workflow.run import Run
 
+        if main:
+            runlock.hold()
         # Snakemake counts nodes where jobs run on other machines, and only there.
         run = Run(config, remote=bool(workflow.resource_settings.nodes))
         told = run.told
-        if main:
-            runlock.hold()
         run.prepare(dry=not main)
     if workflow.is_main_process:
         os.environ[VARIABLE] = run.told_file
@@ -39,6 +39,8 @@ try:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
+except KeyboardInterrupt:
+    sys.exit("confee: stopped")
 
 confee = f"{shlex.quote(sys.executable)} -m confee"
 results, figures = f"results/{told.name}", f"figures/{told.name}"
@@ -77,7 +79,7 @@ rule all:
 
 rule clean:
     shell:
-        f"{confee} clean --run-of {os.getpid()}"
+        f"{confee} clean --in-run"
 
 
 onsuccess:

@@ -5,15 +5,17 @@
     python benchmarks/kernels.py --runs      # also the time of `smoke` and `paper` from nothing
 
 Times are process time, the median of several turns taken in alternation. A ratio over 1 means that
-the kernel is faster than the C loop. HyQue's column is the C loop of UCB1 at the same number of
-queries: the rule it runs inside, without schedule, pacing and tests. Policies of other settings
-than arms meet their setting's usual adversary, UCB1 its own path of as many arms.
+the kernel is faster than the C loop. `lanes` is a query's time where 64 runs are played together.
+HyQue's column is the C loop of UCB1 at the same number of queries: the rule it runs inside, without
+schedule, pacing and tests. Policies of other settings than arms meet their setting's usual
+adversary, UCB1 its own path of as many arms.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import math
 import shutil
 import statistics
 import subprocess
@@ -28,9 +30,10 @@ from confee import theory
 from confee.policies import POLICIES
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import cell, opponent
-from confee.simulation.play import draw_path
+from confee.simulation.play import LANES, draw_path
 from confee.world.adversaries import ADVERSARIES, usual
 from confee.world.game import new_ledger
+from confee.world.lanes import new_lanes
 from confee.world.path import Environment, known
 from confee.world.path import Path as MeanPath
 from confee.world.settings import SETTINGS
@@ -83,6 +86,19 @@ def kernel_time(policy: str, path: Environment, K: int, T: int, B: int) -> float
     return time.process_time() - since
 
 
+def lanes_time(policy: str, path: MeanPath, K: int, T: int, B: int) -> float:
+    """Seconds a run of `LANES` runs played together; NaN if the policy has no lanes."""
+    one = cell({"name": policy}, K=K, T=T, B=B, V=V)
+    if one.spec.lanes is None:
+        return math.nan
+    arguments = one.spec.kernel_arguments(K, T, B, V, path.pieces, one.options)
+    lanes = new_lanes([path] * LANES, [np.random.default_rng(seed) for seed in range(LANES)])
+    ledger = new_ledger()
+    since = time.process_time()
+    one.spec.lanes(lanes, ledger, K, T, B, *arguments)
+    return (time.process_time() - since) / LANES
+
+
 def c_time(c: ctypes.CDLL, rule: str, path: MeanPath, K: int, T: int, B: int) -> float:
     """Seconds of one run of a C loop."""
     start = path.start.astype(np.int64)
@@ -100,21 +116,35 @@ def c_time(c: ctypes.CDLL, rule: str, path: MeanPath, K: int, T: int, B: int) ->
 
 def against_c(c: ctypes.CDLL) -> None:
     """A table: nanoseconds a queried round, and C's time over ours."""
-    print(f"{'policy':18}{'K':>4}{'T/B':>5}{'ns a query':>12}{'C':>8}{'C / ours':>10}")
-    for policy in IN_C:
+    print(
+        f"{'policy':18}{'K':>4}{'T/B':>5}{'ns a query':>12}{'C':>8}{'C / ours':>10}"
+        f"{'lanes':>8}{'C / lanes':>11}"
+    )
+    for policy, rule in IN_C.items():
         for K in (2, 10, 32):
             for spacing in (1, 10):
-                B = 500_000
+                B = 100_000
                 T = spacing * B
-                path, rule = arms(K, T), IN_C[policy]
-                kernel_time(policy, path, K, T, B)
-                pairs = [
-                    (kernel_time(policy, path, K, T, B), c_time(c, rule, path, K, T, B))
+                path = arms(K, T)
+                for one in (kernel_time, lanes_time):
+                    one(policy, path, K, T, B)
+                turns = [
+                    (
+                        kernel_time(policy, path, K, T, B),
+                        c_time(c, rule, path, K, T, B),
+                        lanes_time(policy, path, K, T, B),
+                    )
                     for _ in range(TURNS)
                 ]
-                ours, theirs = (statistics.median(p) / B * 1e9 for p in zip(*pairs, strict=True))
-                ratio = statistics.median(b / a for a, b in pairs)
-                print(f"{policy:18}{K:4}{spacing:5}{ours:12.1f}{theirs:8.1f}{ratio:10.2f}")
+                ours, theirs, lanes = (
+                    statistics.median(each) / B * 1e9 for each in zip(*turns, strict=True)
+                )
+                single = statistics.median(b / a for a, b, _ in turns)
+                together = statistics.median(b / a for _, b, a in turns)
+                print(
+                    f"{policy:18}{K:4}{spacing:5}{ours:12.1f}{theirs:8.1f}{single:10.2f}"
+                    f"{lanes:8.1f}{together:11.2f}"
+                )
 
 
 def learning(policies: list[str]) -> list[str]:

@@ -139,7 +139,8 @@ def test_what_is_missing_is_named(capsys):
 
 def test_a_path_too_large_for_memory_is_said_in_one_line(capsys):
     cell = ["policy=uniform", "adversary=switching", "K=2", "T=1e15", "B=400", "V=1e13"]
-    assert refuse(capsys, "simulate", *cell).startswith("out of memory")
+    said = refuse(capsys, "simulate", *cell)
+    assert said.startswith("path: V pays for 4e+13 segments; must be at most 1e+07 with 2 means")
 
 
 def test_list_names_what_there_is(capsys):

@@ -87,7 +87,8 @@ def test_bad_input_is_refused_in_one_line(bad, said):
         ({"overrides": 3}, "overrides=3: must be one string"),
         (
             {"overrides": "experiment=bar"},
-            "experiment=bar: unknown; known: extensions, floor, paper, shootout, smoke, tiny",
+            "experiment=bar: unknown; known: extensions, floor, horizon, paper, shootout, "
+            "smoke, tiny",
         ),
         ({"overrides": "experiment="}, "experiment=: unknown"),
     ],

@@ -185,6 +185,9 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
     [
         ({"policies/mine.py": "import nowhere"}, ["list"], "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/mine.py": "x = (\n"}, ["list"], "mine.py: line 1: '(' was never closed"),
+        ({"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"}, PLAYED,
+         "mine.py: line 1: ModuleNotFoundError"),
+        ({"policies/ucb1.py": "x = 1\n"}, ["list", "hyque"], "ucb1.py: confee has a ucb1"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),
         ({"policies/mine.py": "POLICY = {}"}, ["list"], "mine.py: POLICY must be of type Policy"),
         ({"adversaries/hard.py": "x = 1\n"}, ["list"], "hard.py: confee has a hard"),
@@ -207,6 +210,13 @@ def test_mistakes_in_it_are_one_line(tmp_path, files, words, expected):
     assert done.returncode == 1
     assert expected in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_mistake_in_it_is_no_matter_where_it_is_not_used(tmp_path):
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/mine.py").write_text("import nowhere")
+    done = confee(tmp_path, "list", "uniform")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_folder_that_is_not_there(tmp_path):

@@ -18,6 +18,7 @@ import statsmodels.api as sm
 
 from confee import theory
 from confee.evidence import gather, slopes, worst_cases
+from confee.evidence.decades import settling
 from confee.evidence.regression import Design
 from confee.evidence.slopes import axis_of
 from confee.evidence.tuned import tuned, tuned_points
@@ -264,6 +265,136 @@ def test_extra_axes_and_cells_that_were_not_run_do_not_disturb():
     pd.testing.assert_frame_equal(table, slopes(worst, points))
     fewer = slopes(worst[worst["T"] != worst["T"].max()], points)
     assert "not run: T=1e+08 (1 of 4 phases)" in axis_of(fewer, "hyque", "T", "all")["left_out"]
+
+
+# ------------------------------------------------------------------ decade by decade
+
+
+def by_decades(exponents, se=0.01, seeds=16, policy="hyque", first=1e5, **columns):
+    """(worst, points) along B = T^0.8, with R/T of these exponents in T, one a decade from `first`
+    on; for hyque with the ripple that cutting its last block makes."""
+    nominal = [first * 10**i for i in range(len(exponents) + 1)]
+    octave = 2 ** ((np.arange(PHASES) + 0.5) / PHASES - 0.5)
+    rows = [{"point": point, "phase": phase, "T": round(point * f ** (1 / 0.8))}
+            for point in nominal for phase, f in enumerate(octave)]  # fmt: skip
+    points = pd.DataFrame(rows).assign(label=policy, policy=policy, axis="T", K=4, V=4.0)
+    points["B"] = np.ceil(points["T"] ** 0.8).astype(int)
+    worst = make_worst(points.assign(policy=""), {}, se=se, seeds=seeds, **columns)
+    worst["policy"] = policy
+    if policy == "hyque":
+        slots = [r.T / theory.slot_length(r.T, r.B) for r in worst.itertuples()]
+        worst["regret"] *= 1 + 0.3 * np.sin(2 * np.pi * np.log2(np.array(slots) + 1) + 0.7)
+    curve = np.concatenate([[0], np.cumsum(exponents)])
+    far = np.interp(np.log10(worst["T"] / first), range(-1, len(curve) + 1),
+                    [curve[0] - exponents[0], *curve, curve[-1] + exponents[-1]])  # fmt: skip
+    worst["regret"], worst["se"] = (worst[name] * 10**far for name in ("regret", "se"))
+    return worst, points
+
+
+def decades(exponents, **how):
+    return slopes(*by_decades(exponents, **how))
+
+
+@pytest.mark.parametrize("policy", ["hyque", "rexp3b"])
+def test_decades_have_the_exponents_that_the_curve_has_there(policy):
+    truth = [-0.1, -0.1, -0.27, -0.27]
+    table = decades(truth, policy=policy, se=1e-6)
+    rows = table[table["part"] == "decade"]
+    assert rows["start"].tolist() == [1e5, 1e6, 1e7, 1e8]
+    assert (rows["stop"] / rows["start"]).tolist() == pytest.approx([10] * 4)
+    # Around a bend the phases of a point lie on both sides of it.
+    assert rows["exponent"].tolist() == pytest.approx(truth, abs=0.02)
+    assert rows["rate"].tolist() == pytest.approx([-0.8 / 3] * 4, abs=1e-3)
+    assert not rows["short"].any()
+    assert axis_of(table, policy, "T", "all")["start"] == 1e5
+    assert axis_of(table, policy, "T", "local")["start"] == 1e8
+
+
+def test_decades_are_points_a_factor_of_ten_apart_and_lack_what_does_not_enter():
+    worst, points = by_decades([-0.2] * 3)
+    halves = by_decades([-0.2] * 2, first=3e5)
+    worst, points = (pd.concat(pair) for pair in zip((worst, points), halves, strict=True))
+    worst["saturated"] = worst["T"] < 1.5e5
+    rows = slopes(worst, points).query("part == 'decade'").set_index("start")
+    assert rows.index.tolist() == [1e5, 3e5, 1e6, 3e6, 1e7]
+    assert math.isnan(rows["exponent"][1e5])
+    assert rows["left_out"][1e5] == "saturated: T=1e+05"
+    assert rows["exponent"].drop(1e5).notna().all()
+
+
+def test_intervals_of_decades_cover():
+    pairs = [by_decades([-0.2] * 4, se=0.0) for _ in range(12)]
+    names = [f"hyque({i})" for i in range(12)]
+    worst, points = (
+        pd.concat([one.assign(label=name) for one, name in zip(frames, names, strict=True)])
+        for frames in zip(*pairs, strict=True)
+    )
+    worst["regret"] *= np.exp(0.03 * np.random.default_rng(1).standard_normal(len(worst)))
+    worst["se"] = 0.03 * worst["regret"]
+    rows = slopes(worst, points).query("part == 'decade'")
+    covered = (rows["low"] <= -0.2) & (rows["high"] >= -0.2)
+    assert len(covered) == 48
+    assert covered.sum() >= 44
+    assert (rows["high"] - rows["low"]).max() < 0.06
+
+
+ON_RATE = -0.8 / 3
+
+SETTLING = {
+    "on the rate all along": ([ON_RATE] * 4, 0.02, "settled", 1e5, ON_RATE),
+    "later": ([0, -0.1, ON_RATE, ON_RATE, ON_RATE], 0.01, "settled", 1e7, ON_RATE),
+    "at a floor from a decade on": ([-0.25, -0.12, 0, 0, 0], 0.01, "settled", 1e7, 0.0),
+    "still on the way to a floor": ([-0.25, -0.19, -0.13, -0.07], 0.01, "moving", 1e5, None),
+    "too few seeds to tell": ([-0.27] * 3, 0.15, "open", 1e5, None),
+    "two decades, roughly known": ([-0.2, -0.2], 0.04, "open", 1e5, None),
+}
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_where_exponents_settle(name):
+    truth, se, outcome, start, at = SETTLING[name]
+    (found,) = settling(decades(truth, se=se, policy="rexp3b", seeds=64)).itertuples()
+    assert (found.outcome, found.start) == (outcome, start)
+    assert found.stop == 1e5 * 10 ** len(truth)
+    if at is not None:
+        assert found.low <= at <= found.high
+        assert found.high - found.low < 0.05
+        assert (found.low <= found.rate <= found.high) == (at == ON_RATE)
+
+
+def test_uniform_play_settles_at_nothing_from_the_start():
+    """The control of the rate: its regret grows as T, whatever the horizon."""
+    table = decades([0] * 4, policy="uniform", se=0.0, saturated=True, ceiling=True)
+    (found,) = settling(table).itertuples()
+    assert (found.outcome, found.start, round(found.exponent, 9)) == ("settled", 1e5, 0)
+    assert not found.low <= found.rate <= found.high
+
+
+def test_one_decade_settles_nothing_and_a_gap_ends_the_chain():
+    assert settling(decades([-0.2])).empty
+    worst, points = by_decades([-0.2] * 5, policy="rexp3b")
+    worst["saturated"] = (worst["T"] > 0.7e7) & (worst["T"] < 1.5e7)
+    (found,) = settling(slopes(worst, points)).itertuples()
+    assert (found.start, found.stop, found.decades) == (1e8, 1e10, 2)
+
+
+def test_a_true_constant_is_seldom_said_to_move_and_a_drift_seldom_to_settle():
+    """100 curves over four decades whose points are known to 1.5 %, as those of `horizon` are."""
+    for drift, least, most in ((0.0, {"settled": 0.9}, {"moving": 0.05}),
+                               (0.06, {"moving": 0.9}, {"settled": 0.02})):  # fmt: skip
+        exponents = -0.25 + drift * np.arange(4)
+        curves = np.concatenate([[0], np.cumsum(exponents)]) * math.log(10)
+        noise = 0.015 * np.random.default_rng(5).standard_normal((100, 5))
+        rows = pd.DataFrame({
+            "policy": np.repeat(np.arange(100), 4), "part": "decade", "axis": "T",
+            "start": np.tile(10.0 ** np.arange(5, 9), 100),
+            "stop": np.tile(10.0 ** np.arange(6, 10), 100),
+            "exponent": (np.diff(curves + noise, axis=1) / math.log(10)).ravel(),
+            "se": 0.015 * math.sqrt(2) / math.log(10), "df": 100.0, "rate": ON_RATE,
+        })  # fmt: skip
+        outcomes = settling(rows)["outcome"].value_counts(normalize=True)
+        assert all(outcomes.get(name, 0) >= share for name, share in least.items()), outcomes
+        assert all(outcomes.get(name, 0) <= share for name, share in most.items()), outcomes
 
 
 # ------------------------------------------------------------------ worst cases

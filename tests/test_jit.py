@@ -72,6 +72,33 @@ def test_a_read_only_install_without_a_home_works(source, tmp_path):
     assert not list(source.rglob("__pycache__"))
 
 
+def test_a_cache_in_a_temporary_folder_is_this_users_alone(tmp_path, monkeypatch):
+    """Compiled kernels are code: nobody else's are read, whoever made the folder first."""
+    from confee import jit
+
+    (tmp_path / "no-home").write_text("a file, so that no folder can be made in it")
+    for name, value in (("HOME", str(tmp_path / "no-home")), ("XDG_CACHE_HOME", ""),
+                        ("CONFEE_CACHE", "")):  # fmt: skip
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    usual = tmp_path / f"confee-{os.getuid()}"
+    assert jit._root() == jit._root() == usual
+    assert usual.stat().st_mode & 0o777 == 0o700
+
+    usual.chmod(0o777)
+    assert jit._root() not in (usual, jit._root())
+    usual.rename(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").chmod(0o700)
+    usual.symlink_to(tmp_path / "elsewhere")
+    assert jit._root() != usual
+    usual.unlink()
+    usual.mkdir(0o700)
+    monkeypatch.setattr(jit.os, "getuid", lambda: os.lstat(usual).st_uid)
+    assert jit._root() == usual
+    monkeypatch.setattr(jit.os, "getuid", lambda: 4711)
+    assert not jit._ours(usual)
+
+
 def test_each_module_has_a_folder_named_after_what_it_is_compiled_from():
     from confee import jit
     from confee.code import code_hash

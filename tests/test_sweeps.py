@@ -12,7 +12,15 @@ import pytest
 import test_rendering
 from confee import theory
 from confee.rendering import caption, figure, numbers, style
-from confee.rendering.figures import axes, curves, decomposition, fits, horizon, landscape
+from confee.rendering.figures import (
+    axes,
+    curves,
+    decades,
+    decomposition,
+    fits,
+    horizon,
+    landscape,
+)
 from test_rendering import experiment, legend_of
 
 MINUS = "\N{MINUS SIGN}"
@@ -108,6 +116,74 @@ def test_the_theorys_line_passes_through_where_the_fit_begins():
     curve["eligible"] = curve["x"] < 128
     curve.loc[2, "y"] = 5.0  # seven enter, the upper half is the last five
     assert set(curves._anchored(curve)) == {5.0}
+
+
+# ------------------------------------------------------------------ decade by decade
+
+
+def of_decades(*curves, first=5, rate=-0.8 / 3):
+    """Rows of `slopes` from (label, exponents, standard error)."""
+    rows = [(label, e, e - 2 * se, e + 2 * se, se, 10.0 ** (first + i), 10.0 ** (first + i + 1))
+            for label, exponents, se in curves for i, e in enumerate(exponents)]  # fmt: skip
+    columns = ["policy", "exponent", "low", "high", "se", "start", "stop"]
+    return pd.DataFrame(rows, columns=columns).assign(axis="T", part="decade", df=60.0, rate=rate)
+
+
+@pytest.fixture
+def decade() -> SimpleNamespace:
+    table = of_decades(
+        ("hyque", [-0.2, -0.17, -0.14, -0.11], 0.01), ("rexp3b", [-0.266] * 5, 0.004),
+        ("uniform", [0.0] * 5, 0.0), ("sw_ucb", [-0.2, -0.3], 0.05), ("new", [-0.1], 0.01),
+    )  # fmt: skip
+    T = np.array([10**5, 10**9])
+    points = pd.DataFrame({"label": "hyque", "axis": "T", "K": 4, "T": T, "V": 4.0})
+    return SimpleNamespace(slopes=table, points=points.assign(B=np.ceil(T**0.8).astype(int)))
+
+
+def test_decades_say_where_exponents_settle_and_where_a_test_can_fire(decade):
+    said = caption("decades", decade)
+    assert said.startswith(
+        f"HyQue's exponents from $T$ = $10^{{5}}$ to $10^{{9}}$, by decades: {MINUS}0.20 "
+        f"[{MINUS}0.22, {MINUS}0.18], {MINUS}0.17 "
+    )
+    assert "HyQue's: still moving at $T$ = $10^{9}$ (0.03 [0.0" in said
+    assert f"Rexp3B's stand still from $T$ = $10^{{5}}$ on, at {MINUS}0.266 [" in said
+    assert f"; the rate's {MINUS}0.267 is inside." in said
+    assert f"uniform's stand still from $T$ = $10^{{5}}$ on, at 0.000 [{MINUS}0.001, 0.001]" in said
+    assert "SW-UCB's: cannot be told at" in said
+    assert "new" not in said.partition("Left:")[0]
+    assert "no change test of HyQue can fire below $T$ = $2.9{\\times}10^{14}$." in said
+    elsewhere = decade.points.assign(B=[9000, 10**8])  # no power of T
+    assert "change test" not in decades.finding(decade.slopes, elsewhere)
+    assert "change test" not in decades.finding(decade.slopes, decade.points[:0])
+
+
+def test_decades_have_a_bar_each_and_a_row_a_policy(decade):
+    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(decade, "decades")
+    ax, _, side = figure("decades", decade).axes
+    said = [text.get_text() for text in side.texts]
+    assert said[:4] == ["HyQue", "still moving", "Rexp3B",
+                        f"from $10^{{5}}$ on: {MINUS}0.266 \N{PLUS-MINUS SIGN} 0.002"]  # fmt: skip
+    assert said[said.index("new") + 1] == "one decade"
+    bars = [
+        seg for lines in ax.collections for seg in lines.get_segments() if seg[0][1] == seg[1][1]
+    ]
+    assert len(bars) == len(decade.slopes)
+    dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
+    assert dashed.get_ydata() == pytest.approx(np.full(6, -0.8 / 3))
+
+
+def test_of_decades_that_overlap_those_that_end_where_the_axis_does_are_drawn(decade):
+    between = of_decades(("hyque", [-0.5] * 3, 0.01), first=np.log10(3e5))
+    table = pd.concat([decade.slopes, between])
+    assert decades.finding(table, decade.points) == decades.finding(decade.slopes, decade.points)
+
+
+def test_without_decades_the_picture_says_so(decade):
+    nothing = decade.slopes.assign(part="upper")
+    assert decades.finding(nothing, decade.points) == "No decade of $T$ has both its ends in a fit."
+    said = [text.get_text() for text in decades.draw(nothing, decade.points).texts]
+    assert said == ["No decade of $T$ has both its ends in a fit."]
 
 
 # ------------------------------------------------------------------ the parts

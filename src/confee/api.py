@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import config, schema
+from confee import config, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -36,8 +37,7 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """The request of a composed conf/cell.yaml. Raises ConfeeError."""
-    for name in sorted(set(values) - KEYS):
-        raise ConfeeError(f"{name}={schema.show(values[name])}: no such key")
+    schema.keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
@@ -55,6 +55,7 @@ def request(values: Mapping[str, Any]) -> Request:
 
 def run(asked: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
     """Plays a request: one row a seed."""
+    jit.prepare()
     seeds = range(asked.runs.first_seed, asked.runs.first_seed + asked.runs.seeds)
     options = calibrated(asked.cell)
     return play_all(asked.cell, [asked.against], seeds, options, asked.accounting, tick)
@@ -82,9 +83,13 @@ def simulate(
     """
     import pandas as pd
 
+    for group, name in (("policy", policy), ("adversary", adversary)):
+        known = config.conf_files(group)
+        if not isinstance(name, str) or name not in known:
+            raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {', '.join(known)}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = config.compose("cell", overrides)
-    values["policy"] |= options or {}
+    values["policy"] |= schema.mapping({} if options is None else options, "options")
     values["adversary"] |= parameters
     values |= {"K": K, "T": T, "B": B, "V": V}
     values |= {"seeds": seeds, "first_seed": first_seed, "idle": idle, "proxy": proxy}
@@ -96,6 +101,9 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
 
     `frame.attrs["confee"]` holds its resolved configuration. Raises ConfeeError.
     """
+    schema.folder_name(experiment, "experiment")
+    if not isinstance(results, str | os.PathLike):
+        raise ConfeeError(f"results={schema.show(results)}: must be a folder")
     remake = f'make it with: snakemake --cores 2 --config overrides="experiment={experiment}"'
     table, about = read_table(Path(results) / experiment / "regret.parquet", remake)
     frame = table.to_pandas()

@@ -11,17 +11,19 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from confee import __version__, extra
+from confee import __version__, extra, lean, schema
 from confee.errors import ConfeeError
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfeeError(f"{message}; see {self.prog} --help")
+        short = message if len(message) <= 300 else message[:297] + "..."
+        raise ConfeeError(f"{short}; see {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
+    lean.collect_rarely()
     try:
         chosen = _parser().parse_args(arguments)
         chosen.run(chosen)
@@ -80,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         help="exit with 2 if a verdict is among these, as in fails,undecided",
     )
     clean = command("clean", _clean, "remove results that no experiment needs any more")
-    clean.add_argument("--run-of", type=int, default=0, help=argparse.SUPPRESS)
+    clean.add_argument("--in-run", action="store_true", help=argparse.SUPPRESS)
 
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
@@ -136,15 +138,15 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
 
 
 def _list(chosen: Any) -> None:
+    if chosen.name is not None:
+        _explain(chosen.name)
+        return
     from confee import config
     from confee.claims import CLAIMS
     from confee.policies import POLICIES
     from confee.rendering import FIGURES
     from confee.world.adversaries import ADVERSARIES
 
-    if chosen.name is not None:
-        _explain(chosen.name)
-        return
     lines = [
         (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
         for p in POLICIES.values()
@@ -175,7 +177,9 @@ def _explain(name: str) -> None:
     elif name in ADVERSARIES:
         package, one = "confee.world.adversaries", ADVERSARIES[name]
     else:
-        raise ConfeeError(f"list {name}: must be among {', '.join([*POLICIES, *ADVERSARIES])}")
+        raise ConfeeError(
+            f"list {schema.show(name)}: must be among {', '.join([*POLICIES, *ADVERSARIES])}"
+        )
     print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
@@ -212,19 +216,17 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.verdict import OUTCOMES
-    from confee.config import CLAIMS_ALONE, NAME
     from confee.rendering import scoreboard
     from confee.workflow import results
 
-    if not NAME.fullmatch(chosen.experiment.removesuffix(CLAIMS_ALONE)):
-        raise ConfeeError(f"--experiment={chosen.experiment}: must be the name of an experiment")
+    schema.folder_name(chosen.experiment, "--experiment")
     dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
     for word in dreaded:
         if word not in OUTCOMES:
-            raise ConfeeError(f"--fail-on={word}: must be among {', '.join(OUTCOMES)}")
+            raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(OUTCOMES)}")
     for id in chosen.ids:
         if id not in CLAIMS:
-            raise ConfeeError(f"claim={id}: unknown; known: {', '.join(CLAIMS)}")
+            raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
     judged, said = results.claims_file(chosen.experiment)
     verdicts = {v.id: v for v in judged}
     for id in chosen.ids:
@@ -238,7 +240,7 @@ def _claims(chosen: Any) -> None:
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for verdict in shown:
-            of = f"experiment={chosen.experiment.removesuffix(CLAIMS_ALONE)}"
+            of = f"experiment={chosen.experiment.removesuffix(schema.CLAIMS_ALONE)}"
             again = ledger.settle(verdict, said.get("overrides", of), judged)
             console.print(ledger.explain(verdict, again))
     else:
@@ -255,7 +257,7 @@ def _clean(chosen: Any) -> None:
     from confee import runlock
     from confee.workflow import results
 
-    if runlock.alive(besides=chosen.run_of):
+    if not chosen.in_run and runlock.alive():
         raise ConfeeError("a run is alive in this folder; wait for it or stop it")
     gone = results.clean()
     print(f"removed {len(gone)} files that no experiment needs")
@@ -265,14 +267,18 @@ def _clean(chosen: Any) -> None:
 
 
 def _do(chosen: Any) -> None:
+    from confee import runlock
     from confee.workflow import jobs
 
+    runlock.work()
     jobs.do_job(chosen.job)
 
 
 def _compile(chosen: Any) -> None:
+    from confee import runlock
     from confee.workflow import jobs
 
+    runlock.work()
     jobs.compile_kernels(chosen.stamps)
 
 
@@ -280,8 +286,10 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
+    from confee import runlock
     from confee.workflow import costs, results, stages
 
+    runlock.work()
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
     if stage == "picture":

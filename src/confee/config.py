@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 import os
 import re
 import shlex
@@ -12,17 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException, OverrideParseException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from confee import extra, schema
 from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
+from confee.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.needs import AXES
 from confee.simulation.plan import LARGEST, Entrant, Grid, Map, Seeds
@@ -31,14 +28,6 @@ from confee.world.adversaries import ADVERSARIES
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
-
-
-NAME = re.compile(r"[A-Za-z0-9][\w-]*")
-"""What an experiment may be called: its folders are."""
-
-CLAIMS_ALONE = ".claims"
-"""Ends the folder's name of a run for claims that its overrides name: beside the whole experiment,
-whose results stay as they are."""
 
 CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
 """What has code; each also needs a file in its group of conf."""
@@ -83,18 +72,34 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     keys = [_key(override) for override in overrides]
     for key in keys:
         if keys.count(key) > 1:
-            raise ConfeeError(f"{key}: given {keys.count(key)} times; must be given once")
+            shown = schema.show(key)
+            raise ConfeeError(f"{shown}: given {keys.count(key)} times; must be given once")
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
     GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            config = hydra_compose(name, overrides=[*overrides, *_search()])
+        with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            try:
+                config = hydra.compose(name, overrides=[*overrides, *_search()])
+            except TypeError as error:  # Hydra's own, of groups that are no words
+                raise ConfeeError(_one_line(error, overrides)) from None
+            _check_interpolations(OmegaConf.to_container(config, resolve=False))
             values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
     except yaml.YAMLError as error:
-        raise ConfeeError("conf: not YAML: " + " ".join(str(error).split())) from None
+        raise ConfeeError(_not_yaml(error)) from None
     except OSError as error:
-        raise ConfeeError(f"conf: cannot be read: {error}") from None
+        file = str(error.filename)
+        shown = file if len(file) < 200 else schema.show(Path(file).name)
+        raise ConfeeError(f"conf: {shown}: cannot be read: {error.strerror}") from None
+    except RecursionError:
+        longest = max([*overrides, "conf"], key=len)
+        raise ConfeeError(f"{schema.show(longest)}: too deep; must be nested less") from None
     if not isinstance(values, dict):
         raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
     for key in _own_keys(name):
@@ -103,23 +108,71 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     return values  # type: ignore[return-value]
 
 
+def _check_interpolations(value: Any, where: str = "") -> None:
+    """Conf may name other keys, as in ${centre.T}. Raises ConfeeError if it calls a resolver: what
+    an experiment is does not depend on the environment."""
+    if isinstance(value, str) and re.search(r"\$\{.*:", value, re.DOTALL):
+        raise ConfeeError(
+            f"{where}={schema.show(value)}: must not call a resolver; ${{...}} may name another key"
+        )
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_interpolations(one, f"{where}.{key}" if where else str(key))
+
+
+def _not_yaml(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = f"{mark.name}: line {mark.line + 1}" if mark else "conf"
+    return f"{place}: not YAML: {getattr(error, 'problem', None) or error}"
+
+
 def _search() -> list[str]:
     """Where else Hydra is to look, as an override of its own."""
     if not extra.root() or not _own_conf().is_dir():
         return []
     for group in CONF_GROUPS:
-        conf_files(group)  # a name that is taken would be passed over
+        for file in conf_files(group).values():  # a name that is taken would be passed over
+            if file.is_relative_to(_own_conf()):
+                _check_own(file)
     return [f"hydra.searchpath=['file://{_own_conf()}']"]
+
+
+LONGEST = 10**5
+"""Values in a file of conf, its aliases written out."""
+
+
+def _check_own(file: Path) -> None:
+    """Raises ConfeeError if aliases make a small file stand for one that fills the memory, or if it
+    sets what is Hydra's."""
+    counted: dict[int, float] = {}
+
+    def values(node: Any) -> float:
+        if id(node) not in counted:
+            counted[id(node)] = math.inf  # if it is within itself
+            below = node.value if isinstance(node, yaml.CollectionNode) else []
+            counted[id(node)] = 1 + sum(
+                map(
+                    values, itertools.chain(*below) if isinstance(node, yaml.MappingNode) else below
+                )
+            )
+        return counted[id(node)]
+
+    found = yaml.compose(file.read_text(), yaml.SafeLoader)
+    if found and values(found) > LONGEST:
+        raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
+    if isinstance(found, yaml.MappingNode) and any(key.value == "hydra" for key, _ in found.value):
+        raise ConfeeError(f"{file}: hydra: no such key")
 
 
 def _key(override: str) -> str:
     """The key of one override. Raises ConfeeError if it has none, or is of Hydra's own settings."""
     found = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
     if not found:
-        raise ConfeeError(f"{override or repr(override)}: not an override; must be key=value")
+        shown = schema.show(override)
+        raise ConfeeError(f"{shown}: not an override; must be key=value")
     key = found[1] or found[2]
     if re.match(r"hydra\b", key):
-        raise ConfeeError(f"{override}: no such key")
+        raise ConfeeError(f"{schema.show(override)}: no such key")
     return key
 
 
@@ -130,23 +183,39 @@ def _own_keys(name: str) -> list[str]:
 
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     """Hydra's many lines, in one that names the key, the value and what is known."""
+    from hydra.errors import OverrideParseException
+
     text = str(error)
-    unknown = re.search(r"Could not (?:find|load) '([\w/@.]+)/([^']*)'", text)
+    unknown = re.search(r"Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text)
     if unknown:
-        group = unknown[1].split("/")[-1]
+        group = unknown[1]
         if group in CODED and unknown[2] in CODED[group]:
             return f"conf/{group}/{unknown[2]}.yaml: missing; must hold `name: {unknown[2]}`"
-        return f"{group}={unknown[2]}: unknown; known: {', '.join(conf_files(group))}"
+        return f"{group}={schema.show(unknown[2])}: unknown; known: {', '.join(conf_files(group))}"
     missing = re.search(r"You must specify '([\w/@.]+)'", text)
     if missing:
         return f"{missing[1]}: missing; known: {', '.join(conf_files(missing[1]))}"
     key = re.search(r"Could not override '([^']+)'", text)
     if key:
         given = next((o for o in overrides if o.lstrip("+").startswith(key[1])), key[1])
-        return f"{given}: no such key"
+        return f"{schema.show(given)}: no such key"
+    if gone := re.search(r"Could not delete from config\. '(.*)' does not exist", text, re.DOTALL):
+        return f"~{schema.show(gone[1])}: no such key"
+    if sweep := re.match(r"Sweep parameters '(.*)' requires", text, re.DOTALL):
+        return f"{schema.show(sweep[1])}: a sweep; must be one value"
+    if several := re.match(r"Ambiguous value for argument '(.*?)'\s*(?:\n|$)", text, re.DOTALL):
+        shown = schema.show(several[1])
+        return f"{shown}: Ambiguous value; must be one, or a list as in key=[1,2]"
+    if twice := re.match(r"Multiple values for (\S+)\. To override", text):
+        return f"{schema.show(twice[1])}: is there already; must be given without + to replace it"
+    if text.startswith("Config group override must be") or isinstance(error, TypeError):
+        groups = "|".join(CONF_GROUPS)
+        named = [schema.show(o) for o in overrides if re.match(rf"[+~]*({groups})\b", o)]
+        return f"{', '.join(named)}: must name a file of conf"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: not in Hydra's syntax: {lines[0]}"
+        reason = re.sub(r"^\w+Exception: .*", "", lines[0])
+        return f"{schema.show(error.override)}: not in Hydra's syntax{reason and ': ' + reason}"
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     where = getattr(error, "full_key", None) or ""
     return ": ".join(filter(None, dict.fromkeys([where, *lines[:1], cause])))
@@ -158,12 +227,6 @@ def headline(experiment: str) -> str:
     lines = file.read_text().splitlines() if file else []
     said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
     return next(said, "")
-
-
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ConfeeError(f"{where}={schema.show(value)}: must be a mapping")
-    return value
 
 
 def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[str]:
@@ -218,7 +281,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class _Top:
-    name: str = schema.text(pattern="a word of letters, digits, - and _")
+    name: str = schema.text(pattern="a word of letters, digits, - and _, at most 100")
     toy: bool = schema.flag(False)
     phases: int = schema.whole(4, low=1, high=64)
 
@@ -273,22 +336,23 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
         "seeds", "idle", "proxy", "claims", "figures", "jobs",
     }  # fmt: skip
-    for key in sorted(set(values) - expected):
-        raise ConfeeError(f"{key}={schema.show(values[key])}: no such key")
+    schema.keys(values, expected)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not NAME.fullmatch(top.name):
-        raise ConfeeError(f"name={top.name}: must be a word of letters, digits, - and _")
+        raise ConfeeError(
+            f"name={schema.show(top.name)}: must be a word of letters, digits, - and _, at most 100"
+        )
     if top.name in RESERVED:
         raise ConfeeError(f"name={top.name}: must not be one of {', '.join(RESERVED)}")
-    seeds = schema.build(_Seeds, _mapping(values["seeds"], "seeds"), "seeds")
+    seeds = schema.build(_Seeds, schema.mapping(values["seeds"], "seeds"), "seeds")
     if seeds.most < seeds.estimate:
         raise ConfeeError(
             f"seeds.most={seeds.most}: must be at least seeds.estimate={seeds.estimate}"
         )
     grid = _grid(values, top.phases)
     entrants = _entrants(values)
-    entries = _mapping(values["family"], "family")
-    entries = {label: _mapping(entry, f"family.{label}") for label, entry in entries.items()}
+    entries = schema.mapping(values["family"], "family")
+    entries = {label: schema.mapping(entry, f"family.{label}") for label, entry in entries.items()}
     if not entrants:
         raise ConfeeError("policies={}: an experiment needs at least one policy")
     if not entries:
@@ -319,7 +383,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         grid=grid,
         seeds=Seeds(**dataclasses.asdict(seeds)),
         accounting=schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")}),
-        jobs=schema.build(Jobs, _mapping(values["jobs"], "jobs"), "jobs"),
+        jobs=schema.build(Jobs, schema.mapping(values["jobs"], "jobs"), "jobs"),
         claims=_names(values["claims"], "claims"),
         figures=_names(values["figures"], "figures"),
         resolved=resolved,
@@ -340,22 +404,22 @@ def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _grid(values: Mapping[str, Any], phases: int) -> Grid:
-    centre = _sizes(_mapping(values["centre"], "centre"), "centre")
+    centre = _sizes(schema.mapping(values["centre"], "centre"), "centre")
     for name in "KTBV":
         if name not in centre:
             raise ConfeeError(f"centre.{name}: missing")
     fields = {f.name: f for f in dataclasses.fields(Sizes)}
     axes: dict[str, list[float]] = {}
-    for axis, points in _mapping(values["grid"], "grid").items():
+    for axis, points in schema.mapping(values["grid"], "grid").items():
         if axis not in AXES:
             raise ConfeeError(f"grid.{axis}={schema.show(points)}: must be one of K, T, B, V")
         points = points if isinstance(points, list) else [points]
         axes[axis] = [schema.check(fields[axis], p, f"grid.{axis}") for p in points]
     at = {}
-    for axis, moved in _mapping(values["at"], "at").items():
+    for axis, moved in schema.mapping(values["at"], "at").items():
         if axis not in AXES:
             raise ConfeeError(f"at.{axis}: must be one of K, T, B, V")
-        at[axis] = _sizes(_mapping(moved, f"at.{axis}"), f"at.{axis}")
+        at[axis] = _sizes(schema.mapping(moved, f"at.{axis}"), f"at.{axis}")
     return Grid(centre, axes, at, phases, _maps(values))
 
 
@@ -366,11 +430,11 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
     """
     fields = {f.name: f for f in dataclasses.fields(_Map)}
     made = {}
-    for label, said in _mapping(values["maps"], "maps").items():
+    for label, said in schema.mapping(values["maps"], "maps").items():
         where = f"maps.{label}"
         if label in AXES:
             raise ConfeeError(f"{where}: must not be named after an axis")
-        lists = dict(_mapping(said, where))
+        lists = dict(schema.mapping(said, where))
         everyone = [*values["policies"], *values["family"]]
         without = _names(lists.pop("without", []), f"{where}.without", everyone)
         policies, met = (
@@ -405,17 +469,17 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
 
 
 def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
-    policies = _mapping(values["policies"], "policies")
-    plays = _mapping(values["plays"], "plays")
+    policies = schema.mapping(values["policies"], "policies")
+    plays = schema.mapping(values["plays"], "plays")
     for label in plays:
         if label not in policies:
             known = ", ".join(policies)
             raise ConfeeError(f"plays.{label}: no such entry in policies; known: {known}")
     entrants = {}
     for label, conf in policies.items():
-        how = dict(_mapping(plays.get(label, {}), f"plays.{label}"))
+        how = dict(schema.mapping(plays.get(label, {}), f"plays.{label}"))
         axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
         play = schema.build(_Play, how, f"plays.{label}")
-        mapped = _mapping(conf, f"policies.{label}")
+        mapped = schema.mapping(conf, f"policies.{label}")
         entrants[label] = Entrant(mapped, axes, **dataclasses.asdict(play))
     return entrants

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
+import re
 import traceback
+from collections.abc import Iterator, MutableMapping
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from confee.errors import ConfeeError
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Named)
 
 FOLDERS = {"confee.policies": "policies", "confee.world.adversaries": "adversaries"}
 """Package -> its folder in one's own."""
@@ -32,28 +42,72 @@ def folders(package: str) -> list[str]:
     return [str(base / FOLDERS[package])] if base and package in FOLDERS else []
 
 
-def registered(package: str, path: list[str], word: str, kind: Any) -> dict[str, Any]:
-    """Id -> what the modules of `package` call `word`, of type `kind`; one's own after confee's.
+class Registry(MutableMapping[str, T]):
+    """Id -> what the module of that name in `package` calls `word`, of type `kind`; one's own too.
 
-    `path` is the package's `__path__`, to which one's own folder is added. Raises ConfeeError if a
-    module there can't be imported, has a name that is taken, or an id that is not its name.
+    A module is imported when its id is asked for, all of them for their values. Of confee's modules
+    the text says whether they have one; one's own are imported for that, to be told what is wrong.
+    `path` is the package's `__path__`, to which one's own folder is added.
+
+    Raises ConfeeError if one's own folder is not there or has a module whose name is taken; and,
+    when such a module is looked at, if it can't be imported or its id is not its name.
     """
-    if (base := root()) and not base.is_dir():
-        raise ConfeeError(f"CONFEE_EXTRA={base}: must be a folder")
-    taken = {module.name for module in pkgutil.iter_modules(path)}
-    added = folders(package)
-    own = sorted(module.name for module in pkgutil.iter_modules(added))
-    path.extend(added)
-    found = {}
-    for name in sorted(taken | set(own)):
-        one = getattr(_imported(package, name, name in own, name in taken), word, None)
-        if one is not None and not isinstance(one, kind):
-            raise ConfeeError(f"{_file(package, name)}: {word} must be of type {kind.__name__}")
-        if one is not None and one.id != name and name in own:
-            raise ConfeeError(f"{_file(package, name)}: {word}.id={one.id}: must be {name}")
-        if one is not None:
-            found[one.id] = one
-    return found
+
+    def __init__(self, package: str, path: list[str], word: str, kind: type[T]) -> None:
+        if (base := root()) and not base.is_dir():
+            raise ConfeeError(f"CONFEE_EXTRA={base}: must be a folder")
+        self._package, self._word, self._kind = package, word, kind
+        self._shipped, self._own = _modules(path), _modules(folders(package))
+        for name in self._own:
+            if name in self._shipped:
+                raise ConfeeError(f"{self._own[name]}: confee has a {name}; choose another name")
+        path.extend(folders(package))
+        self._seen: dict[str, T | None] = {}
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        """Confee's own: a line of the module begins with the word."""
+        says = re.compile(rf"^{self._word}\b", re.MULTILINE)
+        return frozenset(n for n, file in self._shipped.items() if says.search(file.read_text()))
+
+    def _find(self, id: str) -> T | None:
+        """What the module has; None if there is no such module, or nothing in it."""
+        if id not in self._seen and (id in self._ids or id in self._own):
+            self._seen[id] = self._imported(id)
+        return self._seen.get(id)
+
+    def _imported(self, id: str) -> T | None:
+        own = id in self._own
+        one = getattr(_module(f"{self._package}.{id}", own), self._word, None)
+        if one is None:
+            return None
+        file = (self._own if own else self._shipped)[id]
+        if not isinstance(one, self._kind):
+            raise ConfeeError(f"{file}: {self._word} must be of type {self._kind.__name__}")
+        if one.id != id:
+            raise ConfeeError(f"{file}: {self._word}.id={one.id}: must be {id}")
+        return one
+
+    def __getitem__(self, id: str) -> T:
+        one = self._find(id)
+        if one is None:
+            raise KeyError(id)
+        return one
+
+    def __setitem__(self, id: str, one: T) -> None:
+        self._seen[id] = one
+
+    def __delitem__(self, id: str) -> None:
+        del self._seen[id]
+
+    def __contains__(self, id: Any) -> bool:
+        return id in self._ids or self._find(id) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return (id for id in sorted({*self._ids, *self._own, *self._seen}) if id in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def place(error: BaseException) -> str:
@@ -70,11 +124,9 @@ def place(error: BaseException) -> str:
     return f"{own[-1].filename}: line {own[-1].lineno}: {type(error).__name__}: {reason}"
 
 
-def _imported(package: str, name: str, own: bool, taken: bool) -> ModuleType:
-    if own and taken:
-        raise ConfeeError(f"{_file(package, name)}: confee has a {name}; choose another name")
+def _module(name: str, own: bool) -> ModuleType:
     try:
-        return importlib.import_module(f"{package}.{name}")
+        return importlib.import_module(name)
     except SyntaxError as error:
         if not own:
             raise
@@ -85,6 +137,7 @@ def _imported(package: str, name: str, own: bool, taken: bool) -> ModuleType:
         raise
 
 
-def _file(package: str, name: str) -> Path:
-    """The file of one's own that would be this module."""
-    return Path(folders(package)[0]) / f"{name}.py"
+def _modules(where: list[str]) -> dict[str, Path]:
+    """Name -> file of the modules in these folders."""
+    files = (file for folder in where for file in sorted(Path(folder).glob("*.py")))
+    return {file.stem: file for file in files if file.stem != "__init__"}

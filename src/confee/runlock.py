@@ -1,49 +1,82 @@
-"""Whether a run is alive in this folder: an OS lock tells, which the kernel drops at its death.
+"""Who is at work in this folder: OS locks tell, which the kernel drops when a process dies.
 
-A run locks the byte of the lock file whose number is its process id. `python -m confee.runlock`
-exits with 0 if no run is alive, else with a line and 1.
+A run locks one byte of the lock file for itself; its jobs share another, so that the next run knows
+of those that outlived a killed one. Where locks can't be had (some network file systems) nobody is
+seen, and Snakemake's own locks stand.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
+import shutil
 import sys
 from pathlib import Path
+from typing import IO
+
+from confee.errors import ConfeeError
 
 LOCK = Path(".snakemake/confee.lock")
+"""It holds host and process id of the last run."""
+SNAKEMAKES = Path(".snakemake/locks")
+RUN, JOBS = 0, 1
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
-_held = None  # the open lock file of this process's run: closing it would drop the lock
+_held: IO[str] | None = None  # this process's lock file: closing it would drop its locks
 
 
 def hold() -> None:
-    """Shows, as long as this process lives, that a run is alive in this folder."""
+    """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
+    if another one is. Waits for jobs that a killed run left, and removes the locks that it left."""
     global _held
     LOCK.parent.mkdir(exist_ok=True)
-    _held = LOCK.open("a")
-    fcntl.lockf(_held, fcntl.LOCK_EX, 1, os.getpid())
+    _held = LOCK.open("a+")
+    _held.seek(0)
+    host, _, process = _held.read().partition(" ")
+    mine = _lock(_held, RUN, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    if mine is False:
+        whose = f" (process {process} on {host})" if process else ""
+        raise ConfeeError(f"a run is alive in this folder{whose}; wait for it or stop it")
+    if mine:
+        if not _lock(_held, JOBS, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            said = "waiting for jobs of a killed run that are still at work in this folder"
+            print(f"confee: {said}", file=sys.stderr, flush=True)
+            _lock(_held, JOBS, fcntl.LOCK_EX)
+        _lock(_held, JOBS, fcntl.LOCK_UN)
+        if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
+            shutil.rmtree(SNAKEMAKES, ignore_errors=True)
+    _held.truncate(0)
+    _held.write(f"{os.uname().nodename} {os.getpid()}")
+    _held.flush()
 
 
-def alive(besides: int = 0) -> bool:
-    """Whether a run is alive here, other than that of process `besides`."""
+def work() -> None:
+    """Shows, as long as this process lives, that a job is at work in this folder."""
+    global _held
+    with contextlib.suppress(OSError):  # not a job of a run, then
+        _held = LOCK.open()
+        _lock(_held, JOBS, fcntl.LOCK_SH)
+
+
+def alive() -> bool:
+    """Whether a run is alive here, or a job that outlived one."""
     if not LOCK.exists():
         return False
     with LOCK.open("a") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, besides or 1, 0)
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 0, besides + 1)
-        except OSError:
-            return True
-    return False
+        free = [_lock(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB) for byte in (RUN, JOBS)]
+    return False in free
 
 
-def main() -> int:
-    """The exit code."""
-    if alive():
-        print("confee: a run is alive in this folder; wait for it or stop it", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _lock(file: IO[str], byte: int, how: int) -> bool | None:
+    """Whether the lock is had; None where there are no locks."""
+    try:
+        fcntl.lockf(file, how, 1, byte)
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            return None
+        if error.errno in (errno.EACCES, errno.EAGAIN):
+            return False
+        raise
+    return True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,7 +25,11 @@ class Kind:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError
-    if not math.isfinite(value):
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        finite = False
+    if not finite:
         raise ValueError
     return value
 
@@ -113,8 +118,46 @@ def check(field: dataclasses.Field, value: Any, where: str) -> Any:
 
 def show(value: Any) -> str:
     """A value as it reads in an error line: short."""
-    shown = " ".join(str(value).split())
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    try:
+        shown = " ".join(str(value).split())
+    except ValueError:  # Python writes no whole number of thousands of digits
+        shown = "a whole number of thousands of digits"
+    except RecursionError:
+        shown = "something nested"
+    return (shown or repr(value)) if len(shown) <= 60 else shown[:57] + "..."
+
+
+NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}", re.ASCII)
+"""What an experiment may be called: its folders are."""
+
+CLAIMS_ALONE = ".claims"
+"""Ends the folder's name of a run for claims that its overrides name: beside the whole experiment,
+whose results stay as they are."""
+
+
+def folder_name(name: Any, where: str) -> str:
+    """`name`, if it names a folder of results. Raises ConfeeError otherwise."""
+    if not isinstance(name, str) or not NAME.fullmatch(name.removesuffix(CLAIMS_ALONE)):
+        raise ConfeeError(f"{where}={show(name)}: must be the name of an experiment")
+    return name
+
+
+def mapping(value: Any, where: str) -> Mapping[str, Any]:
+    """`value`, if it maps words to something. Raises ConfeeError otherwise."""
+    if not isinstance(value, Mapping):
+        raise ConfeeError(f"{where}={show(value)}: must be a mapping")
+    for key in value:
+        if not isinstance(key, str):
+            raise ConfeeError(f"{where}.{show(key)}: no such key; must be a word")
+    return value
+
+
+def keys(values: Mapping[str, Any], expected: Collection[str]) -> None:
+    """Raises ConfeeError if `values` has other keys than those, or lacks one."""
+    for key in sorted(values.keys() - set(expected), key=str):
+        raise ConfeeError(f"{show(key)}={show(values[key])}: no such key")
+    for key in sorted(set(expected) - values.keys()):
+        raise ConfeeError(f"{key}: missing; must be given")
 
 
 def build(cls: type[T], values: Mapping[str, Any], where: str = "") -> T:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from rich.text import Text
 
 from confee import commands
 from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.schema import show
 
 VERSION = 2
 """Of claims.json; its schema is claims.schema.json, beside this file."""
@@ -60,14 +63,23 @@ _KINDS = {"id": str, "verdict": str, "measured": str, "horizon": str, "control":
           "numbers": dict, "seeds": int, "steps": list, "evidence": list, "decide": str, "why": str,
           "statement": str, "place": str, "prediction": str}  # fmt: skip
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal."""
+
 
 def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
     """The verdicts of a claims.json, with the files they rest on for evidence.
 
-    Raises ValueError if it is of another version, KeyError or TypeError if it is damaged.
+    Raises ValueError if it is of another version, KeyError, TypeError, AttributeError, ValueError
+    or OverflowError if it is damaged.
     """
     if said["version"] != VERSION:
-        raise ValueError(f"version={said['version']}: must be {VERSION}")
+        raise ValueError(f"version={show(said['version'])}: must be {VERSION}")
+    if not isinstance(overrides := said.get("overrides", ""), str):
+        raise TypeError(f"overrides={overrides}")
+    shlex.split(overrides)  # as commands that settle a claim again will
+    if any(CONTROL.search(text) for text in _texts(said["claims"])):
+        raise TypeError("control characters")
     verdicts: list[Verdict] = []
     for one in said["claims"]:
         for name, kind in _KINDS.items():
@@ -92,6 +104,14 @@ def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
         rest = {"interval": interval, "steps": tuple(one["steps"]), "evidence": files}
         verdicts.append(Verdict(**{**one, **rest}))
     return verdicts
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(one)
 
 
 def _plain(value: Any) -> Any:

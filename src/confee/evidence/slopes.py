@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ MINIMAL_SPAN = 30.0
 
 COLUMNS = [
     "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",
-    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out",
+    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out", "start", "stop",
 ]  # fmt: skip
 
 
@@ -90,6 +91,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     - `upper`: the upper half of the axis, at least 5 points and, on T and B, budgets over a ratio
       of 30; all there are where that cannot be had, marked `short` below 4 points or that ratio.
     - `all`: the whole axis. `local`: its last two points.
+    - `decade`: two points a factor of ten apart, on the horizon; a row each, NaN where one of the
+      two does not enter.
     - `joint`: one fit of all four variables over the cells of all axes, so its T is at fixed B.
     - `growth`: all cells in the theorem's range, saturated ones too; only where saturation leaves
       the axis T or B without enough points.
@@ -98,7 +101,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8, and 0
     for T in the joint fit. `theory` is what is claimed of this policy (NaN if nothing is).
     `sqrt_log` is likewise what a factor sqrt(ln B) would add. `span` is a ratio of budgets on T,
-    B and in the joint fit, else of the axis' variable. `left_out` says what was left out and why.
+    B and in the joint fit, else of the axis' variable, and `start` and `stop` the first and the
+    last point of the fit. `left_out` says what was left out and why.
     A policy that was played at V = 0 alone is held to the stationary row of Table 1, T sqrt(K / B);
     beside other V, such cells are out of range.
 
@@ -247,22 +251,26 @@ def _tidy(value: float) -> float:
 def _axis_rows(
     label: str, axis: str, cells: pd.DataFrame, model: Model, level: float
 ) -> list[dict]:
-    """Rows of one axis: upper, all, local, and growth where the axis is saturated."""
+    """Rows of one axis: upper, all, local, decades, and growth where the axis is saturated."""
     left_out = _left_out(cells)
     entering = _whole_points(cells, cells["reason"] == "")
-    parts = {"upper": _upper(entering, axis), "all": entering, "local": _last(entering, 2)}
+    parts = [("upper", _upper(entering, axis)), ("all", entering), ("local", _last(entering, 2))]
     few = entering["point"].nunique() < MINIMAL_POINTS
     if axis in SPANNING and few and (cells["V"] > 0).all():
         usable = ~cells["reason"].isin(["not run", "out of range", "no regret"])
         growth = _whole_points(cells, usable)
-        parts["growth"] = _upper(growth, axis)
+        parts.append(("growth", _upper(growth, axis)))
+    decades = _decades(cells["point"].unique()) if AXES[axis] == "T" else []
+    ends = [*((some["point"].min(), some["point"].max()) for _, some in parts), *decades]
+    parts += [("decade", entering[entering["point"].isin(pair)]) for pair in decades]
     rows = []
-    for part, some in parts.items():
+    for (part, some), (start, stop) in zip(parts, ends, strict=True):
         span = _span(some, axis)
         count = some["point"].nunique()
         short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
         common = {"policy": label, "part": part, "span": span, "left_out": left_out,
-                  "short": bool(short and part != "local")}  # fmt: skip
+                  "short": bool(short and part not in ("local", "decade")),
+                  "start": start, "stop": stop}  # fmt: skip
         if count < 2:
             rows.append({**common, "axis": axis, "points": count, "cells": len(some), "seeds": 0,
                          "horizon": int(cells["T"].max())})  # fmt: skip
@@ -314,6 +322,12 @@ def _span(cells: pd.DataFrame, axis: str) -> float:
 def _last(cells: pd.DataFrame, count: int) -> pd.DataFrame:
     """The cells of the last `count` points of an axis."""
     return cells[cells["point"].isin(np.sort(cells["point"].unique())[-count:])]
+
+
+def _decades(points: np.ndarray) -> list[tuple[float, float]]:
+    """The pairs of points a factor of ten apart, to one part in a hundred, in order."""
+    pairs = itertools.combinations(np.sort(points), 2)
+    return [(low, high) for low, high in pairs if math.isclose(high, 10 * low, rel_tol=0.01)]
 
 
 def _upper(cells: pd.DataFrame, axis: str) -> pd.DataFrame:

@@ -1,12 +1,13 @@
-"""Policies, one file each: a module of this package with a `POLICY` is registered."""
+"""Policies, one file each: a module of this package with a `POLICY` is registered, and
+imported when it is asked for."""
 
 from __future__ import annotations
 
 from confee.errors import ConfeeError
-from confee.extra import registered
+from confee.extra import Registry
 from confee.policies.base import Policy
 
-POLICIES: dict[str, Policy] = registered(__name__, __path__, "POLICY", Policy)
+POLICIES = Registry(__name__, __path__, "POLICY", Policy)
 
 
 def policy(name: str) -> Policy:

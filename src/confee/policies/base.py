@@ -27,7 +27,8 @@ class Policy:
     of stationary pieces (see `Path.pieces`), has it as a further argument: `arguments(..., S)`.
     `setting`: the game it plays, one of `confee.world.settings`; in others than `arms` what is
     known of the world (features, sizes) stands in K's place. `algorithm`: the base algorithm that
-    it plays, if it was made over one.
+    it plays, if it was made over one. `lanes(lanes, ledger, K, T, B, *arguments)` plays many paths
+    at once (see `confee.world.lanes`) if the options are `in_step`, and with the same results.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Policy:
     control: bool = False
     setting: str = "arms"
     algorithm: Any = None
+    lanes: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.told) - TOLD):

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.sw_ucb import play_queries
@@ -65,7 +65,7 @@ def grid(K, B, H):
     return windows
 
 
-@njit
+@leaf
 def grid_steps(H):
     """Delta = ceil(ln H), at least 1."""
     return max(1, math.ceil(math.log(H)))

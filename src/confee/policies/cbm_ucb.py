@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.plans import share
 from confee.policies.ucb import MEAN, PLAYS, WIDTH, new_ucb, update
@@ -63,7 +63,7 @@ def play(world, ledger, K, T, B, paced, threshold, rng):
         t = stop
 
 
-@njit
+@leaf
 def lead(ucb, t, leaders):
     """Marks the arm of the largest index in round t; several if all that is known of them is alike.
 
@@ -80,7 +80,7 @@ def lead(ucb, t, leaders):
         leaders[k] = 1.0 if alike else 0.0
 
 
-@njit
+@leaf
 def index(ucb, k, root):
     """Mean + root / sqrt(n); infinite for an arm without a query."""
     return np.inf if ucb[PLAYS, k] == 0.0 else ucb[MEAN, k] + root * ucb[WIDTH, k]
@@ -101,7 +101,7 @@ def pick(leaders, rng):
     return -1
 
 
-@njit
+@leaf
 def due_round(ucb, leaders, T, B, paced, threshold):
     """The first round t with B(t) > K threshold^2 n, n the queries of any of the leaders."""
     n = ucb[PLAYS, leaders.argmax()]
@@ -112,7 +112,7 @@ def due_round(ucb, leaders, T, B, paced, threshold):
     return 1 + share(T, int(used), B) if paced else 1
 
 
-@njit
+@leaf
 def change_of_lead(ucb, t, stop, leaders):
     """The first round in t+1..stop-1 with other leaders than in t; `stop` if there is none.
 
@@ -130,7 +130,7 @@ def change_of_lead(ucb, t, stop, leaders):
     return high
 
 
-@njit
+@leaf
 def leads_still(ucb, t, leaders):
     """Whether no other arm has a larger index than the leaders in round t."""
     root = math.sqrt(2.0 * math.log(t))

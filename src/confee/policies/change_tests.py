@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 
-from confee.jit import njit
+from confee.jit import leaf
 
 
-@njit
+@leaf
 def rho(t, K):
     """sqrt(K ln max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma on UCB1)."""
     return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
 
 
-@njit
+@leaf
 def next_look(queries, excess, bound):
     """How many queries there must be before test (ii) can fire, if now their sum is `excess`.
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import (
     after_query,
@@ -81,7 +81,7 @@ def play(world, ledger, K, T, B, kind, xi, M, epsilon, h, alpha, rng):
         idle(world, ledger, data, after, t, plays if in_use > 0 else anyone, rng)
 
 
-@njit
+@leaf
 def walk(cusum, arm, reward, epsilon):
     """The higher of the arm's two walks after `reward`."""
     above = reward - cusum[BASE, arm]

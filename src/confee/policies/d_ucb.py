@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, first, lead, new_ucb
@@ -67,14 +67,14 @@ def play(world, ledger, K, T, B, kind, gamma, xi, rng):
         idle(world, ledger, data, after, t, plays, rng)
 
 
-@njit
+@leaf
 def discount(data, gamma):
     """The rounds in use, one query older: see `confee.world.game.new_data`."""
     for i in range(data.shape[0] - 1):
         data[i] *= gamma
 
 
-@njit
+@leaf
 def update(ucb, arm, reward, weight):
     """The instance saw `reward` from `arm`, with that weight."""
     ucb[PLAYS, arm] += weight
@@ -83,7 +83,7 @@ def update(ucb, arm, reward, weight):
     ucb[WIDTH, arm] = 1.0 / math.sqrt(ucb[PLAYS, arm])
 
 
-@njit
+@leaf
 def rescale(ucb, weight):
     """Counts in units of `weight`. None gets near 0: an arm left for long has the top index."""
     root = math.sqrt(weight)

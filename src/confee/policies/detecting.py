@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, new_ucb
 from confee.world.game import fold, remember
 
@@ -35,13 +35,13 @@ def shuffled(K, rng):
     return order
 
 
-@njit
+@leaf
 def cycle(K, rate):
     """floor(K / rate) queries, K of which are forced; never fewer than those."""
     return max(K, int(K / rate))
 
 
-@njit
+@leaf
 def forced(order, clock, length):
     """The arm whose turn it is: in the first K queries of each cycle of `length`, else -1."""
     place = clock % length
@@ -56,13 +56,13 @@ def new_instance(K):
     return ucb
 
 
-@njit
+@leaf
 def forget_all(ucb):
     for k in range(ucb.shape[1]):
         forget(ucb, k)
 
 
-@njit
+@leaf
 def forget(ucb, arm):
     ucb[PLAYS, arm] = 0.0
     ucb[REWARDS, arm] = 0.0
@@ -73,7 +73,7 @@ def forget(ucb, arm):
 # --------------------------------------------------------------------------- data in use, by arm
 
 
-@njit
+@leaf
 def before_query(ledger, data, part):
     """Call before a query whose round is to join `part` as well as `data`; then `after_query`."""
     if ledger.literal:  # what a round adds is drawn in `query`: known only by the difference
@@ -82,7 +82,7 @@ def before_query(ledger, data, part):
             part[k] -= data[k]
 
 
-@njit
+@leaf
 def after_query(world, ledger, data, part, t):
     if ledger.literal:
         K = data.shape[0] - 4
@@ -92,7 +92,7 @@ def after_query(world, ledger, data, part, t):
         remember(world, part, t, ledger.segment)
 
 
-@njit
+@leaf
 def take_away(world, data, part):
     """The rounds of `part` leave `data`, and `part` is empty."""
     K = data.shape[0] - 4

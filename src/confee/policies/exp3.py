@@ -13,8 +13,14 @@ from confee import theory
 from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.exponential import Exp3Options, draw, grow, reset, rule
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.exponential_lanes import draw as draw_all
+from confee.policies.exponential_lanes import grow as grow_all
+from confee.policies.exponential_lanes import reset as reset_all
+from confee.policies.exponential_lanes import rule as rule_all
+from confee.policies.plans import new_plan, next_due, next_query, plan_of
 from confee.world.game import idle, new_data, query
+from confee.world.lanes import idle as all_idle
+from confee.world.lanes import query as query_all
 
 
 @njit
@@ -38,6 +44,27 @@ def play(world, ledger, K, T, B, kind, gamma, rng):
             idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
 
 
+@njit
+def play_lanes(lanes, ledger, K, T, B, kind, gamma):
+    """`play` of many runs at once."""
+    L = lanes.now.shape[1]
+    w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((3, L)), np.ones((K, L))
+    i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
+    reset_all(w, total)
+    plan = new_plan(kind, T, B)
+    t = next_due(plan, ledger)
+    all_idle(lanes, ledger, 1, t, p)
+    while t <= T:
+        draw_all(w, total, gamma, i, chance, room, lanes.streams)
+        query_all(lanes, ledger, t, i, reward)
+        grow_all(w, total, i, chance, reward, gamma, room)
+        after = t + 1
+        t = next_due(plan, ledger)
+        if t > after:
+            rule_all(w, total, gamma, p)
+            all_idle(lanes, ledger, after, t, p)
+
+
 def arguments(K, T, B, V, options):
     return plan_of(options), float(options.gamma or theory.exp3_rate(K, B))
 
@@ -46,6 +73,7 @@ POLICY = Policy(
     id="exp3",
     summary="Exp3 under a query plan",
     kernel=play,
+    lanes=play_lanes,
     options=Exp3Options,
     arguments=arguments,
 )

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.exponential import LARGE, WEIGHT, Exp3Options, draw, reset, rule
 from confee.policies.plans import new_plan, next_query, plan_of
@@ -47,7 +47,7 @@ def play(world, ledger, K, T, B, kind, alpha, gamma, rng):
             idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
 
 
-@njit
+@leaf
 def grow_and_share(w, total, i, nats, part):
     """w_i times exp(nats), and each weight more by `part` of the old sum; returns the new one.
 

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import inlined, leaf, njit
 from confee.policies.plans import PlanOptions
 
 WEIGHT, LOG = range(2)
@@ -34,7 +34,7 @@ class Exp3Options(PlanOptions):
     gamma: float = schema.real(0, low=0, high=1)
 
 
-@njit
+@leaf
 def reset(w):
     """All weights are 1; returns their sum."""
     w[WEIGHT] = 1.0
@@ -42,7 +42,7 @@ def reset(w):
     return float(w.shape[1])
 
 
-@njit
+@inlined
 def draw(w, total, gamma, rng):
     """(i, p_i): with chance gamma any arm, otherwise by weight; one draw for both."""
     K = w.shape[1]
@@ -67,7 +67,7 @@ def rule(w, total, gamma, p):
     return p
 
 
-@njit
+@inlined
 def grow(w, total, i, nats):
     """w_i times exp(nats), where nats = gamma xhat_i / K; returns the new sum."""
     w[LOG, i] += nats
@@ -77,11 +77,12 @@ def grow(w, total, i, nats):
     return rescale(w) if total > LARGE else total
 
 
-@njit
+@leaf
 def rescale(w):
     """The same chances, with the largest weight 1; returns the new sum."""
-    top = w[LOG].max()
-    total = 0.0
+    top, total = w[LOG, 0], 0.0
+    for i in range(1, w.shape[1]):
+        top = max(top, w[LOG, i])
     for i in range(w.shape[1]):
         w[LOG, i] -= top
         w[WEIGHT, i] = math.exp(w[LOG, i])

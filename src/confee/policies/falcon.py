@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import inlined, njit, over
+from confee.jit import inlined, leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import SEEN
@@ -51,12 +51,12 @@ def new_instances(count, known, constants):
     return np.zeros((count, EPOCH + 1, max(S * K, VALUE + 1)))
 
 
-@njit
+@leaf
 def begin(instance, known, constants):
     instance[:] = 0.0
 
 
-@inlined
+@njit
 def act(instance, tau, known, constants, rng):
     """The rule of the epoch and its f~."""
     if tau >= instance[EPOCH, END]:
@@ -84,7 +84,7 @@ def begin_epoch(instance, tau, known, constants, rng):
     instance[EPOCH, END] = max(2, 2 * tau)
 
 
-@njit
+@leaf
 def least_squares(instance, tau, known, rng):
     """Which regressor fits all observations best: sum of plays f^2 - 2 rewards f, ties at random.
 
@@ -108,7 +108,7 @@ def least_squares(instance, tau, known, rng):
     return found
 
 
-@njit
+@leaf
 def weigh(means, gamma, chances, rng):
     """Inverse gap weighting: sets the chances of K actions and returns the largest mean."""
     K = means.shape[0]
@@ -137,13 +137,13 @@ def learn(instance, known, constants, data, rule, reward):
     instance[REWARDS, cell] += reward
 
 
-@inlined
+@njit
 def replayed(instance, data):
     """The rules of its past rounds, which `data` remembers."""
     return data
 
 
-@njit
+@leaf
 def rho(t, known):
     """sqrt(K ln(|F| (1 + t)) / t)."""
     N, _, K = known.shape

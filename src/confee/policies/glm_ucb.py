@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit, over
+from confee.jit import leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
 from confee.policies.ridge import MEAN, PLAYS, REWARDS, SQUARE, lead
@@ -59,7 +59,7 @@ NORM_USUAL = 2.2  # S: means from 0.1 to 0.9
 AT_MOST = 100  # Newton steps; some ten are needed from anywhere, so this is for rounding alone
 
 
-@njit
+@leaf
 def logistic(z):
     return 1.0 / (1.0 + math.exp(-z))
 
@@ -70,7 +70,7 @@ def new_instances(count, known, constants):
     return np.zeros((count, MATRICES + 3 * d, max(K, d)))
 
 
-@njit
+@leaf
 def begin(instance, known, constants):
     K, d = known.shape
     instance[:] = 0.0
@@ -82,7 +82,7 @@ def begin(instance, known, constants):
             instance[SQUARE, k] += known[k, i] * known[k, i] / constants[RIDGE]
 
 
-@njit
+@leaf
 def act(instance, tau, known, constants, rng):
     """The arm of the largest index, ties at random, and that index as f~."""
     spread = NOISE * math.sqrt(instance[LOG_DET, 0] + 2.0 * constants[LOG_CHANCE])
@@ -92,7 +92,7 @@ def act(instance, tau, known, constants, rng):
     return arm, min(1.0, max(0.0, top))
 
 
-@njit
+@leaf
 def learn(instance, known, constants, data, arm, reward):
     """One observation."""
     instance[PLAYS, arm] += 1.0
@@ -101,7 +101,7 @@ def learn(instance, known, constants, data, arm, reward):
     fit(instance, known, constants)
 
 
-@njit
+@leaf
 def join(instance, known, arm):
     """V gains x x' for the arm's x: V^{-1}, its determinant and widths, by Sherman and Morrison."""
     K, d = known.shape
@@ -122,7 +122,7 @@ def join(instance, known, arm):
         instance[SQUARE, k] -= gain * along * along
 
 
-@njit
+@leaf
 def fit(instance, known, constants):
     """theta^ by Newton's method, from where it was; and the means of arms.
 
@@ -151,7 +151,7 @@ def fit(instance, known, constants):
             break
 
 
-@njit
+@leaf
 def expand(instance, known, constants):
     """The loss about theta^ to second order, x'Hx / 2 - <goal, x>: its H, and its goal.
 
@@ -185,7 +185,7 @@ def expand(instance, known, constants):
             goal[i] += entry * instance[THETA, j]
 
 
-@njit
+@leaf
 def least_in_ball(instance, d, S):
     """The x with ||x|| <= S at which x'Hx / 2 - <goal, x> is least.
 
@@ -201,7 +201,7 @@ def least_in_ball(instance, d, S):
         nu += (size / S - 1.0) * size**2 / turned(instance, d)
 
 
-@njit
+@leaf
 def factorise(instance, d, nu):
     """F F' = H + nu I, F lower triangular (Cholesky); on its diagonal stand reciprocals."""
     hessian, factor = MATRICES + d, MATRICES + 2 * d
@@ -216,7 +216,7 @@ def factorise(instance, d, nu):
                 instance[factor + i, j] = entry * instance[factor + j, j]
 
 
-@njit
+@leaf
 def solve(instance, d):
     """x of F F' x = goal; returns ||x||."""
     factor = MATRICES + 2 * d
@@ -232,7 +232,7 @@ def solve(instance, d):
     return math.sqrt(square)
 
 
-@njit
+@leaf
 def turned(instance, d):
     """<x, (F F')^{-1} x>."""
     work = instance[TOWARDS]
@@ -243,7 +243,7 @@ def turned(instance, d):
     return total
 
 
-@njit
+@leaf
 def forward(instance, d, given, found):
     """F found = given."""
     factor = MATRICES + 2 * d
@@ -268,7 +268,7 @@ def unevenness(norm: float) -> float:
 UNEVENNESS = unevenness(NORM_USUAL)
 
 
-@njit
+@leaf
 def rho(t, known):
     """(k_mu / c_mu) d sqrt(ln(1 + t) / t), at the usual S; for others see `GLM_UCB.stretch`."""
     return UNEVENNESS * known.shape[1] * math.sqrt(math.log(1.0 + t) / t)

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import (
     after_query,
@@ -110,13 +110,13 @@ def split_grid(B, ratio):
     return found[:count].copy()
 
 
-@njit
+@leaf
 def threshold(n, delta):
     """beta(n, delta) = ln(3 n sqrt(n) / delta)."""
     return math.log(3.0 / delta) + 1.5 * math.log(n)
 
 
-@njit
+@leaf
 def changed(sums, arm, n, splits, beta):
     """Whether the ratio at some split of the grid is at least beta."""
     total = sums[arm, n]
@@ -140,7 +140,7 @@ def changed(sums, arm, n, splits, beta):
     return False
 
 
-@njit
+@leaf
 def ratio_at(first, s, total, n):
     """The log likelihood ratio of a change after s of n rewards, the first s of which sum so."""
     mean = total / n
@@ -148,7 +148,7 @@ def ratio_at(first, s, total, n):
     return s * kl(first / s, mean) + rest * kl((total - first) / rest, mean)
 
 
-@njit
+@leaf
 def kl(p, q):
     """Relative entropy of Bernoulli distributions, 0 < q < 1."""
     divergence = 0.0

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import njit
+from confee.jit import inlined, leaf, njit
 from confee.jit import over as compiled_over
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
@@ -164,14 +164,14 @@ def play(
     return scale
 
 
-@njit
+@inlined
 def lagging(t, used, T, B, width, appendix):
     """Line 10: B' < t B / T - min{T / sqrt(B), 2^n, T - t}."""
     buffer = min(math.sqrt(B), float(T - t)) if appendix else min(width, float(T - t))
     return used < float(t) * B / T - buffer  # in whole numbers t B may pass 2^63
 
 
-@njit
+@leaf
 def demand(t, stop, used, T, B, width, appendix):
     """The first round in t..stop-1 at which line 10 holds while nothing is queried, else `stop`.
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import changes, cycle, forced, forget_all, new_instance, shuffled
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
@@ -70,7 +70,7 @@ def play(world, ledger, K, T, B, kind, exploration, w, b, gamma, rng):
         idle(world, ledger, data, after, t, plays if since > 0 else anyone, rng)
 
 
-@njit
+@leaf
 def shift(window, halves, arm, n, reward):
     """|late - early| after the arm's n-th reward. Rewards before the first count as 0."""
     w = window.shape[1]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit, over
+from confee.jit import leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
 from confee.policies.ridge import LOG_DET, PLAYS, SCALARS, forget, lead, new_ridges, observe
@@ -38,12 +38,12 @@ def new_instances(count, known, constants):
     return new_ridges(count, known)
 
 
-@njit
+@leaf
 def begin(instance, known, constants):
     forget(instance, known, constants[RIDGE])
 
 
-@njit
+@leaf
 def act(instance, tau, known, constants, rng):
     """The arm of the largest index, ties at random, and that index as f~."""
     spread = math.sqrt(instance[SCALARS, LOG_DET] + 2.0 * constants[LOG_CHANCE])
@@ -52,7 +52,7 @@ def act(instance, tau, known, constants, rng):
     return arm, min(1.0, max(0.0, top))
 
 
-@njit
+@leaf
 def learn(instance, known, constants, data, arm, reward):
     observe(instance, known, constants[RIDGE], arm, reward, 1.0)
 
@@ -63,7 +63,7 @@ def replayed(instance, data):
     return instance[PLAYS, : data.shape[0] - 4]
 
 
-@njit
+@leaf
 def rho(t, known):
     """d sqrt(ln(1 + t) / t)."""
     return known.shape[1] * math.sqrt(math.log(1.0 + t) / t)

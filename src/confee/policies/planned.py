@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from confee import schema
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.jit import over as compiled_over
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
@@ -56,7 +56,7 @@ def play(world, ledger, known, T, B, constants, kind, rate, rng):
         idle(world, ledger, data, after, t, replayed(instance, data), rng)
 
 
-@njit
+@leaf
 def next_restart(start, rate, B, rng):
     """How many queries will have been made at the next restart: geometric; B + 1 if never."""
     return start + 1 + skip(rate, B, rng) if rate > 0.0 else B + 1

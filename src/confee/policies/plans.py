@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import inlined, njit
+from confee.jit import inlined, leaf, njit
 
 PLANS = ("paced", "bernoulli", "front", "batched")
 PACED, BERNOULLI, FRONT, BATCHED = range(4)
@@ -34,6 +34,11 @@ class PlanOptions:
     """plan: when it looks."""
 
     plan: str = schema.choice("paced", *PLANS)
+
+    @property
+    def in_step(self) -> bool:
+        """Whether all runs look in the same rounds."""
+        return self.plan != "bernoulli"
 
 
 def plan_of(options: PlanOptions) -> int:
@@ -58,8 +63,16 @@ def new_plan(kind, T, B):
 @inlined
 def next_query(plan, ledger, rng):
     """The round of the next query; T + 1 if there is none. Wishes past B are denied."""
+    if plan[KIND] == BERNOULLI:
+        return next_drawn(plan, ledger, rng)
+    return next_due(plan, ledger)
+
+
+@inlined
+def next_due(plan, ledger):
+    """`next_query` of a plan that draws nothing: the same rounds in every run."""
     if plan[KIND] != PACED:
-        return next_other(plan, ledger, rng)
+        return next_batched(plan, ledger)
     if ledger.queries >= plan[BUDGET]:
         return plan[HORIZON] + 1
     # The remainder of i T / B is carried, so that nothing overflows and nothing is divided.
@@ -73,19 +86,26 @@ def next_query(plan, ledger, rng):
     return t
 
 
-@njit
-def next_other(plan, ledger, rng):
-    """`next_query` of the plans that are not paced."""
-    T, B, kind = plan[HORIZON], plan[BUDGET], plan[KIND]
+@leaf
+def next_drawn(plan, ledger, rng):
+    """`next_query` of `bernoulli`."""
+    T, B = plan[HORIZON], plan[BUDGET]
+    t = plan[LAST] + 1 + skip(B / T, T, rng)
+    while ledger.queries >= B and t <= T:
+        ledger.denied += 1
+        t += 1 + skip(B / T, T, rng)
+    plan[LAST] = min(t, T + 1)
+    return plan[LAST]
+
+
+@leaf
+def next_batched(plan, ledger):
+    """`next_query` of `batched`, and of `front`."""
+    T, B = plan[HORIZON], plan[BUDGET]
     t = plan[LAST] + 1
-    if kind == BERNOULLI:
-        t += skip(B / T, T, rng)
-        while ledger.queries >= B and t <= T:
-            ledger.denied += 1
-            t += 1 + skip(B / T, T, rng)
-    elif ledger.queries >= B:
+    if ledger.queries >= B:
         t = T + 1
-    elif kind == BATCHED and t > plan[END]:
+    elif plan[KIND] == BATCHED and t > plan[END]:
         plan[BATCH] += 1
         batch, batches = plan[BATCH], plan[BATCHES]
         t = share(T, batch, batches) + 1
@@ -95,7 +115,7 @@ def next_other(plan, ledger, rng):
     return plan[LAST]
 
 
-@njit
+@leaf
 def skip(chance, T, rng):
     """Failures before the next success of `chance` a round, at most T."""
     if chance >= 1.0:
@@ -103,7 +123,7 @@ def skip(chance, T, rng):
     return int(min(math.log(1.0 - rng.random()) / math.log1p(-chance), float(T)))
 
 
-@njit
+@leaf
 def share(total, part, parts):
     """floor(total part / parts), without the product."""
     return total // parts * part + total % parts * part // parts

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.jit import njit, over
+from confee.jit import leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import SEEN
@@ -50,7 +50,7 @@ def new_instances(count, known, constants):
     return np.zeros((count, 5, H, S, A))
 
 
-@njit
+@leaf
 def begin(instance, known, constants):
     H = known[0]
     instance[:] = 0.0
@@ -72,7 +72,7 @@ def act(instance, tau, known, constants, rng):
     return instance[RULE], instance[VALUE, 0, 0, 0] / H
 
 
-@njit
+@leaf
 def decide(instance, h, s, A, rng):
     """A random one of the best actions in state s at step h."""
     action, top, ties = 0, -np.inf, 0
@@ -87,7 +87,7 @@ def decide(instance, h, s, A, rng):
     instance[RULE, h, s, action] = 1.0
 
 
-@njit
+@leaf
 def learn(instance, known, constants, data, rule, reward):
     """One episode. Steps in order, so V_{h+1} is what it was before the episode."""
     H, _, A = known
@@ -123,7 +123,7 @@ def replayed(instance, data):
     return data
 
 
-@njit
+@leaf
 def rho(t, known):
     """sqrt(H^3 S A ln(1 + t) / t) + H^2 S A / t."""
     H, S, A = known

@@ -10,7 +10,13 @@ from confee import schema, theory
 from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.exponential import draw, grow, reset
+from confee.policies.exponential_lanes import draw as draw_all
+from confee.policies.exponential_lanes import grow as grow_all
+from confee.policies.exponential_lanes import reset as reset_all
 from confee.world.game import idle, new_data, query
+from confee.world.lanes import forget
+from confee.world.lanes import idle as all_idle
+from confee.world.lanes import query as query_all
 
 
 @njit
@@ -45,6 +51,36 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
         start = stop
 
 
+@njit
+def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
+    """`play` of many runs at once."""
+    L = lanes.now.shape[1]
+    weights, total, room = np.empty((2, K, L)), np.empty(L), np.empty((3, L))
+    arm, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
+    plays, in_use = np.empty((K, L)), np.ones((K, L))
+    start = 1
+    while start <= T:
+        stop = min(start + batch, T + 1)
+        wished = min(batch_queries, stop - start)
+        granted = min(wished, B - ledger.queries)
+        ledger.denied += wished - granted
+        reset_all(weights, total)
+        plays[:] = 0.0
+        forget(lanes)
+        for t in range(start, start + granted):
+            draw_all(weights, total, gamma, arm, chance, room, lanes.streams)
+            query_all(lanes, ledger, t, arm, reward)
+            for i in range(L):
+                plays[arm[i], i] += 1.0
+            grow_all(weights, total, arm, chance, reward, gamma, room)
+        if granted > 0:
+            for k in range(K):
+                for i in range(L):
+                    in_use[k, i] = min(plays[k, i], 1.0) if distinct else plays[k, i]
+        all_idle(lanes, ledger, start + granted, stop, in_use)
+        start = stop
+
+
 @dataclass(frozen=True)
 class Options:
     """pool: idle rounds replay query rounds (multiset), or the distinct arms, as printed (set)."""
@@ -61,6 +97,7 @@ POLICY = Policy(
     id="rexp3b",
     summary="Rexp3B (Algorithm 3): Exp3 restarted in batches, V known",
     kernel=play,
+    lanes=play_lanes,
     told=("T", "B", "V"),
     options=Options,
     arguments=arguments,

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from confee.jit import njit
+from confee.jit import leaf, njit
 
 # Rows: plays, sum of rewards, mean and squared width of each arm; ln(det V / det lambda I) and how
 # many observations since all was found anew; V^{-1} x of the last observation, and its product with
@@ -44,7 +44,7 @@ def new_ridges(count, known):
     return ridges
 
 
-@njit
+@leaf
 def forget(ridge, known, penalty):
     """Before any observation; penalty: lambda."""
     K, d = known.shape
@@ -56,7 +56,7 @@ def forget(ridge, known, penalty):
             ridge[SQUARE, k] += known[k, i] * known[k, i] / penalty
 
 
-@njit
+@leaf
 def observe(ridge, known, penalty, arm, reward, sign):
     """One observation, seen (sign 1.0) or taken back (-1.0)."""
     K, d = known.shape
@@ -101,7 +101,7 @@ def find(ridge, known, penalty):
     squares(V, features, K, ridge[SQUARE])
 
 
-@njit
+@leaf
 def times(vector, matrix, columns, product):
     """product = vector' matrix, of as many columns."""
     product[:columns] = 0.0
@@ -111,7 +111,7 @@ def times(vector, matrix, columns, product):
             product[k] += factor * matrix[i, k]
 
 
-@njit
+@leaf
 def squares(matrix, features, columns, found):
     """found[k] = x' matrix x, x column k of `features`, `matrix` a symmetric one."""
     found[:columns] = 0.0
@@ -122,7 +122,7 @@ def squares(matrix, features, columns, found):
                 found[k] += factor * (features[i, k] * features[j, k])
 
 
-@njit
+@leaf
 def invert(matrix, room):
     """Inverts a symmetric positive definite `matrix` [d, d] in its place; returns its ln det.
 
@@ -157,7 +157,7 @@ def invert(matrix, room):
     return log_det
 
 
-@njit
+@leaf
 def lead(ridge, K, root, rng):
     """(arm, index): the largest mean + root width, ties at random."""
     arm, top, ties = 0, -np.inf, 0

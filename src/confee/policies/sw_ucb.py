@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import inlined, njit
+from confee.jit import inlined, leaf, njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.world.game import MEANS, START, idle, new_data, query
@@ -63,13 +63,13 @@ def play_queries(world, ledger, plan, t, K, T, queries, by_index, window, xi, rn
     return t, total
 
 
-@njit
+@inlined
 def root(xi, tau, window):
     """sqrt(xi ln min(tau, window)), tau the queries so far."""
     return math.sqrt(xi * math.log(max(1, min(tau, window))))
 
 
-@njit
+@inlined
 def refresh(arm, plays, rewards, mean, width):
     """What the index needs of an arm; an arm that left the window gets an infinite one."""
     if plays[arm] > 0.0:
@@ -80,7 +80,7 @@ def refresh(arm, plays, rewards, mean, width):
         width[arm] = 0.0
 
 
-@njit
+@inlined
 def choose(plays, mean, width, root, rng):
     """The arm of the largest index, ties (and absent arms) at random."""
     K = plays.shape[0]
@@ -106,27 +106,34 @@ def new_held(window, K, ledger):
 @inlined
 def play_newest(world, ledger, data, held, tau, t, arm, rng):
     """Query tau of a window, in round t: it joins the data, and what it pushes out leaves."""
-    K = data.shape[0] - 4
-    window = held.shape[0]
-    oldest = held[tau % window]
+    if ledger.literal:
+        return play_newest_literally(world, ledger, data, held, tau, t, arm, rng)
+    oldest = held[tau % held.shape[0]]
     leaving, segment = oldest[0], int(oldest[1])
-    if not ledger.literal:
-        reward = query(world, ledger, data, t, arm, rng)
-        if tau >= window:
-            drop(world, data, leaving, segment)
-    else:
-        before = data[:K].copy()
-        reward = query(world, ledger, data, t, arm, rng)
-        before -= data[:K]
-        if tau >= window:
-            data[:K] -= oldest[2:]
-            data[K] -= 1.0
-        oldest[2:] = -before
+    reward = query(world, ledger, data, t, arm, rng)
+    if tau >= held.shape[0]:
+        drop(world, data, leaving, segment)
     oldest[0], oldest[1] = t, ledger.segment
     return reward
 
 
 @njit
+def play_newest_literally(world, ledger, data, held, tau, t, arm, rng):
+    """The same where the proxy is over rewards."""
+    K = data.shape[0] - 4
+    oldest = held[tau % held.shape[0]]
+    before = data[:K].copy()
+    reward = query(world, ledger, data, t, arm, rng)
+    before -= data[:K]
+    if tau >= held.shape[0]:
+        data[:K] -= oldest[2:]
+        data[K] -= 1.0
+    oldest[2:] = -before
+    oldest[0], oldest[1] = t, ledger.segment
+    return reward
+
+
+@leaf
 def drop(world, data, t, segment):
     """Takes a query round that left the window out of the data in use."""
     K = data.shape[0] - 4

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from confee.jit import inlined, njit
+from confee.jit import inlined, leaf, njit, ordered
 from confee.policies.algorithm import Algorithm
 from confee.policies.change_tests import rho
 from confee.policies.schedule import square_roots
@@ -28,7 +28,7 @@ def new_ucb(K):
     return ucb
 
 
-@njit
+@leaf
 def reset(ucb):
     """The instance forgets everything."""
     for k in range(ucb.shape[1]):
@@ -37,7 +37,7 @@ def reset(ucb):
         ucb[ORDER, k] = k
 
 
-@njit
+@inlined
 def choose(ucb, tau, exploration, rng):
     """(arm, optimistic value): the arm of the largest mean + sqrt(exploration ln tau / plays).
 
@@ -49,10 +49,10 @@ def choose(ucb, tau, exploration, rng):
     return lead(ucb, math.sqrt(exploration * math.log(tau)), rng)
 
 
-@njit
+@leaf
 def first(ucb, tau, rng):
     """A random arm of those not played by the first `tau` observations, one of each arm."""
-    pick = rng.integers(tau, ucb.shape[1])
+    pick = among(tau, ucb.shape[1], rng)
     arm = ucb[ORDER, pick]
     ucb[ORDER, pick] = ucb[ORDER, tau]
     ucb[ORDER, tau] = arm
@@ -60,28 +60,46 @@ def first(ucb, tau, rng):
 
 
 @njit
+def among(low, high, rng):
+    """One of low..high-1 (rng.integers makes an array of one, so it stands alone)."""
+    return rng.integers(low, high)
+
+
+@inlined
 def lead(ucb, root, rng):
     """(arm, optimistic value) by the largest mean + root / sqrt(plays): see `choose`."""
-    K = ucb.shape[1]
-    arm, top, ties = 0, -1.0, 0
-    for k in range(K):
-        index = ucb[MEAN, k] + root * ucb[WIDTH, k]
-        if index > top:
-            arm, top, ties = k, index, 1
-        elif index == top:
-            ties += 1
+    top = largest(ucb, root)
+    arm, ties = 0, 0
+    for k in range(ucb.shape[1]):
+        if ucb[MEAN, k] + root * ucb[WIDTH, k] == top:
+            arm, ties = k, ties + 1
     if ties > 1:
-        pick = rng.integers(0, ties)
-        for k in range(arm, K):
-            if ucb[MEAN, k] + root * ucb[WIDTH, k] == top:
-                if pick == 0:
-                    arm = k
-                    break
-                pick -= 1
-    return arm, min(1.0, top)
+        arm = tied(ucb, root, top, among(0, ties, rng))
+    return arm, top if top < 1.0 else 1.0
 
 
-@njit
+@ordered
+def largest(ucb, root):
+    """The largest index."""
+    top = -1.0
+    for k in range(ucb.shape[1]):
+        index = ucb[MEAN, k] + root * ucb[WIDTH, k]
+        top = index if index > top else top
+    return top
+
+
+@leaf
+def tied(ucb, root, top, pick):
+    """Of the arms whose index is `top`, that number `pick`."""
+    for k in range(ucb.shape[1]):
+        if ucb[MEAN, k] + root * ucb[WIDTH, k] == top:
+            if pick == 0:
+                return k
+            pick -= 1
+    return 0
+
+
+@inlined
 def update(ucb, arm, reward):
     """The instance saw `reward` from `arm`."""
     plays = ucb[PLAYS, arm] + 1.0
@@ -115,7 +133,7 @@ def learn(instance, known, constants, data, arm, reward):
     update(instance, arm, reward)
 
 
-@inlined
+@njit
 def replayed(instance, data):
     """Arms by the frequency of its plays."""
     return instance[PLAYS]

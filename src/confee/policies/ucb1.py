@@ -9,9 +9,14 @@ import numpy as np
 from confee import schema
 from confee.jit import njit
 from confee.policies.base import Policy
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.plans import PlanOptions, new_plan, next_due, next_query, plan_of
 from confee.policies.ucb import PLAYS, choose, new_ucb, update
+from confee.policies.ucb_lanes import choose as choose_all
+from confee.policies.ucb_lanes import new_ucbs
+from confee.policies.ucb_lanes import update as update_all
 from confee.world.game import idle, new_data, query
+from confee.world.lanes import idle as all_idle
+from confee.world.lanes import query as query_all
 
 
 @njit
@@ -39,6 +44,30 @@ def play(world, ledger, K, T, B, kind, by_index, exploration, rng):
         idle(world, ledger, data, after, t, blind, rng)
 
 
+@njit
+def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration):
+    """`play` of many runs at once."""
+    L = lanes.now.shape[1]
+    ucb, room = new_ucbs(K, L), np.empty((2, L))
+    arm, reward = np.zeros(L, dtype=np.int64), np.zeros(L)
+    blind = np.zeros((K, L)) if by_index else ucb[PLAYS]
+    plan = new_plan(kind, T, B)
+    t = next_due(plan, ledger)
+    all_idle(lanes, ledger, 1, t, np.ones((K, L)))
+    while t <= T:
+        choose_all(ucb, ledger.queries, exploration, arm, room, lanes.streams)
+        query_all(lanes, ledger, t, arm, reward)
+        update_all(ucb, arm, reward, room)
+        after = t + 1
+        t = next_due(plan, ledger)
+        if by_index:
+            choose_all(ucb, ledger.queries, exploration, arm, room, lanes.streams)
+            blind[:] = 0.0
+            for i in range(L):
+                blind[arm[i], i] = 1.0
+        all_idle(lanes, ledger, after, t, blind)
+
+
 @dataclass(frozen=True)
 class Options(PlanOptions):
     """exploration: the factor of ln tau in the index; 2 as printed."""
@@ -54,6 +83,7 @@ POLICY = Policy(
     id="ucb1",
     summary="UCB1 under a query plan",
     kernel=play,
+    lanes=play_lanes,
     options=Options,
     arguments=arguments,
 )

@@ -1,9 +1,8 @@
 """Figures and tables: pure functions of data frames, that know nothing of the workflow.
 
 `FIGURES` and `TABLES` name what there is; nothing is imported before something is drawn. In a
-notebook, call a module's own functions:
+notebook, call the functions of a figure's own module, one of `confee.rendering.figures`:
 
-    from confee.rendering.figures import regimes
     regimes.draw(worst, points)
 """
 
@@ -72,6 +71,10 @@ FIGURES: dict[str, Recipe] = {
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
         "Regret over the rate against T", BASICS, ("worst", "points", "slopes"), ("T",),
+        claims=("hyque-rate", "rexp3b-rate"),
+    ),
+    "decades": Recipe(
+        "Exponents in T, decade by decade", BASICS, ("slopes", "points"), ("T",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "landscape": Recipe(

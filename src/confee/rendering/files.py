@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import io
 import json
-import pickle
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,14 +49,14 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
             known = ".pdf, .png or .svg"
             raise ConfeeError(f"{path}: a figure is saved as {known}, not {other or 'bare'}")
     # A copy: laying a figure out moves it a little, and its second file would show that.
-    copy = pickle.loads(pickle.dumps(fig))
+    copied = copy.deepcopy(fig)
 
     def write(part: Path) -> None:
         with style.applied():
             if path.suffix == ".png":
-                _small_png(copy, part, metadata)
+                _small_png(copied, part, metadata)
             else:
-                copy.savefig(part, format=path.suffix[1:], metadata=metadata)
+                copied.savefig(part, format=path.suffix[1:], metadata=metadata)
 
     write_whole(path, write)
 

@@ -12,6 +12,12 @@ SIGNS = {
     "varepsilon": "ε", "epsilon": "ε", "mu": "μ", "nu": "ν", "rho": "ρ", "tau": "τ", "sigma": "σ",
     "theta": "θ", "lambda": "λ", "pi": "π", "ell": "ℓ",
 }  # fmt: skip
+COMMANDS = {
+    *RELATIONS, *SIGNS, "frac", "tilde", "hat", "bar", "mathrm", "text", "operatorname", "ln",
+    "log", "exp", "min", "max", "sup", "inf", "dots", "ldots", "emptyset", "surd", "left", "right",
+    "bigl", "bigr", "Bigl", "Bigr", "not", "in", "quad", "lfloor", "rfloor", "lceil", "rceil",
+}  # fmt: skip
+"""All that formulas may say."""
 FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
 """In a caption `\\$` is a dollar."""
 FRACTION = re.compile(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
@@ -30,8 +36,8 @@ def plain(text: str) -> str:
 def rst(text: str) -> str:
     """`plain` for reStructuredText, in which nothing of it is markup."""
     said = re.sub(r"([\\*`_|])", r"\\\1", plain(text))
-    # What begins a paragraph could still be a list, or a directive.
-    return said if said.startswith("\\") or not said else "\\" + said
+    # What begins a line could still be a list, or a directive.
+    return re.sub(r"(?m)^([ \t]*)(?=[^\s\\])", r"\1\\", said)
 
 
 def _typed(formula: str) -> str:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from confee.canonical import stream
-from confee.policies import hyque
-from confee.policies.hyque_calibrated import Calibrated
 from confee.simulation.cells import Cell
 from confee.world.game import new_ledger, new_world
 from confee.world.path import Path
@@ -26,6 +24,9 @@ QUANTILE = 0.95
 
 def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) -> float:
     """The largest statistic over its scale-1 threshold in one run, all arms alike at `level`."""
+    from confee.policies import hyque
+    from confee.policies.hyque_calibrated import Calibrated
+
     path = Path.steps(np.ones(1), np.full((1, K), level), T)
     rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
     trial = Calibrated(buffer=options.buffer, scale=0.0)
@@ -46,6 +47,8 @@ def calibrated(cell: Cell, scale: float | None = None) -> Any:
     """The options `cell` is played with: its own, and the scale (found now if not given)."""
     if not cell.spec.calibrated:
         return cell.options
+    from confee.policies.hyque_calibrated import Calibrated
+
     if scale is None:
         scale = calibrate(cell.K, cell.T, cell.B, cell.options)
     return Calibrated(**dataclasses.asdict(cell.options), scale=scale)

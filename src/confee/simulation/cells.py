@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from confee.world.adversaries import ADVERSARIES, Adversary, adversary
 from confee.world.settings import SETTINGS
 
 CEILING = "ceiling"
+MOST = 10_000
+"""Opponents that an entry of the family may stand for."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
 
     Raises ConfeeError naming what is unknown, missing or out of range: K <= B <= T, V >= 0.
     """
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = policy(_name(values, where, POLICIES))
     options: Any = schema.build(spec.options, values, where)
     checked = schema.build(Sizes, sizes)
@@ -83,7 +86,7 @@ def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
 
 def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
     """The label of a policy's conf: its id, with the options that differ from their defaults."""
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = policy(_name(values, where, POLICIES))
     return spec.label(schema.build(spec.options, values, where))
 
@@ -117,7 +120,7 @@ def opponent(conf: Mapping[str, Any], where: str = "adversary", **sizes: Any) ->
 
 
 def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
-    values = dict(conf)
+    values = dict(schema.mapping(conf, where))
     spec = adversary(_name(values, where, ADVERSARIES))
     return spec, schema.build(spec.options, values, where)
 
@@ -204,6 +207,9 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
             if 0 < gap <= spec.ceiling:
                 gaps.append(gap)
         entry[spec.strength] = gaps
+    several = math.prod(len(value) for value in entry.values() if isinstance(value, list))
+    if several > MOST:
+        raise ConfeeError(f"{where}: its lists make {several} opponents; must be at most {MOST}")
     confs: list[dict[str, Any]] = [{}]
     for key, value in entry.items():
         confs = [conf | {key: one} for conf in confs for one in _listed(value)]

@@ -1,28 +1,42 @@
-"""Result files: written whole or not at all, and read only if they are what their name says."""
+"""Result files: written whole or not at all, and read only if they are what their name says.
+
+pyarrow is imported when it is used, and its `array`, `to_numpy` and `compute` are not: they import
+pandas, for 0.6 CPU s in each job.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 
+from confee import schema
 from confee.canonical import dumps
 from confee.errors import ConfeeError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 METADATA, ROWS = b"confee", b"confee.rows"
+LARGEST = 2 * 10**8
+"""Values of a table that is read: a few bytes may stand for more than memory holds."""
+SEAL = "sha256"
+"""The key of a JSON file's own hash."""
+MAGIC = b"PAR1"
+"""Begins and ends a parquet file."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
     """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
 
-    The temporary name is unique to this process: a killed Snakemake leaves its jobs writing.
+    It is on the disk by then: a name that outlives a power cut has its content.
     """
     path = Path(path)
     temporary = None
@@ -32,6 +46,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         os.close(handle)
         temporary = Path(name)
         write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -40,12 +56,20 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         raise ConfeeError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def check_writable(path: Path | str) -> None:
     """Raises ConfeeError now, not after the work, if `path` could not be written."""
     path = Path(path)
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ConfeeError(f"{schema.show(path)}: cannot be written: {reason}") from None
     if path.is_dir():
         raise ConfeeError(f"{path}: cannot be written: it is a folder")
     if not path.parent.is_dir():
@@ -61,29 +85,87 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any) -> None:
     """`rows` as parquet, with `about` (canonical JSON) in its metadata."""
+    import pyarrow as pa
+
     names = list(dict.fromkeys(name for row in rows for name in row))
-    table = pa.table({name: [row.get(name) for row in rows] for name in names})
-    write_arrow(path, table, about)
+    columns = [_column([row.get(name) for row in rows]) for name in names]
+    write_arrow(path, pa.Table.from_arrays(columns, names), about)
+
+
+def _column(values: Sequence[Any]) -> pa.Array:
+    """What pyarrow.array makes of `values`."""
+    import pyarrow as pa
+
+    there = [value for value in values if value is not None]
+    filled: list[Any]
+    if there and all(isinstance(value, str) for value in there):
+        filled = [(value or "").encode() for value in values]
+        ends = np.cumsum([0, *map(len, filled)], dtype=np.int32)
+        type, buffers = pa.string(), [ends, b"".join(filled)]
+    elif there and all(isinstance(v, int | float) and not isinstance(v, bool) for v in there):
+        filled = [0 if value is None else value for value in values]
+        whole = all(isinstance(value, int) for value in filled)
+        type, number = (pa.int64(), np.int64) if whole else (pa.float64(), np.float64)
+        buffers = [np.array(filled, number)]
+    else:
+        return pa.array(values)
+    valid = None
+    if len(there) < len(values):
+        valid = np.packbits([value is not None for value in values], bitorder="little")
+    found = [b if b is None else pa.py_buffer(b) for b in (valid, *buffers)]
+    return pa.Array.from_buffers(type, len(values), found)
 
 
 def rows_hash(table: pa.Table) -> bytes:
     """A hash of a table's content: parquet's own checks let one flipped bit in twenty pass."""
+    import pyarrow as pa
+
     text = hashlib.sha256()
     for name in table.column_names:
         column = table[name]
         text.update(f"{name}:{column.type}:{len(column)}:".encode())
-        text.update(column.is_valid().to_numpy().tobytes())
+        valid = [_valid(chunk) for chunk in column.chunks]
+        text.update(b"".join(one.tobytes() for one in valid))
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            text.update(column.fill_null(0).to_numpy().tobytes())
+            for chunk, there in zip(column.chunks, valid, strict=True):
+                text.update(np.where(there, _numbers(chunk), 0).tobytes())
         else:
             text.update("\0".join(map(str, column.to_pylist())).encode())
     return text.hexdigest().encode()
 
 
+def _valid(chunk: pa.Array) -> np.ndarray:
+    """Which entries are not null."""
+    if chunk.null_count in (0, len(chunk)):
+        return np.full(len(chunk), chunk.null_count == 0)
+    bits = np.frombuffer(chunk.buffers()[0], np.uint8)
+    return np.unpackbits(bits, bitorder="little")[chunk.offset :][: len(chunk)].astype(bool)
+
+
+def _numbers(chunk: pa.Array) -> np.ndarray:
+    """The entries of a chunk of numbers, anything where they are null."""
+    kind = chunk.type.to_pandas_dtype()  # numpy's
+    return np.frombuffer(chunk.buffers()[1], kind)[chunk.offset :][: len(chunk)]
+
+
 def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
     """An arrow table as parquet, with `about` and the hash of its rows in its metadata."""
+    import pyarrow.parquet as pq
+
     table = table.replace_schema_metadata({METADATA: dumps(about).encode(), ROWS: rows_hash(table)})
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
+
+
+def is_whole(path: Path | str) -> bool:
+    """Whether a table is there from its first byte to its last. One that is empty or was cut short
+    is not; what else may be wrong with it is for `read_table` to see."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return head == file.read() == MAGIC
+    except OSError:
+        return False
 
 
 def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:
@@ -91,19 +173,36 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
 
     Raises ConfeeError, naming the file, if it is missing or damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
-        table = pq.ParquetFile(path).read()
-        said = table.schema.metadata or {}
+        file = pq.ParquetFile(path)
+        said = file.schema_arrow.metadata or {}
         about = json.loads(said[METADATA])
+        if file.metadata.num_rows * file.metadata.num_columns > LARGEST or not all(
+            _is_plain(field) for field in file.schema_arrow
+        ):
+            raise ValueError
+        # Without metadata: to_pandas would look up types and indices by the names given there.
+        table = file.read().replace_schema_metadata(None)
         if said.get(ROWS) not in (None, rows_hash(table)):  # none: of an earlier version
             raise ValueError
     except FileNotFoundError:
         raise ConfeeError(f"{path}: missing; {missing or remake}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, pa.ArrowException, KeyError, ValueError):
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
     return table, about
+
+
+def _is_plain(field: pa.Field) -> bool:
+    """Whether it is a column of numbers or words, and no type of somebody's own."""
+    from pyarrow import types
+
+    kinds = (types.is_integer, types.is_floating, types.is_string, types.is_boolean, types.is_null)
+    return not field.metadata and any(kind(field.type) for kind in kinds)
 
 
 def read_json(path: Path | str, missing: str, remake: str) -> Any:
@@ -117,5 +216,28 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
         raise ConfeeError(f"{path}: missing; {missing}") from None
     except PermissionError:
         raise ConfeeError(f"{path}: cannot be read: permission denied") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise ConfeeError(f"{path}: damaged; {remake}") from None
+
+
+def sealed(said: Mapping[str, Any]) -> str:
+    """`said` as JSON text that holds its own hash: see `read_sealed`."""
+    return _compact({**said, SEAL: _hash(said)}) + "\n"
+
+
+def read_sealed(path: Path | str, missing: str, remake: str) -> dict[str, Any]:
+    """What was sealed in a JSON file. Raises ConfeeError as `read_json` does, and if the content is
+    another than was written."""
+    said = read_json(path, missing, remake)
+    seal = said.pop(SEAL, None) if isinstance(said, dict) else None
+    if seal is None or seal != _hash(said):
+        raise ConfeeError(f"{path}: damaged, or of another version; {remake}")
+    return said
+
+
+def _compact(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _hash(said: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_compact(said).encode()).hexdigest()[:16]

@@ -26,6 +26,9 @@ from confee.simulation.play import USUAL, Accounting
 
 CHOOSE, ESTIMATE = "choose", "estimate"
 
+LARGEST_PLAN = 50_000
+"""Units of a plan, and opponents at all its settings: planning alone takes half a minute then."""
+
 
 @dataclass(frozen=True)
 class Seeds:
@@ -49,12 +52,22 @@ class Seeds:
         upto = min(self.most, max(self.estimate, 2 * had))
         return self.choose + had, upto - had
 
+    def units(self, shard: int) -> int:
+        """How many units a cell has in shards of so many seeds (0: all)."""
+        counts = [self.window(*stage)[1] for stage in self.stages]
+        return sum(math.ceil(count / (shard or count)) for count in counts if count)
+
     @property
     def turns(self) -> int:
         """How many rounds of fresh seeds there may be."""
         if not self.estimate:
             return 0
         return 1 + max(0, math.ceil(math.log2(self.most / self.estimate)))
+
+    @property
+    def stages(self) -> list[tuple[str, int]]:
+        """(stage, turn), in order."""
+        return [(CHOOSE, 0), *((ESTIMATE, turn) for turn in range(self.turns))]
 
 
 @dataclass(frozen=True)
@@ -161,8 +174,7 @@ def unit(said: Mapping[str, Any]) -> Unit:
 
 def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, how: Accounting):
     """The units of a cell: all opponents on the choosing seeds, then the worst on fresh ones."""
-    turns = [(CHOOSE, 0), *((ESTIMATE, turn) for turn in range(seeds.turns))]
-    for stage, turn in turns:
+    for stage, turn in seeds.stages:
         first, count = seeds.window(stage, turn)
         step = shard or count
         for start in range(first, first + count, step):
@@ -211,6 +223,12 @@ class Map:
     phases: int = 1
     family: Sequence[str] = ()
 
+    @property
+    def size(self) -> int:
+        """How many places it has at most."""
+        settings = len(self.K) * len(self.T) * len(self.beta) * self.phases
+        return settings * (len(self.V) + len(self.nu))
+
     def places(self, label: str) -> Iterator[Place]:
         """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
         settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
@@ -243,6 +261,12 @@ class Grid:
         for label, one in self.maps.items():
             yield from one.places(label)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many places each axis and each map has at most."""
+        axes = {axis: self.phases * len(points) for axis, points in self.axes.items()}
+        return axes | {label: one.size for label, one in self.maps.items()}
+
     def met(self, place: Place) -> Sequence[str]:
         """The entries of the family that a place is about; all if it names none."""
         return self.maps[place.axis].family if place.axis in self.maps else ()
@@ -269,6 +293,11 @@ class Entrant:
     largest_B: float = math.inf
     largest_K: float = math.inf
     estimate: int | None = None
+
+    def seeds(self, usual: Seeds) -> Seeds:
+        """Where its seeds are spent."""
+        start = usual.estimate if self.estimate is None else self.estimate
+        return replace(usual, estimate=start, most=max(usual.most, start))
 
 
 @dataclass
@@ -300,6 +329,7 @@ def plan(
     What is played at a setting (K, T, B, V) is the same for all policies and all places there: what
     any of them is about, as far as it is a game that the policy plays.
     """
+    _check_size(entrants, entries, grid, seeds, shard)
     made = Plan()
     seen: set[Cell] = set()
     met: dict[tuple, list[Opponent]] = {}
@@ -309,8 +339,7 @@ def plan(
         about.setdefault(place.setting, set()).update(grid.met(place) or entries)
     for label, entrant in entrants.items():
         own = [m for m, one in grid.maps.items() if label in one.policies]
-        start = seeds.estimate if entrant.estimate is None else entrant.estimate
-        how = replace(seeds, estimate=start, most=max(seeds.most, start))
+        how = entrant.seeds(seeds)
         for place in places:
             if place.axis not in (*entrant.axes, *own):
                 continue
@@ -343,6 +372,30 @@ def plan(
             made.asked.append((asked.tag, u))
     made.studies = list({s.file: s for s in (needs.studies if needs else ())}.values())
     return made
+
+
+def _check_size(
+    entrants: Mapping[str, Entrant],
+    entries: Mapping[str, Mapping[str, Any]],
+    grid: Grid,
+    seeds: Seeds,
+    shard: int,
+) -> None:
+    """Raises ConfeeError if the plan would be too large to be made."""
+    places = grid.sizes
+    lists = [[len(v) for v in entry.values() if isinstance(v, list)] for entry in entries.values()]
+    opponents = sum(places.values()) * sum(map(math.prod, lists))
+    work = 0
+    for label, entrant in entrants.items():
+        own = [m for m, one in grid.maps.items() if label in one.policies]
+        cells = sum(places.get(axis, 0) for axis in {*entrant.axes, *own})
+        work += cells * entrant.seeds(seeds).units(shard)
+    for what, count in (("units of work", work), ("opponents at all settings", opponents)):
+        if count > LARGEST_PLAN:
+            raise ConfeeError(
+                f"plan: {count} {what}; must be at most {LARGEST_PLAN}: take fewer points (grid, "
+                "maps, phases), policies, family, or seeds, or a larger jobs.shard"
+            )
 
 
 def groups(missing: Sequence[Unit], cells_per_job: float, cost_per_job: float) -> list[list[Unit]]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from confee import schema
+from confee import jit, schema
 from confee.canonical import canonical, digest, stream
 from confee.errors import ConfeeError
 from confee.policies.examine import examine
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, played_path, settle
+from confee.world.lanes import ledgers, new_lanes
 from confee.world.path import Environment, known
 from confee.world.settings import SETTINGS
 
@@ -52,15 +53,25 @@ def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Environ
         raise ConfeeError(f"adversary={against.adversary}: {error}") from None
 
 
-def game_of(cell: Cell, against: Opponent, path: Environment) -> tuple[np.ndarray, Any]:
-    """(world, known): `path` as the cell's kernel reads it, and what its policy knows of it.
-    Raises ConfeeError if it is of another setting."""
-    setting = cell.spec.setting
+def knowledge(cell: Cell, against: Opponent, path: Environment) -> Any:
+    """What the cell's policy knows of `path`. Raises ConfeeError if that is of another setting."""
     try:
-        told = known(path, setting)
+        return known(path, cell.spec.setting)
     except ConfeeError as error:
         raise ConfeeError(f"policy={cell.policy}, adversary={against.adversary}: {error}") from None
-    return SETTINGS[setting].game.new_world(path), told
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run that is about to be played: what its kernel gets, but for world and accounts."""
+
+    against: Opponent
+    seed: int
+    path: Environment
+    rng: np.random.Generator
+    coins: int
+    told: Any
+    arguments: tuple
 
 
 def play(
@@ -75,30 +86,46 @@ def play(
     `options` are the cell's own unless found in between (a calibrated scale).
     """
     options = cell.options if options is None else options
+    run = _run(cell, against, seed, options, accounting)
+    return _alone(cell, run, options, accounting)
+
+
+def _run(cell: Cell, against: Opponent, seed: int, options: Any, accounting: Accounting) -> _Run:
     K, T, B, V = cell.K, cell.T, cell.B, cell.V
     path = draw_path(against, K, T, V, seed)
-    chosen = dataclasses.asdict(options)
-    key = [cell.policy, chosen, path_key(against, K, T, V, seed), B]
-    rng = stream("policy", *key)
-    coins = int(digest(["proxy", *key]), 16)
-    sampled, literal = accounting.idle == "sampled", accounting.proxy == "literal"
     if accounting != USUAL and not path.parts:
         raise ConfeeError(
             f"adversary={against.adversary}: idle and proxy must be {USUAL.idle} and {USUAL.proxy} "
             "where rules are played"
         )
-    ledger = new_ledger(sampled, literal, coins, path.adaptive)
-    world, told = game_of(cell, against, path)
+    key = [cell.policy, dataclasses.asdict(options), path_key(against, K, T, V, seed), B]
+    told = knowledge(cell, against, path)
     arguments = cell.spec.kernel_arguments(told, T, B, V, path.pieces, options)
-    _examine(cell, path, told, options)
-    cell.spec.kernel(world, ledger, told, T, B, *arguments, rng)
-    check(ledger, path, cell.policy, B)
+    coins = int(digest(["proxy", *key]), 16)
+    return _Run(against, seed, path, stream("policy", *key), coins, told, arguments)
+
+
+def _alone(cell: Cell, run: _Run, options: Any, accounting: Accounting) -> Row:
+    """Plays a run by itself."""
+    sampled, literal = accounting.idle == "sampled", accounting.proxy == "literal"
+    ledger = new_ledger(sampled, literal, run.coins, run.path.adaptive)
+    world = SETTINGS[cell.spec.setting].game.new_world(run.path)
+    _examine(cell, run.path, run.told, options)
+    cell.spec.kernel(world, ledger, run.told, cell.T, cell.B, *run.arguments, run.rng)
+    check(ledger, run.path, cell.policy, cell.B)
+    path = run.path
     if path.adaptive:
-        path = played_path(world, cell.policy).checked(T, V)
-    row: Row = {"policy": cell.policy, "label": cell.label, "K": K, "T": T, "B": B, "V": float(V)}
-    row |= {"adversary": against.adversary, "seed": seed}
+        path = played_path(world, cell.policy).checked(cell.T, cell.V)
+    return _row(cell, run, path, ledger, options)
+
+
+def _row(cell: Cell, run: _Run, path: Environment, ledger: np.record, options: Any) -> Row:
+    row: Row = {"policy": cell.policy, "label": cell.label}
+    row |= {"K": cell.K, "T": cell.T, "B": cell.B, "V": float(cell.V)}
+    row |= {"adversary": run.against.adversary, "seed": run.seed}
     row |= settle(ledger, path)
-    row |= {f"adversary.{name}": _flat(value) for name, value in against.parameters.items()}
+    parameters, chosen = run.against.parameters, dataclasses.asdict(options)
+    row |= {f"adversary.{name}": _flat(value) for name, value in parameters.items()}
     row |= {f"policy.{name}": _flat(value) for name, value in chosen.items()}
     return row
 
@@ -119,6 +146,16 @@ def _examine(cell: Cell, path: Environment, told: Any, options: Any) -> None:
 _EXAMINED: set[str] = set()
 
 
+# --------------------------------------------------------------------------- many runs
+
+LANES = 64
+"""How many runs are played together at most: their state still lies in a core's own cache."""
+FEWEST = 8
+"""How many at least: fewer are faster one by one."""
+CROWDED = 10**7
+"""Numbers that the paths of runs played together may have in all: 80 MB."""
+
+
 def play_all(
     cell: Cell,
     opponents: Iterable[Opponent],
@@ -128,12 +165,57 @@ def play_all(
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Every opponent with every seed, in this order; `tick` is called after each run."""
-    rows = []
-    seeds = list(seeds)
-    for against in opponents:
-        for seed in seeds:
-            rows.append(play(cell, against, seed, options, accounting))
+    options = cell.options if options is None else options
+    seeds, rows = list(seeds), []
+    runs = (_run(cell, one, seed, options, accounting) for one in opponents for seed in seeds)
+    together = _in_step(cell, options, accounting)
+    for batch in _batches(runs, together):
+        if len(batch) < FEWEST:
+            found = [_alone(cell, run, options, accounting) for run in batch]
+        else:
+            found = _together(cell, batch, options)
+        rows += found
+        for _ in batch:
             tick()
+    return rows
+
+
+def _in_step(cell: Cell, options: Any, accounting: Accounting) -> bool:
+    """Whether runs of the cell can be lanes of one play. (Not without numba: see `streams`.)"""
+    compiled = not jit.disabled()
+    usual = accounting == USUAL and getattr(options, "in_step", True)
+    return compiled and usual and cell.spec.lanes is not None
+
+
+def _batches(runs: Iterable[_Run], together: bool) -> Iterator[list[_Run]]:
+    """Runs in a row that can be played together: with equal arguments, on paths that fit."""
+    batch: list[_Run] = []
+    size = 0
+    for run in runs:
+        path = run.path
+        alone = not together or path.adaptive
+        more = 0 if alone else path.mean.size  # type: ignore[attr-defined]
+        full = len(batch) == LANES or size + more > CROWDED
+        if batch and (alone or full or run.arguments != batch[0].arguments):
+            yield batch
+            batch, size = [], 0
+        batch.append(run)
+        size += more
+        if alone:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _together(cell: Cell, batch: list[_Run], options: Any) -> list[Row]:
+    """Plays runs as lanes of one play: the same rows as one by one."""
+    lanes, shared = new_lanes([r.path for r in batch], [r.rng for r in batch]), new_ledger()
+    cell.spec.lanes(lanes, shared, batch[0].told, cell.T, cell.B, *batch[0].arguments)  # type: ignore[misc]
+    rows = []
+    for run, ledger in zip(batch, ledgers(lanes, shared), strict=True):
+        check(ledger, run.path, cell.policy, cell.B)
+        rows.append(_row(cell, run, run.path, ledger, options))
     return rows
 
 

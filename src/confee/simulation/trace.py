@@ -9,8 +9,9 @@ import numpy as np
 
 from confee.canonical import stream
 from confee.simulation.cells import Cell, Opponent
-from confee.simulation.play import draw_path, game_of, path_key
+from confee.simulation.play import draw_path, knowledge, path_key
 from confee.world.game import new_ledger
+from confee.world.settings import SETTINGS
 
 
 def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) -> np.ndarray:
@@ -32,7 +33,8 @@ def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) 
     noting = types.FunctionType(kernel.__code__, {**kernel.__globals__, "query": query})
     path = draw_path(against, K, T, V, seed)
     rng = stream("trace", cell.key, path_key(against, K, T, V, seed))
-    world, known = game_of(cell, against, path)
+    known = knowledge(cell, against, path)
+    world = SETTINGS[cell.spec.setting].game.new_world(path)
     arguments = cell.spec.kernel_arguments(known, T, B, V, path.pieces, options)
     noting(world, new_ledger(), known, T, B, *arguments, rng)
     return np.array(rounds, dtype=np.int64)

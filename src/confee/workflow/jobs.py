@@ -5,27 +5,29 @@ from __future__ import annotations
 import fcntl
 import importlib
 import math
+import pkgutil
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import jit
+from confee import jit, schema
 from confee.canonical import canonical, digest, dumps
 from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
-from confee.simulation import files
+from confee.simulation import files, studies
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
-from confee.simulation.play import Row, play_all
+from confee.simulation.play import FEWEST, Row, play_all
 from confee.workflow import costs
 from confee.workflow.told import RESULTS
 from confee.world.adversaries import usual
 
+STUDIES = sorted(module.name for module in pkgutil.iter_modules(studies.__path__))
 REMAKE = "delete it and run snakemake again"
 AGAIN = "run snakemake again"
 
@@ -48,11 +50,12 @@ def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
     scale = calibrate(one.K, one.T, one.B, one.options)
     kept = {**calibration_key(one), "scale": scale}
-    files.write_text(calibration_file(one), dumps(kept) + "\n")
+    files.write_text(calibration_file(one), files.sealed(kept))
 
 
 def found_scale(one: Cell) -> float:
-    """The scale that `find_scale` kept. Raises ConfeeError if it is missing or of another cell."""
+    """The scale that `find_scale` kept. Raises ConfeeError if it is missing, damaged or of another
+    cell."""
     file = calibration_file(one)
     kept = read_scale(file)
     if {name: kept[name] for name in kept if name != "scale"} != calibration_key(one):
@@ -62,11 +65,16 @@ def found_scale(one: Cell) -> float:
 
 def read_scale(file: Path) -> dict[str, Any]:
     """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
-    kept = files.read_json(file, AGAIN, REMAKE)
-    scale = kept.get("scale") if isinstance(kept, dict) else None
-    if isinstance(scale, bool) or not isinstance(scale, int | float):
-        raise ConfeeError(f"{file}: damaged; {REMAKE}")
-    return kept
+    return files.read_sealed(file, AGAIN, REMAKE)
+
+
+def has_scale(one: Cell) -> bool:
+    """Whether `found_scale` finds one."""
+    try:
+        found_scale(one)
+    except ConfeeError:
+        return False
+    return True
 
 
 # --------------------------------------------------------------------------- units
@@ -148,17 +156,18 @@ def job_file(name: str) -> Path:
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     """Makes what of a job file is not there yet (units, studies, a scale), and notes its cost."""
-    job = files.read_json(name, AGAIN, REMAKE)
-    if not isinstance(job, dict) or job.get("kind") not in ("play", "study", "calibrate"):
+    job = files.read_sealed(name, AGAIN, REMAKE)
+    if job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
+    jit.prepare()
     study = job["kind"] == "study"
     played = {said["name"] if study else said["cell"]["policy"] for said in job["units"]}
     compile_lacking(sorted(played))  # none, but where this node's CPU is of another kind
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
-            one_study = Study(said["name"], said["parameters"], said["seconds"])
-            if not (RESULTS / one_study.file).exists():
+            one_study = Study(_known(said["name"]), said["parameters"], said["seconds"])
+            if not files.is_whole(RESULTS / one_study.file):
                 with costs.timed(costs.Part.of(one_study)) as part:
                     draw_study(one_study)
                 took.append(part)
@@ -168,11 +177,18 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
             with costs.timed(costs.Part.of(one.cell)) as part:
                 find_scale(one.cell)
             took.append(part)
-        elif not (RESULTS / one.file).exists():
+        elif not files.is_whole(RESULTS / one.file):
             with costs.timed(costs.Part.of(one)) as part:
                 part.runs = play_unit(one, said["after"], tick)
             took.append(part)
     costs.keep(Path(name).stem, took)
+
+
+def _known(study: str) -> str:
+    """Its name. Raises ConfeeError if there is no such study: none but these are imported."""
+    if study not in STUDIES:
+        raise ConfeeError(f"study={schema.show(study)}: unknown; known: {', '.join(STUDIES)}")
+    return study
 
 
 def stamp(name: str) -> str:
@@ -194,6 +210,10 @@ def _kernels(name: str) -> Path:
 def compile_kernels(stamps: Sequence[str]) -> None:
     """Compiles what the stamps stand for, and writes them."""
     names = {file: Path(file).stem.rpartition("-kernels-")[0] for file in stamps}
+    for file, name in names.items():
+        if name not in (*POLICIES, *STUDIES):
+            known = ", ".join((*POLICIES, *STUDIES))
+            raise ConfeeError(f"{schema.show(file)}: must begin with a name that is known: {known}")
     compile_lacking(names.values())
     for file in stamps:
         files.write_text(file, "")
@@ -221,7 +241,8 @@ def _compile(name: str) -> None:
     if name in POLICIES:
         one = cell({"name": name}, **sizes)
         against = opponent({"name": usual(one.spec.setting)}, **sizes)
-        play_all(one, [against], [0], calibrated(one))
+        for runs in (1, FEWEST):  # by itself, and as lanes
+            play_all(one, [against], range(runs), calibrated(one))
     else:
         study = importlib.import_module(Study(name, {}).module)
         study.run(**study.SMALLEST)

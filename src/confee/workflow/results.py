@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, jit
+from confee import commands, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -29,14 +29,12 @@ def run_it(experiment: str) -> str:
 
 def read_plan(file: Path) -> dict[str, Any]:
     """A plan that `Run` wrote. Raises ConfeeError if there is none."""
-    said = files.read_json(file, run_it(file.parent.name), REMAKE)
-    if not isinstance(said, dict) or "about" not in said:
-        raise ConfeeError(f"{file}: damaged; {REMAKE}")
-    return said
+    return files.read_sealed(file, run_it(file.parent.name), REMAKE)
 
 
 def folder(plan: Mapping[str, Any]) -> Path:
-    return RESULTS / plan["about"]["config"]["name"]
+    """Raises ConfeeError if the experiment's name could lead elsewhere."""
+    return RESULTS / schema.folder_name(plan["about"]["config"]["name"], "name")
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
@@ -85,8 +83,6 @@ def collect(plan: Mapping[str, Any]) -> list[Path]:
     found = {"scales": scales} if scales else {}
     config = {**plan["about"]["config"], "version": plan["about"]["version"], **found}
     to = folder(plan)
-    files.write_text(to / "config.yaml", yaml.safe_dump(config, sort_keys=True))
-    files.write_text(to / "points.csv", points(plan).to_csv(index=False))
     tables = {"regret.parquet": _sorted_runs([read_unit(name) for name in plan["units"]])}
     asked = [
         one.append_column("ask", pa.array([tag] * one.num_rows, pa.string()))
@@ -97,6 +93,8 @@ def collect(plan: Mapping[str, Any]) -> list[Path]:
         rows = [read_unit(file) for study, file in plan["studies"] if study == name]
         whole = pa.concat_tables(rows, promote_options="permissive").combine_chunks()
         tables[f"studies/{name}.parquet"] = whole
+    files.write_text(to / "config.yaml", yaml.safe_dump(config, sort_keys=True))
+    files.write_text(to / "points.csv", points(plan).to_csv(index=False))
     for name, table in tables.items():
         files.write_arrow(to / name, table, plan["about"] | found)
     return [to / name for name in ("config.yaml", "points.csv", *tables)]
@@ -210,7 +208,7 @@ def claims_file(experiment: str) -> tuple[list[Verdict], dict[str, Any]]:
     said = files.read_json(file, run_it(experiment), REMAKE)
     try:
         return ledger.from_dict(said), said
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None
 
@@ -225,6 +223,7 @@ def clean() -> list[Path]:
     made = [*RESULTS.glob("cells/*/*.parquet"), *RESULTS.glob("studies/*/*.parquet")]
     made += RESULTS.glob("calibration/*.json")
     made += [*RESULTS.glob("jobs/*"), *RESULTS.glob("logs/*/*.log"), *RESULTS.glob("**/.part-*")]
+    made += Path("figures").glob("*/.part-*")
     gone = [file for file in made if file not in needed]
     for file in gone:
         try:

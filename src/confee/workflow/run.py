@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
-from confee.canonical import digest, dumps
+from confee.canonical import digest
 from confee.code import PACKAGE, code_hash
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
@@ -21,7 +20,7 @@ from confee.simulation.cells import Cell, label_of
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
 from confee.workflow import stages
-from confee.workflow.jobs import RESULTS, calibration_file, compiled, job_file, stamp
+from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
 from confee.workflow.pictures import SHOWN, alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
 from confee.workflow.told import Told
@@ -106,11 +105,21 @@ class Run:
 
     @cached_property
     def missing(self) -> list[Unit]:
-        return [u for u in self.plan.everything if not (RESULTS / u.file).exists()]
+        return [u for u in self.plan.everything if not files.is_whole(RESULTS / u.file)]
 
     @cached_property
     def missing_studies(self) -> list[Study]:
-        return [s for s in self.plan.studies if not (RESULTS / s.file).exists()]
+        return [s for s in self.plan.studies if not files.is_whole(RESULTS / s.file)]
+
+    @cached_property
+    def _missing_scales(self) -> dict[Path, Unit]:
+        """Calibration files that are not there or damaged, each with a unit that it is for."""
+        all_of_them = {calibration_file(u.cell): u for u in self._calibrated}
+        return {file: u for file, u in all_of_them.items() if not has_scale(u.cell)}
+
+    @property
+    def _calibrated(self) -> list[Unit]:
+        return [u for u in self.plan.everything if u.cell.spec.calibrated]
 
     @property
     def studies(self) -> list[str]:
@@ -129,7 +138,7 @@ class Run:
             turns.setdefault(_turn(u), []).append(u.file.as_posix())
         made_by: dict[str, str] = {}
         waits: dict[str, set[str]] = {}
-        scales: dict[Path, Unit] = {}
+        scales = self._missing_scales
         for bundle in bundles:
             said = []
             for u in bundle:
@@ -141,10 +150,8 @@ class Run:
             made_by |= {u.file.as_posix(): name for u in bundle}
             waits[name] = {file for one in said for file in one["after"]}
             waits[name] -= {u.file.as_posix() for u in bundle}
-            lacking = {calibration_file(u.cell): u for u in bundle if u.cell.spec.calibrated}
-            lacking = {file: u for file, u in lacking.items() if not file.exists()}
-            scales |= lacking
-            self._needs[name] = sorted(file.as_posix() for file in lacking)
+            scaled = {calibration_file(u.cell) for u in bundle if u.cell.spec.calibrated}
+            self._needs[name] = sorted(file.as_posix() for file in scaled & scales.keys())
         for name, awaited in waits.items():
             done = {_done(made_by[file]) for file in awaited if file in made_by}
             self._needs[name] = [*self._needs[name], *sorted(done)]
@@ -161,7 +168,7 @@ class Run:
             self.work[self._add("study", {s.name for s in studies}, said)] = studies
 
     def _add(self, kind: str, kernels: set[str], units: list[Any], name: str = "") -> str:
-        text = json.dumps({"kind": kind, "units": units}, sort_keys=True) + "\n"
+        text = files.sealed({"kind": kind, "units": units})
         name = name or hashlib.sha256(text.encode()).hexdigest()[:16]
         self.jobs[name] = Job(kind, tuple(sorted(stamp(kernel) for kernel in kernels)), text)
         self.kernels |= kernels
@@ -170,7 +177,8 @@ class Run:
     @property
     def done(self) -> list[str]:
         """What shows that nothing is missing any more."""
-        return [_done(name) for name, job in self.jobs.items() if job.kind != "calibrate"]
+        played = [_done(name) for name, job in self.jobs.items() if job.kind != "calibrate"]
+        return [*played, *sorted(file.as_posix() for file in self._missing_scales)]
 
     def needs(self, name: str) -> list[str]:
         """What a job waits for: its kernels, found scales, jobs of earlier seeds of its cells.
@@ -203,9 +211,8 @@ class Run:
 
     @cached_property
     def plan_text(self) -> str:
-        everything = self.plan.everything
-        scales = {calibration_file(u.cell) for u in everything if u.cell.spec.calibrated}
-        return dumps(
+        scales = {calibration_file(u.cell) for u in self._calibrated}
+        return files.sealed(
             {
                 "about": self.about,
                 "overrides": self.experiment.overrides,
@@ -289,7 +296,10 @@ class Run:
         """Writes what the jobs read. All of it is named after its content, but for the experiment's
         plan.json, by which `clean` knows what is needed: a `dry` run leaves that alone."""
         if not dry:
+            stages.forget_the_future(self.name)
             _write(RESULTS / self.name / "plan.json", self.plan_text)
+            for file in self._missing_scales:
+                file.unlink(missing_ok=True)
         _write(Path(self.plan_file), self.plan_text)
         _write(Path(self.told_file), self.told.text)
         for name, job in self.jobs.items():
@@ -326,7 +336,7 @@ class Run:
 
 def _grids(figure: str) -> bool:
     """Whether a figure shows the sweeps of the experiment's policies."""
-    needs, recipe = {"regret", "worst"}, FIGURES[figure]
+    needs, recipe = {"regret", "worst", "slopes"}, FIGURES[figure]
     return bool(needs & set(recipe.needs)) and not recipe.maps
 
 

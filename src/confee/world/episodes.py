@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import inlined, njit
+from confee.jit import inlined, leaf, njit
 from confee.world.game import START, go_blind, locate, turn
 from confee.world.mdp import Episodes
 
@@ -133,7 +133,7 @@ def adopt(data, rule):
     return wrong
 
 
-@njit
+@leaf
 def turn_to(world, data, segment):
     """The last rule is a new one: its n under all moves from `segment` on."""
     H, S, A, M = sizes(world)
@@ -148,7 +148,7 @@ def turn_to(world, data, segment):
     data[value + 1] = data[value + 3] = -1.0  # known in no segment
 
 
-@njit
+@leaf
 def count_actions(world, segment, data, counts):
     """n of the last rule under the moves of a segment, to data[counts:]."""
     H, S, A, _ = sizes(world)
@@ -185,7 +185,7 @@ def count_actions(world, segment, data, counts):
         here, after = after, here
 
 
-@njit
+@leaf
 def gain(world, segment, data, counts, known):
     """sum n(s, a) r(s, a) / H in a segment, n at data[counts:]; kept at data[known:]."""
     if data[known + 1] != segment:
@@ -199,7 +199,7 @@ def gain(world, segment, data, counts, known):
     return data[known]
 
 
-@njit
+@inlined
 def query(world, ledger, data, t, rule, rng):
     """Plays round t by `rule` and looks: the mean reward of an episode's steps. Joins `data`."""
     if t != ledger.next:
@@ -237,7 +237,7 @@ def query(world, ledger, data, t, rule, rng):
     return total / H
 
 
-@njit
+@leaf
 def draw(chances, place, count, rng):
     """One of `count` things, whose chances are chances[place:]; no number is drawn if it is
     certain."""
@@ -263,7 +263,7 @@ def idle(world, ledger, data, start, stop, replayed, rng):
         run_blind(world, ledger, start, stop, replayed)
 
 
-@njit
+@leaf
 def run_blind(world, ledger, start, stop, replayed):
     """`idle` of at least one round."""
     stop = go_blind(world, ledger, start, stop)

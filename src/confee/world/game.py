@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from confee.errors import ConfeeError
-from confee.jit import inlined, njit
+from confee.jit import inlined, leaf, njit
 from confee.world.path import Environment, Path
 
 # A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays
@@ -158,20 +158,19 @@ def anything(world):
     return np.ones((world.shape[1] - MEANS) // 3)
 
 
-@njit
+@inlined
 def proxy(world, data):
     """P = max_k mean over S of mu^k (or of R^k if `literal`; Lemma on the decomposition)."""
     K = data.shape[0] - 4
     segment = int(data[K + 3])
-    top = 0.0
+    top, newest = 0.0, world[segment]
     for k in range(K):
-        newest = data[K + 1] * world[segment, MEANS + k]
-        newest += data[K + 2] * world[segment, MEANS + K + k]
-        top = max(top, data[k] + newest)
+        total = data[k] + (data[K + 1] * newest[MEANS + k] + data[K + 2] * newest[MEANS + K + k])
+        top = total if total > top else top
     return top / data[K]
 
 
-@njit
+@inlined
 def remember(world, data, t, segment):
     """Adds round t, which lies in `segment`."""
     K = data.shape[0] - 4
@@ -183,7 +182,7 @@ def remember(world, data, t, segment):
     data[K + 2] += t - world[segment, START]
 
 
-@njit
+@leaf
 def fold(world, data):
     """Moves the newest segment's rounds into the sums."""
     K = data.shape[0] - 4
@@ -195,7 +194,7 @@ def fold(world, data):
     data[K + 2] = 0.0
 
 
-@njit
+@leaf
 def remember_rewards(world, ledger, data, since, arm, reward):
     """Adds a round's rewards: the one seen, and one drawn for every other arm."""
     K = data.shape[0] - 4
@@ -208,7 +207,7 @@ def remember_rewards(world, ledger, data, since, arm, reward):
             data[k] += 1.0
 
 
-@njit
+@leaf
 def coin(ledger):
     """A number in [0, 1): splitmix64 (Steele, Lea, Flood 2014)."""
     ledger.coins += np.uint64(0x9E3779B97F4A7C15)
@@ -221,7 +220,7 @@ def coin(ledger):
 # --------------------------------------------------------------------------- rounds
 
 
-@njit
+@inlined
 def locate(world, ledger, t):
     """The segment of round t; rounds come in order, so a cursor moves forward."""
     segment = ledger.segment
@@ -233,7 +232,7 @@ def locate(world, ledger, t):
     return segment
 
 
-@njit
+@leaf
 def adapt(world, segment):
     """As `segment` begins, its good arm becomes the one played least in the segment before it.
 
@@ -252,7 +251,7 @@ def adapt(world, segment):
     world[segment, BEST] = least
 
 
-@njit
+@inlined
 def turn(ledger, t, querying):
     """Before round t: ends the current run unless it is of the same kind, query (1) or idle (0)."""
     if ledger.querying != querying:
@@ -264,7 +263,7 @@ def turn(ledger, t, querying):
         ledger.since = t
 
 
-@njit
+@inlined
 def query(world, ledger, data, t, arm, rng):
     """Plays `arm` in round t and looks: the reward, 0.0 or 1.0. The round joins `data`."""
     K = data.shape[0] - 4
@@ -315,16 +314,16 @@ def go_blind(world, ledger, start, stop):
     return stop
 
 
-@njit
+@leaf
 def run_blind(world, ledger, data, start, stop, weights, rng):
     """`idle` of at least one round."""
     stop = go_blind(world, ledger, start, stop)
     K = data.shape[0] - 4
-    total, least = 0.0, 0.0
-    for k in range(min(K, weights.shape[0])):
+    total, negative = 0.0, False
+    for k in range(weights.shape[0]):
         total += weights[k]
-        least = min(least, weights[k])
-    if weights.shape[0] != K or least < 0.0 or not 0.0 < total < np.inf:
+        negative |= weights[k] < 0.0
+    if weights.shape[0] != K or negative or not 0.0 < total < np.inf:
         ledger.wrong += 1
         return
     known = data[K] > 0.0
@@ -335,12 +334,12 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
         # A linear function summed over a run of rounds is its value in the middle, times them.
         rounds = end - start
         middle = 0.5 * (start + end - 1) - world[segment, START]
-        best = int(world[segment, BEST])
-        top = world[segment, MEANS + best] + world[segment, MEANS + K + best] * middle
+        here = world[segment]
+        best = int(here[BEST])
+        top = here[MEANS + best] + here[MEANS + K + best] * middle
         gap = 0.0
         for k in range(K):
-            mean = world[segment, MEANS + k] + world[segment, MEANS + K + k] * middle
-            gap += weights[k] * (top - mean)
+            gap += weights[k] * (top - (here[MEANS + k] + here[MEANS + K + k] * middle))
         if ledger.adaptive:
             for k in range(K):
                 world[segment, MEANS + 2 * K + k] += rounds * (weights[k] / total)
@@ -357,7 +356,7 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
         start = end
 
 
-@njit
+@leaf
 def sample(world, segment, start, end, weights, total, rng):
     """Regret of rounds start..end-1, inside one segment, with each round's arm drawn."""
     K = weights.shape[0]
@@ -372,7 +371,7 @@ def sample(world, segment, start, end, weights, total, rng):
     return regret
 
 
-@njit
+@leaf
 def draw(weights, total, rng):
     """An arm drawn with chances ~ `weights`, whose sum is `total`."""
     left = rng.random() * total

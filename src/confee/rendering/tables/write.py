@@ -16,7 +16,7 @@ import pandas as pd
 
 from confee.errors import ConfeeError
 from confee.rendering.files import origin
-from confee.rendering.words import FORMULA
+from confee.rendering.words import COMMANDS, FORMULA
 from confee.simulation.files import write_whole
 
 SPECIAL = {
@@ -156,12 +156,18 @@ def _stack(cells: dict[str, str]) -> str:
 
 
 def latex(text: str) -> str:
-    """A cell or a caption: what stands between dollars is kept, all else is escaped."""
+    """A cell or a caption: formulas between dollars are kept, all else is escaped; so is what
+    stands there and is no formula, as \\input is none."""
     found = INTERVAL.match(text)
     if found:
         return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
     parts = enumerate(FORMULA.split(text))
-    return "".join(f"${_formula(part)}$" if i % 2 else _text(part) for i, part in parts)
+    return "".join(_set(part) if i % 2 else _text(part) for i, part in parts)
+
+
+def _set(part: str) -> str:
+    known = "^^" not in part and COMMANDS.issuperset(re.findall(r"\\([A-Za-z@]+)", part))
+    return f"${_formula(part)}$" if known else _text(f"${part}$")
 
 
 def _formula(part: str) -> str:

@@ -1,12 +1,13 @@
-"""Adversaries, one file each. A module with an `ADVERSARY` is registered by being there."""
+"""Adversaries, one file each. A module with an `ADVERSARY` is registered by being there, and
+imported when it is asked for."""
 
 from __future__ import annotations
 
 from confee.errors import ConfeeError
-from confee.extra import registered
+from confee.extra import Registry
 from confee.world.adversaries.base import Adversary
 
-ADVERSARIES: dict[str, Adversary] = registered(__name__, __path__, "ADVERSARY", Adversary)
+ADVERSARIES = Registry(__name__, __path__, "ADVERSARY", Adversary)
 
 
 def usual(setting: str) -> str:

@@ -46,6 +46,20 @@ def below_ceiling(name: str, value: float, ceiling: float) -> float:
     return value
 
 
+MOST_MEANS = 20_000_000
+"""Of a path, segments times arms: some 2 GiB while it is drawn and played."""
+
+
+def room(segments: float, K: int) -> None:
+    """Raises ConfeeError if a path of so many segments does not fit into memory: before arrays are
+    made of it, as an operating system may promise memory that it does not have."""
+    if segments * K > MOST_MEANS:
+        raise ConfeeError(
+            f"path: V pays for {segments:.3g} segments; must be at most {MOST_MEANS // K:.3g} with "
+            f"{K} means each (less V, or larger changes)"
+        )
+
+
 def batches(T: int, V: float, gap: float) -> int:
     """m = min(T, 1 + floor(V / gap)): as many batches as V pays for."""
     return int(min(T, 1 + (V / gap + 1e-9) // 1))
@@ -59,6 +73,7 @@ def equal_starts(T: int, m: int) -> np.ndarray:
 
 def wandering_arm(m: int, K: int, rng: np.random.Generator) -> np.ndarray:
     """Good arms of m batches: the first uniform, each next one uniform among the others, [m]."""
+    room(m, K)
     steps = rng.integers(1, K, size=m)
     steps[0] = rng.integers(0, K)
     return np.cumsum(steps) % K

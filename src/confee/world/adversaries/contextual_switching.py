@@ -20,7 +20,7 @@ import numpy as np
 
 from confee import schema
 from confee.errors import ConfeeError
-from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts
+from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts, room
 from confee.world.mdp import Episodes
 
 CEILING = 1.0
@@ -57,8 +57,6 @@ def distinct_maps(count: int, contexts: int, K: int, rng: np.random.Generator) -
 def walk(cost: np.ndarray, V: float, T: int, rng: np.random.Generator) -> list[int]:
     """Which map is true in each batch: the first uniform, each next one uniform among the others,
     while their cost [maps, maps] adds up to V at most."""
-    least = min(T, V / cost.max())
-    np.empty(int(least), dtype=np.int64)  # so many at least: too many for memory are refused now
     visited, spent = [int(rng.integers(0, len(cost)))], 0.0
     while len(visited) < T:
         here = visited[-1]
@@ -78,6 +76,8 @@ def draw(resolved, K, T, V, rng):
     gaps = gap * np.arange(1, levels + 1) / levels
     regressors = min(0.5, 1 - gap) + gaps[:, None, None, None] * good
     differ = (maps[:, None] != maps) @ first
+    # The least there can be: a jump costs at most the largest.
+    room(min(T, V / (gap * differ.max())), resolved["contexts"] * K)
     visited = walk(gap * differ, V, T, rng)
     return Episodes.contexts(
         equal_starts(T, len(visited)),

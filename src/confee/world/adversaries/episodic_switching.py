@@ -27,6 +27,7 @@ from confee.world.adversaries.base import (
     batches,
     below_ceiling,
     equal_starts,
+    room,
     wandering_arm,
 )
 from confee.world.mdp import Episodes
@@ -60,6 +61,7 @@ def draw(resolved, K, T, V, rng):
     gap, H, S = resolved["gap"], resolved["H"], resolved["S"]
     climbs = resolved["moves"] == "transitions"
     m = batches(T, V, 2 * H * gap if climbs else gap)
+    room(m, S * K * (S if climbs else 1))
     good = np.stack([wandering_arm(m, K, rng) for _ in range(S)], axis=1)
     chance = min(0.5, 1 - gap) + gap * (good[:, :, None] == np.arange(K))  # to be paid, or to go up
     if not climbs:

@@ -21,7 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts, wandering_arm
+from confee.world.adversaries.base import (
+    Adversary,
+    below_ceiling,
+    equal_starts,
+    room,
+    wandering_arm,
+)
 from confee.world.path import Path
 
 CEILING = 1.0
@@ -44,6 +50,7 @@ def events(T: int, V: float, size: float) -> tuple[int, np.ndarray]:
     Segment 0 is the first batch; 2 j - 1 starts with event j, and 2 j half a batch later.
     """
     n = int(max(0, min(T // 2 - 1, (2 * V / size + 1 + 1e-9) // 3)))
+    room(2 * n + 2, 2)
     halves = equal_starts(T, 2 * n + 2)
     return n, np.append(1, halves[2 : 2 * n + 1])
 

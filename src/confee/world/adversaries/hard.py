@@ -20,6 +20,7 @@ from confee.world.adversaries.base import (
     below_ceiling,
     equal_starts,
     one_good_arm,
+    room,
     wandering_arm,
 )
 
@@ -58,6 +59,7 @@ def draw(resolved, K, T, V, rng):
     told the number of batches.
     """
     m = -(-T // resolved["length"])
+    room(m, K)
     first = equal_starts(m * resolved["length"], m)
     adaptive = "adaptive" in resolved
     good = wandering_arm(m, K, rng) if adaptive else rng.integers(0, K, size=m)

@@ -22,7 +22,7 @@ import numpy as np
 
 from confee import schema
 from confee.world.adversaries import lines
-from confee.world.adversaries.base import Adversary, below_ceiling
+from confee.world.adversaries.base import Adversary, below_ceiling, room
 from confee.world.adversaries.linear_switching import CEILING, features_of, theta_of
 from confee.world.structured import Structured, directions
 
@@ -47,6 +47,7 @@ def angles(resolved, T, V):
     radius = math.sqrt(2) * resolved["gap"]
     turns = V / (2 * math.pi * radius)
     chords = int(min(T - 1, max(1, math.ceil(resolved["knots"] * turns))))
+    room(chords, 2)
     return np.arange(chords + 1) * 2 * math.asin(min(1.0, V / (2 * radius * chords)))
 
 
@@ -54,6 +55,7 @@ def draw(resolved, K, T, V, rng):
     towards = directions(K, resolved["d"] - 1, rng)
     features = features_of(towards)
     angle = angles(resolved, T, V)
+    room(len(angle), K)
     circle = np.zeros((len(angle), resolved["d"] - 1))
     circle[:, 0], circle[:, 1] = np.cos(angle), np.sin(angle)
     thetas = theta_of(resolved["gap"], circle)

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.world.adversaries.base import Adversary, below_ceiling, one_good_arm, wandering_arm
+from confee.world.adversaries.base import (
+    Adversary,
+    below_ceiling,
+    equal_starts,
+    one_good_arm,
+    room,
+    wandering_arm,
+)
 
 FRACTIONS = (0.1, 0.2, 1 / 3, 0.45, 0.6, 0.8)
 CEILING = 0.5
@@ -47,14 +54,15 @@ def times(resolved, T):
         at = first + np.array(FRACTIONS[:jumps]) * (T - first)
     else:
         # The batches hit are spread evenly over the horizon.
-        at = np.arange(jumps) * (T // resolved["batch"]) // max(jumps, 1)
-        at = at * resolved["batch"] + first + 1
+        batch = resolved["batch"]
+        at = (equal_starts(T // batch, jumps) - 1) * batch + first + 1 if jumps else np.empty(0)
     at = np.unique(at.astype(np.int64))
     return at[(at > 1) & (at <= T)]
 
 
 def draw(resolved, K, T, V, rng):
     """One good arm at 1/2 + gap, the rest at 1/2, another good arm from each of `times` on."""
+    room(resolved["jumps"], K)
     first = np.append(1, times(resolved, T))
     good = wandering_arm(len(first), K, rng)
     return one_good_arm(first, good, K, T, 0.5, 0.5 + resolved["gap"])

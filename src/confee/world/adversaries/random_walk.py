@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.world.adversaries.base import Adversary
+from confee.world.adversaries.base import Adversary, room
 from confee.world.adversaries.lines import through, whole_and_rest
 
 LARGEST = 0.5
@@ -40,6 +40,7 @@ def draw(resolved, K, T, V, rng):
     """A knot a step; the last step may be a part of one."""
     step = resolved["step"]
     steps, rest = whole_and_rest(min(V / step, T - 1.0))
+    room(steps, K)
     sizes = np.append(np.full(steps, step), [rest * step] if rest else [])
     means = np.empty((len(sizes) + 1, K))
     means[0] = rng.random(K)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema
-from confee.world.adversaries.base import Adversary, below_ceiling
+from confee.world.adversaries.base import Adversary, below_ceiling, room
 from confee.world.adversaries.lines import through, whole_and_rest
 
 CEILING = 1.0
@@ -50,6 +50,7 @@ def phases(resolved, T, V):
     """Phases of the knots in quarter waves, increasing from 0, and sin(pi/2 phase) there."""
     waves, rest = whole_and_rest(min(2 * V / resolved["amplitude"], T - 1.0))
     knots = max(1, min(resolved["knots"], (T - 1) // (waves + 1)))
+    room(waves * knots, 2)
     phase = np.arange(waves * knots + 1) / knots
     if rest:
         # A rising quarter (0 to 1, -1 to 0 ...) starts even; one from an extreme starts odd.
@@ -67,6 +68,7 @@ def phases(resolved, T, V):
 def draw(resolved, K, T, V, rng):
     """Two arms drawn uniformly, the first rising; the rest at 1/2."""
     phase, sine = phases(resolved, T, V)
+    room(len(phase), K)
     up, down = rng.permutation(K)[:2]
     means = np.full((len(phase), K), 0.5)
     means[:, up] += resolved["amplitude"] / 2 * sine

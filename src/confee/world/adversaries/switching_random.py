@@ -17,6 +17,7 @@ from confee.world.adversaries.base import (
     batches,
     below_ceiling,
     one_good_arm,
+    room,
     wandering_arm,
 )
 
@@ -38,6 +39,7 @@ def draw(resolved, K, T, V, rng):
     """One good arm at 1/2 + gap, the rest at 1/2; another good arm from each change on."""
     gap = resolved["gap"]
     m = batches(T, V, gap)
+    room(m, K)
     changes = 2 + np.sort(rng.choice(T - 1, size=m - 1, replace=False))
     good = wandering_arm(m, K, rng)
     return one_good_arm(np.append(1, changes), good, K, T, 0.5, 0.5 + gap)

@@ -1,0 +1,302 @@
+"""Speed and regret beside other simulators, on the same problems: writes docs/peers.md.
+
+    python benchmarks/peers/compare.py                # all of them, some five minutes of CPU
+    python benchmarks/peers/compare.py river pymab    # these only, printed and not written
+
+Peers are installed into environments of their own, in the user's cache folder; the page says what
+can't be. Each is used as its users do (`loops.py`), confee by its kernels: all rounds queried, one
+run at a time, one process. Both problems have one arm at 0.8 and all others at 0.5; in one of them
+the good arm changes four times. Constants are the same everywhere. Regret tells whether a fast
+policy is still that policy: means that are apart by more than three standard errors are marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confee import jit, lean, theory
+from confee.policies import policy
+from confee.simulation.files import write_text
+from confee.world.game import new_ledger, new_world, settle
+from confee.world.path import Path as MeanPath
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "peers.md"
+
+T, LONG = 10_000, 1_000_000
+"""Rounds of a run whose regret is compared, and of one of confee's that is timed."""
+ARMS, WINDOW, SECONDS, MOST = (2, 10, 100), 500, 2.0, 20
+OURS = 200
+"""Runs of confee, for its mean regret."""
+APART = 3.0
+"""Standard errors between two means from which they are marked."""
+
+PEERS = {
+    "pymab": "requirements.txt",
+    "river": "requirements.txt",
+    "smpybandits": "requirements-smpybandits.txt",
+    "mabwiser": "requirements.txt",
+}
+POLICIES = {"ucb1": "UCB1", "sw_ucb": "SW-UCB", "d_ucb": "D-UCB", "exp3": "Exp3"}
+PROBLEMS = {"stationary": 1, "four changes": 5}
+
+WHY = {
+    (
+        "smpybandits",
+        "d_ucb",
+    ): "it keeps discounted plays as whole numbers, rounded down, so that an "
+    "arm's one play is forgotten at once or never grows, and it discounts the plays of an arm only "
+    "when that arm is played again: its index is another one",
+}
+"""What is known of the reasons where regrets are apart."""
+
+
+class Runs(NamedTuple):
+    """What a peer's runs of a case gave; `why` there are none, else."""
+
+    regrets: Sequence[float] = ()
+    T: int = 0
+    rate: float = 0.0
+    why: str = ""
+
+
+def cases() -> list[dict[str, Any]]:
+    """The cases, as `loops.py` reads them."""
+    return [
+        {
+            "policy": name, "K": K, "T": T, "problem": problem, "window": WINDOW,
+            "gamma": theory.exp3_rate(K, T), "seconds": SECONDS, "most": MOST,
+            "starts": [1 + j * T // segments for j in range(segments)],
+            "means": [
+                [0.8 if k == (7 * j + 1) % K else 0.5 for k in range(K)] for j in range(segments)
+            ],
+        }
+        for problem, segments in PROBLEMS.items()
+        for name in POLICIES
+        for K in ARMS
+    ]  # fmt: skip
+
+
+# ----------------------------------------------------------------------- confee
+
+
+def ours(case: dict[str, Any], rounds: int, seed: int) -> tuple[float, float]:
+    """(regret, CPU seconds) of one run of the kernel, its world and its ledger."""
+    spec, K = policy(case["policy"]), case["K"]
+    scale = WINDOW / theory.window(K, rounds, 1)
+    more = {
+        "sw_ucb": {"window_scale": scale}, "d_ucb": {"memory_scale": scale},
+        "exp3": {"gamma": case["gamma"]}, "ucb1": {},
+    }[case["policy"]]  # fmt: skip
+    starts = [1 + (start - 1) * rounds // T for start in case["starts"]]
+    path = MeanPath.steps(np.array(starts), np.array(case["means"]), rounds)
+    arguments = spec.kernel_arguments(K, rounds, rounds, 1, len(starts), spec.options(**more))
+    rng = np.random.default_rng(seed)
+    before = time.process_time()
+    world, ledger = new_world(path), new_ledger()
+    spec.kernel(world, ledger, K, rounds, rounds, *arguments, rng)
+    regret = settle(ledger, path)["regret"]
+    return float(regret), time.process_time() - before
+
+
+def our_rate(case: dict[str, Any]) -> float:
+    """Rounds a CPU second, the median of five runs of LONG rounds; the first may compile."""
+    spent = [ours(case, LONG, seed)[1] for seed in range(6)][1:]
+    return LONG / statistics.median(spent)
+
+
+# ----------------------------------------------------------------------- peers
+
+
+def environment(requirements: str) -> Path:
+    """The interpreter of an environment with these packages, made on first use.
+
+    Raises CalledProcessError if pip can't install them.
+    """
+    listed = (HERE / requirements).read_bytes()
+    name = hashlib.sha256(listed + sys.version.encode()).hexdigest()[:12]
+    folder = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "confee-peers" / name
+    )
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        command = [python, "-m", "pip", "install", "-q", "--no-deps", "-r", HERE / requirements]
+        subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
+        (folder / "ready").touch()
+    return python
+
+
+def theirs(peer: str, asked: list[dict[str, Any]]) -> list[Runs]:
+    """A peer's runs of all cases."""
+    try:
+        python = environment(PEERS[peer])
+        done = subprocess.run(
+            [python, "-W", "ignore", HERE / "loops.py", peer],
+            input=json.dumps(asked), capture_output=True, text=True, check=True,
+            env={**os.environ, "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"},
+        )  # fmt: skip
+    except subprocess.CalledProcessError as error:
+        why = (error.stderr or str(error)).strip().splitlines()[-1]
+        return [Runs(why=f"does not run: {why}")] * len(asked)
+    return [Runs(**one) for one in json.loads(done.stdout.splitlines()[-1])]
+
+
+# ----------------------------------------------------------------------- the page
+
+
+def mean_of(regrets: Sequence[float]) -> tuple[float, float]:
+    """(mean, standard error)."""
+    return statistics.fmean(regrets), statistics.stdev(regrets) / math.sqrt(len(regrets))
+
+
+def speed_table(
+    peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[float]
+) -> str:
+    lines = [
+        f"| problem | policy | K | confee | {' | '.join(peers)} |",
+        "|---" * (4 + len(peers)) + "|",
+    ]
+    for i, case in enumerate(asked):
+        shown = [f"{case['problem']} | {POLICIES[case['policy']]} | {case['K']} | {rates[i]:.3g}"]
+        for runs in (found[i] for found in peers.values()):
+            told = f"{runs.rate:.3g} (**{rates[i] / runs.rate:,.0f}**)"
+            shown.append(told if runs.regrets else "–")
+        lines.append(f"| {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def regret_table(peers: dict[str, list[Runs]], asked: list[dict[str, Any]]) -> tuple[str, str]:
+    """(table, what is known of the marked ones)."""
+    lines = [
+        f"| problem | policy | K | {' | '.join(f'{peer} : confee' for peer in peers)} |",
+        "|---" * (3 + len(peers)) + "|",
+    ]
+    apart: dict[tuple[str, str], list[str]] = {}
+    for i, case in enumerate(asked):
+        shown = [f"{case['problem']} | {POLICIES[case['policy']]} | {case['K']}"]
+        for peer, runs in ((peer, found[i]) for peer, found in peers.items()):
+            if not runs.regrets:
+                shown.append("–")
+                continue
+            mine, error = mean_of([ours(case, runs.T, seed)[0] for seed in range(OURS)])
+            other, its = mean_of(runs.regrets)
+            mark = ""
+            if abs(mine - other) > APART * math.hypot(error, its):
+                mark = " **≠**"
+                where = f"K = {case['K']}, {case['problem']}"
+                apart.setdefault((peer, case["policy"]), []).append(where)
+            short = "" if runs.T == T else " ¹"
+            shown.append(f"{other:.0f} ± {its:.1f} : {mine:.0f} ± {error:.1f}{short}{mark}")
+        lines.append(f"| {' | '.join(shown)} |")
+    reasons = [
+        f"- {peer}, {POLICIES[name]} ({'; '.join(where)}): "
+        + WHY.get((peer, name), "the reason is not known") + "."
+        for (peer, name), where in apart.items()
+    ]  # fmt: skip
+    return "\n".join(lines), "\n".join(reasons) or "None is."
+
+
+def processor() -> str:
+    """The CPU's model."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(": ")[1] for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[float]) -> str:
+    regrets, reasons = regret_table(peers, asked)
+    pinned = {
+        line.split("==")[0].lower(): line.strip()
+        for file in set(PEERS.values())
+        for line in (HERE / file).read_text().splitlines()
+        if "==" in line
+    }
+    broken = [
+        f"{peer}: {why}." for peer, found in peers.items()
+        for why in sorted({runs.why for runs in found} - {"", "none"})
+    ]  # fmt: skip
+    machine = f"{processor()}, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}"
+    return PAGE_TEXT.format(
+        machine=machine,
+        versions=", ".join(pinned[peer] for peer in peers),
+        speed=speed_table(peers, asked, rates),
+        regrets=regrets,
+        reasons=reasons,
+        broken="\n".join(broken) or "All did.",
+        T=T, WINDOW=WINDOW, MOST=MOST, OURS=OURS, APART=APART,
+    )  # fmt: skip
+
+
+PAGE_TEXT = """# Beside other simulators
+
+Made by `python benchmarks/peers/compare.py`, not by hand. {machine}; {versions}.
+One process each, all rounds queried (B = T).
+
+Both problems have one arm at 0.8 and all others at 0.5; with changes, the good arm is another one
+from each fifth of the rounds on. Constants are the same everywhere: UCB1's index is
+mean + sqrt(2 ln t / n), SW-UCB's mean + sqrt(0.5 ln min(t, {WINDOW}) / n), D-UCB's, with
+gamma = 1 - 1/{WINDOW}, mean + sqrt(2 ln n(gamma) / n); Exp3's gamma is that of Auer et al. for
+T = {T:,}. A dash: it has no such policy.
+
+pymab runs whole experiments, in Rust if the problem is stationary; its own changes are drawn at
+random, so the ones given here go through Python. The others are asked for an arm and told the
+reward in a loop of Python, which is how they are used.
+
+## Rounds a CPU second, and how many times as fast confee is
+
+{speed}
+
+## Regret, theirs : confee's
+
+Mean ± its standard error, over {MOST} runs of {T:,} rounds of theirs (fewer where they are slow)
+and {OURS} of confee's. ¹: of 1,000 rounds instead. ≠: apart by more than {APART:.0f} standard
+errors; of so many pairs one may be so by chance.
+
+{regrets}
+
+Those that are apart:
+
+{reasons}
+
+What did not run: {broken}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("peers", nargs="*", help=f"of {', '.join(PEERS)} (default: all)")
+    chosen = parser.parse_args()
+    if unknown := sorted(set(chosen.peers) - set(PEERS)):
+        sys.exit(f"benchmarks: peers={unknown[0]}: must be among {', '.join(PEERS)}")
+    lean.collect_rarely()
+    jit.prepare()
+    asked = cases()
+    peers = {peer: theirs(peer, asked) for peer in chosen.peers or PEERS}
+    text = page(peers, asked, [our_rate(case) for case in asked])
+    if chosen.peers:
+        print(text)
+    else:
+        write_text(PAGE, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""UCB1's index for many runs at once: `confee.policies.ucb` with arrays [5, K, L], lane by lane the
+same numbers from the same draws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confee.jit import leaf, njit, ordered
+from confee.policies.ucb import MEAN, ORDER, PLAYS, REWARDS, WIDTH, tied
+from confee.world.streams import integer
+
+
+@njit
+def new_ucbs(K, L):
+    """Instances that have seen nothing."""
+    ucb = np.zeros((5, K, L))
+    for k in range(K):
+        ucb[ORDER, k] = k
+    return ucb
+
+
+@leaf
+def choose(ucb, tau, exploration, arm, room, streams):
+    """Fills `arm` [L] with the arms that `ucb.choose` returns. `room`: [2, L]."""
+    if tau < ucb.shape[1]:
+        first(ucb, tau, arm, streams)
+    else:
+        lead(ucb, math.sqrt(exploration * math.log(tau)), arm, room, streams)
+
+
+@leaf
+def first(ucb, tau, arm, streams):
+    """A random arm of those not played by the first `tau` observations, one of each arm."""
+    for i in range(arm.shape[0]):
+        pick = integer(streams, i, tau, ucb.shape[1])
+        arm[i] = int(ucb[ORDER, pick, i])
+        ucb[ORDER, pick, i] = ucb[ORDER, tau, i]
+        ucb[ORDER, tau, i] = arm[i]
+
+
+@leaf
+def lead(ucb, root, arm, room, streams):
+    """The arms of the largest mean + root / sqrt(plays), ties at random."""
+    K, top, those = ucb.shape[1], room[0], room[1]
+    find_largest(ucb, root, top)
+    find_those(ucb, root, top, those)
+    for i in range(arm.shape[0]):
+        arm[i] = int(those[i]) - K * K
+        if arm[i] >= K:
+            arm[i] = tied(ucb[:, :, i], root, top[i], integer(streams, i, 0, arm[i] // (K * K) + 1))
+
+
+@ordered
+def find_largest(ucb, root, top):
+    """The largest index."""
+    top[:] = -1.0
+    for k in range(ucb.shape[1]):
+        mean, width = ucb[MEAN, k], ucb[WIDTH, k]
+        for i in range(top.shape[0]):
+            index = mean[i] + root * width[i]
+            top[i] = index if index > top[i] else top[i]
+
+
+@leaf
+def find_those(ucb, root, top, those):
+    """Whose index that is: the sum of K^2 + k over them (one sum costs less than two)."""
+    those[:] = 0.0
+    for k in range(ucb.shape[1]):
+        mean, width = ucb[MEAN, k], ucb[WIDTH, k]
+        one = float(ucb.shape[1] * ucb.shape[1] + k)
+        for i in range(top.shape[0]):
+            those[i] += one if mean[i] + root * width[i] == top[i] else 0.0
+
+
+@leaf
+def update(ucb, arm, reward, room):
+    """The instances saw `reward` [L] from `arm` [L]."""
+    plays, total = room[0], room[1]
+    for i in range(arm.shape[0]):
+        ucb[PLAYS, arm[i], i] += 1.0
+        ucb[REWARDS, arm[i], i] += reward[i]
+        plays[i], total[i] = ucb[PLAYS, arm[i], i], ucb[REWARDS, arm[i], i]
+    for i in range(arm.shape[0]):
+        total[i] /= plays[i]
+    for i in range(arm.shape[0]):
+        plays[i] = 1.0 / math.sqrt(plays[i])
+    for i in range(arm.shape[0]):
+        ucb[MEAN, arm[i], i], ucb[WIDTH, arm[i], i] = total[i], plays[i]
