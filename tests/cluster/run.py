@@ -31,12 +31,15 @@ SMOKE = "experiment=smoke jobs.remote=1e7"  # several jobs, where one would do
 SHORT = "experiment=smoke name=short claims=[lower-bound/measured] figures=[block] jobs.remote=8e6"
 LOCAL = ["--cores", str(os.cpu_count())]
 # What a user types, and what is special here: no accounting, and jobs of seconds, not of minutes.
-SLURM = ["--profile", "profiles/slurm", "--workflow-profile", "none",
-         "--slurm-status-command", "squeue", "--seconds-between-status-checks", "2",
+SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue",
+         "--seconds-between-status-checks", "2",
          "--slurm-init-seconds-before-status-checks", "2"]  # fmt: skip
 AWAY = ("kernels", "calibrate", "simulate")
 TIMES = r"results/jobs/.*|results/(.*/)?logs/.*|results/[^/]+/(report\.html|made/report\.json)"
 """What may differ: how work is cut into jobs, times, the page that shows them, and its hash."""
+
+STARTED: list[subprocess.Popen[str]] = []
+"""Each leads a session of its own, so that a signal to this script leaves it alone."""
 
 
 class Project:
@@ -51,18 +54,13 @@ class Project:
         self.env = {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), "CONFEE_CACHE": str(cache)}
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            *words,
-            "--config",
-            f"overrides={self.overrides}",
-        ]
-        return subprocess.Popen(
-            command, cwd=self.folder, env=self.env, text=True, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command = [sys.executable, "-m", "snakemake", *words]
+        made = subprocess.Popen(
+            [*command, "--config", f"overrides={self.overrides}"], cwd=self.folder, env=self.env,
+            text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        STARTED.append(made)
+        return made
 
     def run(self, *words: str) -> tuple[int, str]:
         """(exit code, output)."""
@@ -171,7 +169,7 @@ def cancelled(table: Table, project: Project, whole: dict[str, str]) -> None:
               process.returncode == 1 and len(lines) == len(running) and clear
               and "Traceback" not in said, lines[0] if lines else said[-300:])  # fmt: skip
     await_(lambda: not queue("RUNNING,PENDING,COMPLETING"))
-    again(table, "the same command after it", project, whole)
+    again(table, project, whole, project.cells())
 
 
 def killed(table: Table, project: Project, whole: dict[str, str]) -> None:
@@ -182,19 +180,19 @@ def killed(table: Table, project: Project, whole: dict[str, str]) -> None:
     process.communicate()
     left = queue("RUNNING,PENDING")
     table.row("Snakemake killed, -9", bool(left), f"{len(left)} jobs stay in Slurm's queue")
-    code, said = project.run(*SLURM, "-n")
+    before = project.cells()
+    code, said = project.run(*SLURM)
     if code:
         table.row("the same command", "unlock" in said.lower(), said.strip().splitlines()[-1])
         code, said = project.run(*SLURM, "--unlock")
         table.row("with --unlock", code == 0, said.strip().splitlines()[-1])
-    again(table, "the same command after it", project, whole)
+    again(table, project, whole, before)
 
 
-def again(table: Table, what: str, project: Project, whole: dict[str, str]) -> None:
+def again(table: Table, project: Project, whole: dict[str, str], before: dict[str, int]) -> None:
     """The same command: it ends, plays nothing twice, and leaves the bytes of a run in one go."""
-    before = project.cells()
     code, said = project.run(*SLURM)
-    table.row(what, code == 0, stages(said))
+    table.row("the same command after it", code == 0, stages(said))
     compare(table, whole, project.made())
     after = project.cells()
     kept = sum(after.get(name) == date for name, date in before.items())
@@ -224,7 +222,12 @@ if __name__ == "__main__":
     given = Path(sys.argv[1]).absolute() if sys.argv[1:] else None
     where = given or Path(tempfile.mkdtemp(prefix="confee-cluster-"))
     where.mkdir(parents=True, exist_ok=True)
-    failed = main(where)
+    try:
+        failed = main(where)
+    finally:
+        for one in STARTED:
+            if one.poll() is None:
+                os.killpg(one.pid, signal.SIGTERM)
     if failed or given:
         print(f"what was made is in {where}")
     else:
