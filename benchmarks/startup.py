@@ -5,7 +5,8 @@
 
 Every other process does what `confee do <job>` does, step by step, and notes its CPU time between;
 the others run `confee do` itself. Kernels are in the cache, modules compiled to bytecode: the first
-two starts see to that and are not counted. As in a job of Snakemake, BLAS has one thread.
+two starts see to that and are not counted. As in a job of Snakemake, BLAS has one thread. On a
+machine that others use, CPU time grows with what they do: the least is nearest to a free one.
 """
 
 from __future__ import annotations
@@ -101,9 +102,10 @@ def main() -> None:
     chosen = parser.parse_args()
     what = job(chosen.policy)
     turns = [start(STEPS, what) | start(JOB, what) for _ in range(chosen.starts + 1)][1:]
-    print("| step | CPU s |\n|---|---|")
+    print("| step | CPU s: median | least |\n|---|---|---|")
     for step in turns[0]:
-        print(f"| {step} | {statistics.median(turn[step] for turn in turns):.3f} |")
+        spent = [turn[step] for turn in turns]
+        print(f"| {step} | {statistics.median(spent):.2f} | {min(spent):.2f} |")
 
 
 if __name__ == "__main__":

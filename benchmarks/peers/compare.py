@@ -56,12 +56,10 @@ POLICIES = {"ucb1": "UCB1", "sw_ucb": "SW-UCB", "d_ucb": "D-UCB", "exp3": "Exp3"
 PROBLEMS = {"stationary": 1, "four changes": 5}
 
 WHY = {
-    (
-        "smpybandits",
-        "d_ucb",
-    ): "it keeps discounted plays as whole numbers, rounded down, so that an "
-    "arm's one play is forgotten at once or never grows, and it discounts the plays of an arm only "
-    "when that arm is played again: its index is another one",
+    ("smpybandits", "d_ucb"): (
+        "it keeps discounted plays as whole numbers, rounded down, and discounts those of an arm "
+        "only when that arm is played again: its index is another one"
+    ),
 }
 """What is known of the reasons where regrets are apart."""
 
@@ -166,6 +164,11 @@ def mean_of(regrets: Sequence[float]) -> tuple[float, float]:
     return statistics.fmean(regrets), statistics.stdev(regrets) / math.sqrt(len(regrets))
 
 
+def rounded(number: float) -> str:
+    """To two digits, in full."""
+    return f"{float(f'{number:.2g}'):,.10g}"
+
+
 def speed_table(
     peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[float]
 ) -> str:
@@ -174,10 +177,14 @@ def speed_table(
         "|---" * (4 + len(peers)) + "|",
     ]
     for i, case in enumerate(asked):
-        shown = [f"{case['problem']} | {POLICIES[case['policy']]} | {case['K']} | {rates[i]:.3g}"]
+        shown = [
+            f"{case['problem']} | {POLICIES[case['policy']]} | {case['K']} | {rounded(rates[i])}"
+        ]
         for runs in (found[i] for found in peers.values()):
-            told = f"{runs.rate:.3g} (**{rates[i] / runs.rate:,.0f}**)"
-            shown.append(told if runs.regrets else "–")
+            if runs.regrets:
+                shown.append(f"{rounded(runs.rate)} (**{rounded(rates[i] / runs.rate)}**)")
+            else:
+                shown.append("–")
         lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 

@@ -26,7 +26,7 @@ A_TURN = 0.15
 """How many runs of a second turn of fresh seeds are needed."""
 FEWER = 0.3
 """And of each further one, over those of the one before."""
-A_JOB = 2.0
+A_JOB = 0.8
 """The start of a job: its imports, and reading its kernels."""
 A_KERNEL = 5.0
 A_STAGE = 7.0
