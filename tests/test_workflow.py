@@ -269,33 +269,41 @@ def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(cop
 
 
 @pytest.mark.slow
-def test_a_damaged_cell_is_named_with_its_log_and_how_to_remake_it(copy):
+def test_a_cell_cut_short_is_played_again_and_a_damaged_one_named_with_what_to_do(copy):
     before = copy.bytes()
-    cell = next(name for name in copy.cells() if "rexp3b" in str(name))
-    (copy.folder / cell).write_bytes((copy.folder / cell).read_bytes()[:100])
+    cells = [name for name in copy.cells() if "rexp3b" in str(name)]
+    cut, cell = (copy.folder / name for name in cells[:2])
+    cut.write_bytes(cut.read_bytes()[:100])
+    whole = cell.read_bytes()
+    cell.write_bytes(whole[:-20] + b"x" + whole[-19:])
     (copy.results / "regret.parquet").unlink()
     said = copy.run(fails=True)
-    assert f"failed: regret: confee: {cell}: damaged or not confee's; delete it and run" in said
+    assert f"failed: regret: confee: {cells[1]}: damaged or not confee's; delete it and run" in said
     assert "log: results/tiny.claims/logs/regret.log" in said
-    (copy.folder / cell).unlink()
+    cell.unlink()
     copy.run()
     assert copy.bytes() == before
 
 
 @pytest.mark.slow
-def test_a_damaged_scale_or_job_is_named_or_made_anew(copy):
-    scale = next(copy.folder.glob("results/calibration/*.json"))
-    scale.write_text("{}")
-    for cell in copy.folder.glob("results/cells/hyque_calibrated/*"):
-        cell.unlink()
-    copy.dry()
+@pytest.mark.parametrize("units", ["there", "gone"])
+def test_damaged_scales_and_jobs_are_made_anew(copy, units):
+    before = copy.bytes()
+    scale, lost, *_ = copy.folder.glob("results/calibration/*.json")
+    text = scale.read_text()
+    scale.write_text(text.replace('"scale":', '"scale":1'))
+    lost.unlink()
+    assert copy.dry() == {}  # all that was made with them is there
+    (copy.results / "regret.parquet").unlink()
+    if units == "gone":
+        for cell in copy.folder.glob("results/cells/hyque_calibrated/*"):
+            cell.unlink()
+    assert copy.dry()["calibrate"] == 2
     for job in copy.folder.glob("results/jobs/*.json"):
         job.write_text("")
-    said = copy.run(fails=True)
-    name = scale.relative_to(copy.folder)
-    assert f"confee: {name}: damaged; delete it and run snakemake again" in said
-    scale.unlink()
     copy.run()
+    assert scale.read_text() == text
+    assert copy.bytes() == before
 
 
 @pytest.mark.slow
@@ -321,30 +329,26 @@ def test_a_killed_run_is_finished_by_the_same_command(done, tmp_path, whom):
     else:
         process.kill()
     process.wait()
-    alive = [sys.executable, "-m", "confee.runlock"]
-    assert subprocess.run(alive, cwd=tmp_path).returncode == 0
     early = project.cells()
     assert early
-    shutil.rmtree(tmp_path / ".snakemake" / "locks")
-    project.run("--cores", "1", overrides=how)
+    said = project.run("--cores", "1", overrides=how)
+    assert ("confee: waiting for jobs of a killed run" in said) == (whom == "snakemake")
     assert project.bytes() == done.bytes()
     kept = project.cells()
-    assert all(kept[name] == date for name, date in early.items()) or whom == "snakemake"
+    assert all(kept[name] == date for name, date in early.items())
 
 
 @pytest.mark.slow
-def test_the_lock_tells_whether_a_run_is_alive(done, tmp_path):
+def test_a_folder_has_one_run_at_a_time(done, tmp_path):
     project = Project.fresh(tmp_path)
-    alive = [sys.executable, "-m", "confee.runlock"]
-    assert subprocess.run(alive, cwd=tmp_path).returncode == 0
     process = project.start("--cores", "1")
     project.wait_for_a_cell()
-    told = subprocess.run(alive, cwd=tmp_path, capture_output=True, text=True)
-    assert told.returncode == 1
-    assert told.stderr.startswith("confee: a run is alive in this folder")
+    told = f"confee: a run is alive in this folder (process {process.pid} on "
+    said = project.run("--cores", "1", overrides=SMALL + " name=other", fails=True)
+    assert said.splitlines()[-1].startswith(told)
     clean = [sys.executable, "-m", "confee", "clean"]
-    told = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
-    assert (told.returncode, told.stderr) == (
+    refused = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr) == (
         1, "confee: a run is alive in this folder; wait for it or stop it\n")  # fmt: skip
     # Looking at another plan meanwhile does the run no harm.
     assert project.dry("--nolock", overrides=SMALL + " seeds.choose=3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -56,15 +57,15 @@ class Said(NamedTuple):
 
 
 class Folder:
-    """A checkout without sources: the package is that of this checkout, or of `src`."""
+    """A checkout without sources: they are those of this one, or of another `root`."""
 
-    def __init__(self, path: Path, overrides: str = TINY, src: Path = ROOT / "src") -> None:
-        self.path, self.overrides, self.src = path, overrides, src
-        self.env: dict[str, str] = {}
+    def __init__(self, path: Path, root: Path = ROOT, overrides: str = TINY, **env: str) -> None:
+        self.path, self.overrides = path, overrides
+        self.env = env | {"PYTHONPATH": str(root / "src")}
         path.mkdir(parents=True, exist_ok=True)
         for name in ("Snakefile", "conf", "workflow", "profiles"):
             if not (path / name).exists():
-                (path / name).symlink_to(ROOT / name)
+                (path / name).symlink_to(root / name)
 
     def like(self, other: Folder, records: bool = False) -> Folder:
         """Takes over the results and figures of another folder, dates kept; `records`: and
@@ -89,8 +90,7 @@ class Folder:
         """Begins `snakemake`, in a session of its own."""
         words = ["-m", "snakemake", "--cores", str(cores), *options]
         words += ["--config", f"overrides={overrides or self.overrides}"]
-        env = os.environ | {"PYTHONPATH": str(self.src)} | self.env
-        return Running([sys.executable, *words], cwd=self.path, env=env, **how)
+        return Running([sys.executable, *words], cwd=self.path, env=os.environ | self.env, **how)
 
     def run(self, *options: str, **how) -> Said:
         """The same, to its end."""
@@ -114,10 +114,9 @@ class Folder:
         stats = {n: f.stat() for n, f in self.files().items() if n.startswith(kinds)}
         return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
 
-    def size(self) -> int:
-        """Bytes in blocks of 4096, as a disk counts them."""
-        every = (f for f in self.path.rglob("*") if not f.is_symlink())
-        return sum(-(-f.stat().st_size // 4096) * 4096 + 4096 * f.is_dir() for f in every)
+    def one(self, rng: random.Random, pattern: str) -> Path:
+        """A file by chance."""
+        return rng.choice(sorted(self.path.glob(pattern)))
 
 
 def sha256(file: Path) -> str:

@@ -37,6 +37,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the faults")
     parser.add_argument("--tries", type=int, default=18, help="kills of each kind (default 18)")
     parser.add_argument("--seed", type=int, default=0, help="of what is random (default 0)")
+    parser.add_argument(
+        "--place", type=Path, help="work here, keep it, and use its undisturbed run"
+    )
     chosen = parser.parse_args()
     if chosen.list:
         for name, fault in cases.FAULTS.items():
@@ -46,13 +49,15 @@ def main() -> int:
         sys.exit(f"faults: {', '.join(sorted(unknown))}: unknown; --list names them")
     if chosen.tries < 1:
         sys.exit(f"faults: --tries={chosen.tries}: must be a whole number in [1, inf)")
-    place = Path(tempfile.mkdtemp(prefix="confee-faults-"))
+    place = (chosen.place or Path(tempfile.mkdtemp(prefix="confee-faults-"))).resolve()
     done, seconds = undisturbed(place)
     reference = done.hashes()
     table = Table("fault", "tries", "alike", "one line", "bad", box=box.MARKDOWN)
     bad = 0
     for name in chosen.names or cases.FAULTS:
         fault = cases.FAULTS[name]
+        for left in place.glob(f"{name}-*"):
+            shutil.rmtree(left)
         # Chance of its own for each: a fault by itself is what it is among others.
         rng = random.Random(f"{chosen.seed} {name}")
         setting = Setting(place, done, reference, seconds, rng, chosen.tries, name)
@@ -69,20 +74,24 @@ def main() -> int:
         wide.print(f"not compared: {name}: {why}", highlight=False)
     if bad:
         wide.print(f"bad: {bad}; what they left is in {place}")
-    else:
+    elif not chosen.place:
         shutil.rmtree(place)
     return 1 if bad else 0
 
 
 def undisturbed(place: Path) -> tuple[Folder, float]:
     """A run without faults, once kernels are compiled; the seconds that it took."""
-    Folder(place / "warm").run("--until", "kernels")
+    took = place / "seconds"
+    if not took.exists():
+        Folder(place / "warm").run("--until", "kernels")
     done = Folder(place / "done")
     said = done.run()
     if said.code:
         sys.exit(f"faults: the run without faults fails: {said.text}")
-    say(f"{TINY}: {said.seconds:.0f} s, {len(done.hashes())} files compared")
-    return done, said.seconds
+    if not took.exists():
+        took.write_text(f"{said.seconds}")
+    say(f"{TINY}: {float(took.read_text()):.0f} s, {len(done.hashes())} files compared")
+    return done, float(took.read_text())
 
 
 def tried(name: str, setting: Setting) -> list[Try] | str:

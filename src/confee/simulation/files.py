@@ -161,11 +161,12 @@ def is_whole(path: Path | str) -> bool:
     is not; what else may be wrong with it is for `read_table` to see."""
     try:
         with open(path, "rb") as file:
-            head = file.read(len(MAGIC))
-            file.seek(-len(MAGIC), os.SEEK_END)
-            return head == file.read() == MAGIC
+            head, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
+            file.seek(max(size - 8, 0))
+            footer, tail = int.from_bytes(file.read(4), "little"), file.read()
     except OSError:
         return False
+    return head == tail == MAGIC and footer + 12 <= size
 
 
 def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:

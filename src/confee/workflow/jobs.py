@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import importlib
 import math
 import pkgutil
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,14 +138,16 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     scale = found_scale(one.cell) if one.cell.spec.calibrated else None
     options = calibrated(one.cell, scale)
     seeds = range(one.first, one.first + one.count)
-    rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
+    with _keeping_kernels():
+        rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
     files.write_table(RESULTS / one.file, rows, one.key)
     return len(rows)
 
 
 def draw_study(one: Study) -> None:
     """Makes the rows of a study and writes its file."""
-    rows = importlib.import_module(one.module).run(**one.parameters)
+    with _keeping_kernels():
+        rows = importlib.import_module(one.module).run(**one.parameters)
     files.write_table(RESULTS / one.file, rows, one.key)
 
 
@@ -231,9 +235,24 @@ def compile_lacking(names: Iterable[str]) -> None:
         for name in lacking:
             if not compiled(name).exists():
                 before = time.process_time()
-                _compile(name)
-                compiled(name).touch()
+                with _keeping_kernels():
+                    _compile(name)
+                    compiled(name).touch()
                 costs.keep(f"{costs.KERNELS}.{name}", cpu=time.process_time() - before)
+
+
+@contextlib.contextmanager
+def _keeping_kernels() -> Iterator[None]:
+    """Names the cache's folder where numba can't keep in it what is compiled inside."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        raise ConfeeError(
+            f"{jit.ROOT}: cannot be written: {error.strerror}; kernels are kept there, or in the "
+            "folder that CONFEE_CACHE names"
+        ) from None
 
 
 def _compile(name: str) -> None:

@@ -224,7 +224,7 @@ def clean() -> list[Path]:
     made += RESULTS.glob("calibration/*.json")
     made += [*RESULTS.glob("jobs/*"), *RESULTS.glob("logs/*/*.log"), *RESULTS.glob("**/.part-*")]
     made += Path("figures").glob("*/.part-*")
-    gone = [file for file in made if file not in needed]
+    gone = sorted({*made} - needed)
     for file in gone:
         try:
             file.unlink(missing_ok=True)

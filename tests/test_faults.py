@@ -1,0 +1,229 @@
+"""What a run does about kills, full disks and damaged files, by its parts; tests/faults has the
+whole matrix."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from confee import jit, runlock
+from confee.errors import ConfeeError
+from confee.simulation import files
+from confee.workflow import jobs, results, stages
+from confee.workflow.run import Run
+
+TINY = {"overrides": "experiment=tiny"}
+
+# ----------------------------------------------------------------------- who is at work
+
+
+def holder(call):
+    """A process that calls something of runlock, says so and lives on."""
+    program = f"from confee import runlock; runlock.{call}(); print('held', flush=True); input()"
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-c", program], text=True, **pipes)
+
+
+@pytest.fixture
+def other(tmp_path, monkeypatch):
+    """Begins such a process and waits for what it says."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runlock, "_held", None)
+    begun = []
+
+    def start(call):
+        made = holder(call)
+        begun.append(made)
+        assert made.stdout.readline() == "held\n"
+        return made
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def end(process, kill=signal.SIGKILL):
+    process.send_signal(kill)
+    process.wait()
+
+
+def test_a_run_is_refused_while_another_lives_and_clears_what_a_killed_one_left(other):
+    first = other("hold")
+    assert runlock.alive()
+    with pytest.raises(
+        ConfeeError, match=rf"\(process {first.pid} on .*\); wait for it or stop it"
+    ):
+        runlock.hold()
+    runlock.SNAKEMAKES.mkdir()
+    end(first)
+    assert not runlock.alive()
+    runlock.hold()
+    assert not runlock.SNAKEMAKES.exists()
+
+
+def test_locks_that_another_host_left_are_not_for_us_to_remove(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runlock.SNAKEMAKES.mkdir(parents=True)
+    runlock.LOCK.write_text("elsewhere 1")
+    runlock.hold()
+    assert runlock.SNAKEMAKES.exists()
+    assert runlock.LOCK.read_text() == f"{os.uname().nodename} {os.getpid()}"
+
+
+def test_a_run_waits_for_jobs_that_outlived_their_run(other, tmp_path):
+    end(other("hold"))
+    job = other("work")
+    assert runlock.alive()
+    run = holder("hold")
+    assert run.stderr.readline().startswith("confee: waiting for jobs of a killed run")
+    time.sleep(0.1)
+    assert run.poll() is None
+    end(job)
+    assert run.stdout.readline() == "held\n"
+    run.communicate("\n")
+
+
+def test_without_locks_a_run_goes_on_and_leaves_snakemakes_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def none(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(runlock.fcntl, "lockf", none)
+    runlock.SNAKEMAKES.mkdir(parents=True)
+    runlock.hold()
+    runlock.work()
+    assert not runlock.alive()
+    assert runlock.SNAKEMAKES.exists()
+
+
+# ----------------------------------------------------------------------- files
+
+
+def test_a_table_that_is_empty_or_cut_short_is_not_there(tmp_path):
+    file = tmp_path / "a.parquet"
+    assert not files.is_whole(file)
+    assert not files.is_whole(tmp_path)
+    files.write_table(file, [{"x": 1.5}], {})
+    assert files.is_whole(file)
+    data = file.read_bytes()
+    for length in (*range(0, len(data), 50), *range(len(data) - 20, len(data))):
+        file.write_bytes(data[:length])
+        assert not files.is_whole(file), length
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    order = []
+    real = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: order.append("synced") or real[0](fd))
+    monkeypatch.setattr(os, "replace", lambda a, b: order.append("named") or real[1](a, b))
+    files.write_text(tmp_path / "a", "text")
+    assert order == ["synced", "named"]
+
+
+def test_a_full_disk_is_named_and_leaves_what_was_there(tmp_path):
+    file = tmp_path / "a"
+    files.write_text(file, "before")
+
+    def full(part):
+        part.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(ConfeeError, match="a: cannot be written: No space left on device"):
+        files.write_whole(file, full)
+    assert [f.name for f in tmp_path.iterdir()] == ["a"]
+    assert file.read_text() == "before"
+
+
+def test_a_full_disk_of_kernels_is_named(tmp_path, monkeypatch):
+    def full(name):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jobs, "_compile", full)
+    monkeypatch.setattr(jobs, "compiled", lambda name: tmp_path / "never")
+    with pytest.raises(ConfeeError, match=f"{jit.ROOT}: cannot be written: No space.*CONFEE_CACHE"):
+        jobs.compile_kernels([jobs.stamp("uniform")])
+
+
+def test_clean_removes_what_killed_jobs_were_writing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jit, "prune", list)
+    left = [Path("results/cells/hyque/.part-1.parquet"), Path("figures/tiny/.part-2.pdf")]
+    for file in left:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    assert sorted(results.clean()) == sorted(left)
+
+
+# ----------------------------------------------------------------------- plans
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """A folder where all units and scales of `tiny` seem to be."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jobs, "calibrate", lambda K, T, B, options: B / 7)
+    run = Run(TINY)
+    for unit in run.plan.everything:
+        file = jobs.RESULTS / unit.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(files.MAGIC + bytes(4) + files.MAGIC)
+        if unit.cell.spec.calibrated:
+            jobs.find_scale(unit.cell)
+    return run
+
+
+def test_units_cut_short_are_missing(played):
+    assert Run(TINY).jobs == {}
+    units = played.plan.everything
+    cut = [units[0], units[len(units) // 2]]
+    for unit in cut:
+        (jobs.RESULTS / unit.file).write_bytes(b"")
+    assert Run(TINY).missing == cut
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"scale":', '"scale":1'),
+        lambda text: text.replace('"scale":', '"scale":NaN,"x":'),
+        lambda text: text.replace('"check"', '"chesk"'),
+        lambda text: "[]",
+    ],
+)
+def test_a_damaged_scale_is_found_again_even_if_all_units_are_there(played, damage):
+    file, unchanged, *_ = sorted(Path("results/calibration").iterdir())
+    file.write_text(damage(file.read_text()))
+    again = Run(TINY)
+    assert not again.missing
+    assert {name: job.kind for name, job in again.jobs.items()} == {file.stem: "calibrate"}
+    assert again.done == [file.as_posix()]  # what the table of regret waits for
+    again.prepare(dry=True)
+    assert file.exists()
+    again.prepare()
+    assert (file.exists(), unchanged.exists()) == (False, True)
+
+
+def test_when_the_clock_was_moved_back_all_dates_are_made_alike(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("results/tiny/regret.parquet", "results/jobs/a.json", "figures/tiny/a.pdf")
+    made = [Path(name) for name in names]
+    for file in made:
+        file.parent.mkdir(parents=True)
+        file.touch()
+        os.utime(file, (1e9, 1e9))
+    stages.forget_the_future("tiny")
+    assert {file.stat().st_mtime for file in made} == {1e9}
+    os.utime(made[0], (9e9, 9e9))
+    stages.forget_the_future("tiny")
+    (date,) = {file.stat().st_mtime for file in made}
+    assert 1e9 < date <= time.time()
