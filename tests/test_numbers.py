@@ -70,7 +70,7 @@ def test_without_the_compiler_every_number_is_the_same_to_the_bit():
 
 EXTREMES = {
     "T largest": {"K": 2, "T": 10**15, "B": 100, "V": 2},
-    "T largest, V huge": {"K": 2, "T": 10**15, "B": 100, "V": 10**9},
+    "T largest, V huge": {"K": 2, "T": 10**15, "B": 100, "V": 10**15},
     "T large, V least": {"K": 3, "T": 10**12, "B": 100, "V": 5e-324},
     "V tiny": {"K": 2, "T": 2000, "B": 300, "V": 1e-12},
     "V nothing": {"K": 2, "T": 2000, "B": 300, "V": 0},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confee import schema, theory
-from confee.jit import njit
+from confee.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.exponential import draw, grow, reset
 from confee.policies.exponential_lanes import draw as draw_all
@@ -31,6 +31,11 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
     data = new_data(K)
     start = 1
     while start <= T:
+        if ledger.queries == B:  # all batches to come are idle
+            data[:] = 0.0
+            ledger.denied += wishes(start, T, batch, batch_queries)
+            idle(world, ledger, data, start, T + 1, in_use, rng)
+            break
         stop = min(start + batch, T + 1)
         wished = min(batch_queries, stop - start)
         granted = min(wished, B - ledger.queries)
@@ -51,6 +56,13 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
         start = stop
 
 
+@leaf
+def wishes(start, T, batch, batch_queries):
+    """How many rounds of start..T lie in the first `batch_queries` of batches begun at `start`."""
+    batches, rest = (T + 1 - start) // batch, (T + 1 - start) % batch
+    return batches * min(batch, batch_queries) + min(rest, batch_queries)
+
+
 @njit
 def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
     """`play` of many runs at once."""
@@ -60,6 +72,11 @@ def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
     plays, in_use = np.empty((K, L)), np.ones((K, L))
     start = 1
     while start <= T:
+        if ledger.queries == B:
+            forget(lanes)
+            ledger.denied += wishes(start, T, batch, batch_queries)
+            all_idle(lanes, ledger, start, T + 1, in_use)
+            break
         stop = min(start + batch, T + 1)
         wished = min(batch_queries, stop - start)
         granted = min(wished, B - ledger.queries)
