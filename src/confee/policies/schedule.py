@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from confee.jit import leaf, njit
+from confee.jit import njit
 from confee.policies.change_tests import rho
 
 
@@ -34,7 +34,7 @@ def ratios(n, known):
     return chances
 
 
-@leaf
+@njit
 def draw_instances(n, rng):
     """BaQue's instances of a block of order n, see `draw_started`."""
     return draw_started(square_roots(n), rng)
