@@ -338,6 +338,20 @@ def test_named_claims_leave_the_experiment_as_it_is(tmp_path, monkeypatch):
     assert all(file.exists() for file in files)
 
 
+def test_a_flipped_bit_is_noticed_in_what_a_file_says_of_itself(tmp_path):
+    """Parquet holds the metadata twice, as text and within a schema in base 64."""
+    file = tmp_path / "a.parquet"
+    write_table(file, [{"a": 1}], {"key": 1})
+    whole = file.read_bytes()
+    schema = whole.index(b"ARROW:schema")
+    for place in (whole.index(b'{"key":1}') + 3, schema + 100, schema + 200):
+        for bit in range(8):
+            flipped = whole[place] ^ 1 << bit
+            file.write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])
+            with contextlib.suppress(ConfeeError):
+                assert read_table(file, "")[1] == {"key": 1}
+
+
 def test_a_flipped_bit_is_noticed(tmp_path):
     rows = [{"policy": "hyque", "seed": s, "regret": 100.0 + s / 3, "T": 1000} for s in range(50)]
     file = tmp_path / "a.parquet"

@@ -142,7 +142,7 @@ def test_no_source_evaluates_anything():
     for file in rules:
         text = file.read_text()
         assert not re.search(
-            r"\b((eval|exec|system|popen)\(|pickle|yaml|subprocess|(script|run):)", text
+            r"\b((eval|exec|system|popen)\(|import (pickle|yaml|subprocess)|(script|run):)", text
         ), file
         # What a rule's shell is given is a name of the project's own, or quoted.
         assert set(

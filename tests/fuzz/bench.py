@@ -27,6 +27,7 @@ from confee.workflow.run import Run
 from fuzz import cases
 from fuzz.cases import CANARY, Case
 
+ROOT = Path(__file__).parents[2]
 SECONDS = 20.0
 """CPU time that a case may take."""
 MEMORY = 2 << 30
@@ -97,6 +98,8 @@ class Bench:
             own = Path("extra/conf", group, f"own{group}.yaml")
             own.parent.mkdir(parents=True)
             own.write_text((config.conf_folder() / group / f"{name}.yaml").read_text())
+        for name in ("Snakefile", "workflow", "profiles"):
+            Path(name).symlink_to(ROOT / name)
         shutil.copy(Path(cli.__file__).parent / "world/adversaries/us_employment.csv", "series.csv")
         self.plan, self.jobs = run.plan_file, [str(jobs.job_file(name)) for name in run.jobs]
         self.units = [f"results/{name}" for name in plan["units"]]

@@ -119,7 +119,8 @@ def unclear(case: Case, said: str) -> str:
         return f"control characters: {line[:200]!r}"
     if len(re.sub(r"(known: |among ).*", "", line)) > LONGEST:
         return f"{len(line)} characters: {line[:300]!r}"
-    if jargon := JARGON.search(line):
+    own = [word for word in case.touched if JARGON.search(word)]
+    if (jargon := JARGON.search(line)) and not any(word in line for word in own):
         return f"jargon ({jargon[0]}): {line[:300]!r}"
     if not ALLOWED.search(line):
         return f"does not say what is allowed: {line[:300]!r}"

@@ -63,8 +63,8 @@ _KINDS = {"id": str, "verdict": str, "measured": str, "horizon": str, "control":
           "numbers": dict, "seeds": int, "steps": list, "evidence": list, "decide": str, "why": str,
           "statement": str, "place": str, "prediction": str}  # fmt: skip
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal."""
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What steers a terminal, or cannot be written."""
 
 
 def from_dict(said: Mapping[str, Any]) -> list[Verdict]:

@@ -185,16 +185,19 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
             _is_plain(field) for field in file.schema_arrow
         ):
             raise ValueError
+        table = file.read()
+        if table.schema.metadata != said:  # parquet holds them twice, and reads the other copy here
+            raise ValueError
         # Without metadata: to_pandas would look up types and indices by the names given there.
-        table = file.read().replace_schema_metadata(None)
+        table = table.replace_schema_metadata(None)
         if said.get(ROWS) not in (None, rows_hash(table)):  # none: of an earlier version
             raise ValueError
     except FileNotFoundError:
-        raise ConfeeError(f"{path}: missing; {missing or remake}") from None
+        raise ConfeeError(f"{_named(path)}: missing; {missing or remake}") from None
     except PermissionError:
-        raise ConfeeError(f"{path}: cannot be read: permission denied") from None
+        raise ConfeeError(f"{_named(path)}: cannot be read: permission denied") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, RecursionError):
-        raise ConfeeError(f"{path}: damaged or not confee's; {remake}") from None
+        raise ConfeeError(f"{_named(path)}: damaged or not confee's; {remake}") from None
     return table, about
 
 
@@ -214,11 +217,16 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
     try:
         return json.loads(Path(path).read_text())
     except FileNotFoundError:
-        raise ConfeeError(f"{path}: missing; {missing}") from None
+        raise ConfeeError(f"{_named(path)}: missing; {missing}") from None
     except PermissionError:
-        raise ConfeeError(f"{path}: cannot be read: permission denied") from None
+        raise ConfeeError(f"{_named(path)}: cannot be read: permission denied") from None
     except (OSError, ValueError, RecursionError):
-        raise ConfeeError(f"{path}: damaged; {remake}") from None
+        raise ConfeeError(f"{_named(path)}: damaged; {remake}") from None
+
+
+def _named(path: Path | str) -> str:
+    """A file as an error names it: in full, unless nobody would read that."""
+    return str(path) if len(str(path)) <= 200 else schema.show(path)
 
 
 def sealed(said: Mapping[str, Any]) -> str:
@@ -232,7 +240,7 @@ def read_sealed(path: Path | str, missing: str, remake: str) -> dict[str, Any]:
     said = read_json(path, missing, remake)
     seal = said.pop(SEAL, None) if isinstance(said, dict) else None
     if seal is None or seal != _hash(said):
-        raise ConfeeError(f"{path}: damaged, or of another version; {remake}")
+        raise ConfeeError(f"{_named(path)}: damaged, or of another version; {remake}")
     return said
 
 
