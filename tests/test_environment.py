@@ -17,7 +17,7 @@ LOCK = (ROOT / "requirements.lock").read_text()
 
 WANTED = [
     *PROJECT["dependencies"],
-    *(one for extra in PROJECT["optional-dependencies"].values() for one in extra),
+    *PROJECT["optional-dependencies"]["dev"],  # `cluster` is installed beside the lock
 ]
 PLACES = [
     {"sys_platform": platform, "platform_system": system, "os_name": name,

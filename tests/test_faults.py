@@ -196,7 +196,7 @@ def test_units_cut_short_are_missing(played):
         lambda text: text[: len(text) // 2],
         lambda text: text.replace('"scale":', '"scale":1'),
         lambda text: text.replace('"scale":', '"scale":NaN,"x":'),
-        lambda text: text.replace('"check"', '"chesk"'),
+        lambda text: text.replace('"sha256"', '"sha265"'),
         lambda text: "[]",
     ],
 )

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fresh
+from confee import jit
+from confee.errors import ConfeeError
 
 ROOT = Path(__file__).parents[1]
 CELL = ["policy=ucb1", "adversary=switching", "K=2", "T=2000", "B=400", "V=2", "seeds=2"]
@@ -146,3 +149,24 @@ def test_without_jit_the_numbers_are_the_same():
     jitted, plain = (json.loads(done.stdout.splitlines()[-1]) for done in (with_jit, without))
     assert plain["queries"] == jitted["queries"]
     assert plain["regret"][0] == pytest.approx(jitted["regret"][0], rel=1e-9)
+
+
+def test_a_leaf_that_returns_an_array_is_refused():
+    """It would be freed while the caller holds it. numba refuses some of these itself, but not
+    what a leaf passes on from another function."""
+
+    @jit.njit
+    def pair(n):
+        return np.zeros(n), n
+
+    @jit.leaf
+    def passes_on(n):
+        return pair(n)
+
+    @jit.njit
+    def caller(n):
+        return passes_on(n)[1]
+
+    if not jit.disabled():
+        with pytest.raises(ConfeeError, match="passes_on: a leaf must return no array"):
+            caller(3)

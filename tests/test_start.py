@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from confee import code
+from confee.simulation import files
 from confee.simulation.cells import cell, opponent
 from confee.simulation.plan import CHOOSE, Seeds, Unit
 
@@ -47,7 +48,7 @@ def test_a_job_imports_what_it_plays(tmp_path):
     one, met = cell({"name": "rexp3b"}, **SIZES), opponent({"name": "switching"}, **SIZES)
     unit = Unit(one, (met,), CHOOSE, 0, 0, 1, Seeds(1, 1, 0, 0, 0.03))
     job = {"kind": "play", "units": [unit.describe() | {"after": []}]}
-    (tmp_path / "job.json").write_text(json.dumps(job))
+    (tmp_path / "job.json").write_text(files.sealed(job))
     env = {k: v for k, v in os.environ.items() if k != "CONFEE_EXTRA"}
     done = subprocess.run(
         [sys.executable, "-c", STARTED], cwd=tmp_path, env=env, capture_output=True, text=True

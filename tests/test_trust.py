@@ -149,7 +149,7 @@ def test_no_source_evaluates_anything():
             re.findall(r"\{([^{}]+)\}", "".join(re.findall(r'shell:\s+f?"(.*)"', text)))
         ) <= {
             "confee",
-            "run.plan_file",
+            "told.plan_file",
             "params.key",
             "params.names",
             "log",

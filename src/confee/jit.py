@@ -145,9 +145,23 @@ def leaf(function: Callable[..., Any], **more: Any) -> Any:
     """The same for what makes no array and returns none, as the steps of a round do.
 
     numba counts the references to a function's arrays, an atomic instruction each time, some 5 ns;
-    in a leaf it does not. (So an array returned by one would be freed too early.)
+    in a leaf it does not. So an array returned by one would be freed too early: that is refused
+    when it is compiled.
     """
-    return njit(function, _nrt=False, **more)
+    made = njit(function, _nrt=False, **more)
+    if disabled():
+        return made
+    compiled = made.compile
+
+    def checked(signature: Any) -> Any:
+        found = compiled(signature)
+        for one in made.overloads.values():
+            if "array(" in str(one.signature.return_type).lower():
+                raise ConfeeError(f"{function.__name__}: a leaf must return no array")
+        return found
+
+    made.compile = checked
+    return made
 
 
 def inlined(function: Callable[..., Any]) -> Any:

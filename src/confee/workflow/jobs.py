@@ -165,8 +165,9 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     jit.prepare()
     study = job["kind"] == "study"
-    played = {said["name"] if study else said["cell"]["policy"] for said in job["units"]}
-    compile_lacking(sorted(played))  # none, but where this node's CPU is of another kind
+    played = [said["name"] if study else said["cell"]["policy"] for said in job["units"]]
+    known = {name for name in (*POLICIES, *STUDIES) if name in played}  # others are refused below
+    compile_lacking(sorted(known))  # none, but where this node's CPU is of another kind
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
