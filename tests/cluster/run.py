@@ -169,7 +169,7 @@ def cancelled(table: Table, project: Project, whole: dict[str, str]) -> None:
               process.returncode == 1 and len(lines) == len(running) and clear
               and "Traceback" not in said, lines[0] if lines else said[-300:])  # fmt: skip
     await_(lambda: not queue("RUNNING,PENDING,COMPLETING"))
-    again(table, project, whole, project.cells())
+    again(table, project, whole)
 
 
 def killed(table: Table, project: Project, whole: dict[str, str]) -> None:
@@ -180,17 +180,12 @@ def killed(table: Table, project: Project, whole: dict[str, str]) -> None:
     process.communicate()
     left = queue("RUNNING,PENDING")
     table.row("Snakemake killed, -9", bool(left), f"{len(left)} jobs stay in Slurm's queue")
-    before = project.cells()
-    code, said = project.run(*SLURM)
-    if code:
-        table.row("the same command", "unlock" in said.lower(), said.strip().splitlines()[-1])
-        code, said = project.run(*SLURM, "--unlock")
-        table.row("with --unlock", code == 0, said.strip().splitlines()[-1])
-    again(table, project, whole, before)
+    again(table, project, whole)
 
 
-def again(table: Table, project: Project, whole: dict[str, str], before: dict[str, int]) -> None:
+def again(table: Table, project: Project, whole: dict[str, str]) -> None:
     """The same command: it ends, plays nothing twice, and leaves the bytes of a run in one go."""
+    before = project.cells()
     code, said = project.run(*SLURM)
     table.row("the same command after it", code == 0, stages(said))
     compare(table, whole, project.made())
