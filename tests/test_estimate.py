@@ -172,7 +172,7 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
 
 def test_without_a_record_it_says_so():
     made, asked = run_of(unit(), Study("ages", {}, 50.0))
-    assert line(made, asked, 2).startswith("about 57 s on 2 free cores (rough: nothing")
+    assert line(made, asked, 2).startswith("about 56 s on 2 free cores (rough: nothing")
 
 
 PART = dataclasses.asdict(Part("hyque", 1000.0))
