@@ -1,6 +1,6 @@
 """Speed and regret beside other simulators, on the same problems: writes docs/peers.md.
 
-    python benchmarks/peers/compare.py                # all of them, some five minutes of CPU
+    python benchmarks/peers/compare.py                # all of them, some seven minutes of CPU
     python benchmarks/peers/compare.py river pymab    # these only, printed and not written
 
 Peers are installed into environments of their own, in the user's cache folder; the page says what
@@ -248,7 +248,7 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         speed=speed_table(peers, asked, rates),
         regrets=regrets,
         reasons=reasons,
-        broken="\n".join(broken) or "All did.",
+        broken="\n".join(broken) or "nothing.",
         T=T, WINDOW=WINDOW, MOST=MOST, OURS=OURS, APART=APART,
     )  # fmt: skip
 
@@ -275,8 +275,9 @@ reward in a loop of Python, which is how they are used.
 ## Regret, theirs : confee's
 
 Mean ± its standard error, over {MOST} runs of {T:,} rounds of theirs (fewer where they are slow)
-and {OURS} of confee's. ¹: of 1,000 rounds instead. ≠: apart by more than {APART:.0f} standard
-errors; of so many pairs one may be so by chance.
+and {OURS} of confee's. ¹: of 2,000 rounds instead, where those would take too long; with 100 arms
+so few tell little. ≠: apart by more than {APART:.0f} standard errors; of so many pairs one may be
+so by chance.
 
 {regrets}
 

@@ -18,10 +18,10 @@ from bisect import bisect
 from collections.abc import Callable
 from typing import Any
 
-SHORT = 1_000
+SHORT = 2_000
 """Rounds of a run where T of them would take too long."""
-FEWEST = 8
-"""Runs of a case, at least."""
+FEWEST, PATIENCE = 8, 4
+"""Runs of a case, at least; short ones if they would take more than so many times its seconds."""
 
 Case = dict[str, Any]
 Step = tuple[Callable[[], int], Callable[[int, float], Any]]
@@ -143,12 +143,12 @@ PLAYS = {
 
 
 def answer(play: Callable[..., tuple[list[float], float]], case: Case) -> dict[str, Any]:
-    """Runs of a case: as many as fit in its seconds, FEWEST to `most`, or shorter ones."""
+    """Runs of a case: as many as fit in its seconds, FEWEST to `most`."""
     try:
         T, most = case["T"], case["most"]
         play(case, 200, 1)
         _, spent = play(case, 1000, 1)
-        if spent / 1000 * T * most > case["seconds"]:
+        if spent / 1000 * T * FEWEST > PATIENCE * case["seconds"]:
             T = SHORT
         runs = max(FEWEST, min(most, int(case["seconds"] / (spent / 1000 * T))))
         regrets, spent = play(case, T, runs)
