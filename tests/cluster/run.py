@@ -222,7 +222,7 @@ if __name__ == "__main__":
     finally:
         for one in STARTED:
             if one.poll() is None:
-                os.killpg(one.pid, signal.SIGTERM)
+                os.killpg(one.pid, signal.SIGKILL)  # SIGTERM would wait for jobs that are gone
     if failed or given:
         print(f"what was made is in {where}")
     else:
