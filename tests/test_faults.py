@@ -3,6 +3,7 @@ whole matrix."""
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -87,6 +88,17 @@ def test_a_run_waits_for_jobs_that_outlived_their_run(other, tmp_path):
     end(job)
     assert run.stdout.readline() == "held\n"
     run.communicate("\n")
+
+
+def test_a_lock_file_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))  # no byte more, in any file
+    try:
+        with pytest.raises(ConfeeError, match=r"confee.lock: cannot be written: File too large"):
+            runlock.hold()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_without_locks_a_run_goes_on_and_leaves_snakemakes_alone(tmp_path, monkeypatch):

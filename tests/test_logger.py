@@ -131,6 +131,22 @@ def test_of_a_job_on_another_machine_the_executor_has_a_word_to_say(tmp_path, ca
     assert capsys.readouterr().err.splitlines()[0] == f"failed: simulate: {said}"
 
 
+def test_a_full_disk_shows_no_traceback_and_is_guessed_from_an_empty_log(toy):
+    """Snakemake's own log can't be written, nor that of the job."""
+    full = """
+import logging
+from snakemake.logging import logger
+logger.addHandler(logging.StreamHandler(open("/dev/full", "w")))
+"""
+    mute = TOY.replace("echo noise; ", "").replace('echo "confee: the cause"; echo; ', "")
+    (toy / "Snakefile").write_text(full + mute)
+    code, lines = run(toy, "a1.txt", bad=1)
+    assert code == 1
+    why = "exit code 1 and no word in its log, often a sign of a full disk"
+    assert lines[1:3] == [f"failed: simulate (i=1): {why}", "        log: logs/a1.log"]
+    assert len(lines) == 4
+
+
 def test_keep_going_names_all_failures_at_the_end(toy):
     code, lines = run(toy, "--keep-going", bad=0, kill=2)
     assert code == 1

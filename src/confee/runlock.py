@@ -47,9 +47,12 @@ def hold() -> None:
         _lock(_held, JOBS, fcntl.LOCK_UN)
         if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
             shutil.rmtree(SNAKEMAKES, ignore_errors=True)
-    _held.truncate(0)
-    _held.write(f"{os.uname().nodename} {os.getpid()}")
-    _held.flush()
+    try:
+        _held.truncate(0)
+        _held.write(f"{os.uname().nodename} {os.getpid()}")
+        _held.flush()
+    except OSError as error:
+        raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
 
 
 def work() -> None:

@@ -7,6 +7,7 @@ only a Snakefile knows it may leave in `TOLD`.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -53,6 +54,7 @@ INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on
 # These only repeat that a job failed, which has been said with its cause by then.
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
+STATUS = r"non-zero exit status (\d+)"
 LONGEST_MESSAGE = 600
 
 
@@ -95,7 +97,7 @@ def signal_name(message: str) -> str | None:
     """The signal that ended a job, as Python (died with) or a shell (status over 128) tells it."""
     if died := re.search(r"died with <Signals\.(\w+)", message):
         return died[1]
-    if status := re.search(r"non-zero exit status (\d+)", message):
+    if status := re.search(STATUS, message):
         number = int(status[1]) - 128
         if number in set(signal.Signals):
             return signal.Signals(number).name
@@ -126,6 +128,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        # Or Snakemake's own log, on a full disk, would show a traceback for each of its lines.
+        logging.raiseExceptions = False
         settings = self.common_settings
         self.stream = sys.stdout if settings.stdout else sys.stderr
         self.in_place = self.stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -151,11 +155,12 @@ class LogHandler(LogHandlerBase):
         try:
             self.now = record.created
             self._handle(record)
-        except (BrokenPipeError, ValueError):
-            # Who read the output is gone (as in `| head`); the run itself goes on.
+        except (OSError, ValueError):
+            # Who read the output is gone (as in `| head`), or the disk is full; the run itself goes
+            # on.
             self.stream = open(os.devnull, "w")  # noqa: SIM115
-        except Exception:
-            self.handleError(record)
+        except Exception as error:
+            self._say(f"error: a message is lost: {type(error).__name__}: {error}")
 
     def _handle(self, record: LogRecord) -> None:
         event = getattr(record, "event", None)
@@ -234,6 +239,8 @@ class LogHandler(LogHandlerBase):
         if killer:
             hint = ", often a sign of too little memory" if killer == "SIGKILL" else ""
             said = f"ended by {killer}{hint}" + (f"; last line of its log: {said}" if said else "")
+        elif not said and (status := re.search(STATUS, cause)):
+            said = f"exit code {status[1]} and no word in its log, often a sign of a full disk"
         elif "MissingOutputException" in cause or not said:
             said = compact(cause) if cause else there or "no message"
         if there and there not in said:

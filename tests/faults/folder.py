@@ -50,9 +50,11 @@ class Said(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether it failed as is promised: exit code 1, a line or two, no traceback."""
+        """Whether it failed as is promised: exit code 1, a line or two that name a file or a job,
+        no traceback."""
         lines = [line for line in self.complaints if not line.startswith("warning: ")]
         told = "Traceback" not in self.text and 'File "' not in self.text
+        told &= all(re.search(r"\S[/=]\S|process \d", line) for line in lines)
         return self.code == 1 and told and 1 <= len(lines) <= 2
 
 
