@@ -24,6 +24,13 @@ def options_of(policy, **options):
     return spec.options(**options)
 
 
+def proxy(world, data):
+    """P = max_k mean over S of mu^k, of the data in use as they stand."""
+    data = data.copy()
+    game.fold(world, data)
+    return max(0.0, data[:-4].max()) / data[-4]
+
+
 def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, **options):
     """The recorded quantities of one run; `rng` may be a seed."""
     spec = POLICIES[policy]

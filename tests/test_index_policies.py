@@ -43,7 +43,7 @@ def noted(policy, path, B, V, seed, **options):
 
     def idle(world, ledger, data, start, stop, weights, rng):
         if stop > start:
-            P = game.proxy(world, data) if data[-4] > 0 else None
+            P = plays.proxy(world, data) if data[-4] > 0 else None
             runs.append((int(start), int(stop), weights / weights.sum(), P))
         game.idle(world, ledger, data, start, stop, weights, rng)
 

@@ -394,7 +394,7 @@ def test_window_data_is_that_of_its_rounds(path, data):
         if len(kept) > window:
             drop(world, held, *kept.pop(0))
         expected = means[[u - 1 for u, _ in kept]].mean(axis=0).max()
-        assert game.proxy(world, held) == pytest.approx(expected, rel=1e-9)
+        assert plays.proxy(world, held) == pytest.approx(expected, rel=1e-9)
         assert held[K] == len(kept)
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from llvmlite import binding
+from llvmlite import binding, ir
 
 from confee.code import code_hash, source_file
 from confee.errors import ConfeeError
@@ -34,6 +34,7 @@ from confee.lean import without
 
 with without("scipy"):  # of which numba wants no more than the version
     import numba
+    from numba.extending import intrinsic
 
 
 def _root() -> Path:
@@ -169,9 +170,19 @@ def inlined(function: Callable[..., Any]) -> Any:
     return leaf(function, forceinline=True)
 
 
-def ordered(function: Callable[..., Any]) -> Any:
-    """A leaf whose numbers are never NaN, so that a maximum can be taken of several at a time."""
-    return leaf(function, forceinline=True, fastmath={"nnan", "nsz"})
+def _larger(_, this, that):
+    def generate(context, builder, signature, arguments):
+        double = ir.DoubleType()
+        kind = ir.FunctionType(double, [double, double])
+        found = builder.module.declare_intrinsic("llvm.maxnum", [double], kind)
+        return builder.call(found, arguments, fastmath=("nnan",))
+
+    return numba.types.float64(numba.types.float64, numba.types.float64), generate
+
+
+larger: Any = max if disabled() else intrinsic(_larger)
+"""The larger of two doubles, no NaN, in one instruction. Of `x = y if y > x else x` LLVM makes a
+masked store where x is an array's entry, and that takes AMD some twenty instructions."""
 
 
 def is_numbas(error: BaseException) -> bool:

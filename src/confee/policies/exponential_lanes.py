@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confee.jit import leaf
 from confee.policies.exponential import LARGE, LOG, WEIGHT, rescale
 from confee.world.streams import uniform
@@ -20,24 +22,26 @@ def reset(w, total):
 
 @leaf
 def draw(w, total, gamma, arm, chance, room, streams):
-    """Fills `arm` and `chance` [L] with (i, p_i) of `exponential.draw`. `room`: [3, L]."""
+    """Fills `arm` and `chance` [L] with (i, p_i) of `exponential.draw`. `room`: [2, L]."""
     K, L = w.shape[1], total.shape[0]
-    u, left, at = room[0], room[1], room[2]
+    u, left = room[0], room[1]
     for i in range(L):
         u[i] = uniform(streams, i)
     for i in range(L):
-        at[i] = -1.0 if u[i] < gamma else 0.0  # -1: any arm, by no weight
+        arm[i] = -1 if u[i] < gamma else 0  # -1: any arm, by no weight; what is left is < 0 then
     for i in range(L):
         left[i] = (u[i] - gamma) / (1.0 - gamma) * total[i]
     for k in range(K - 1):
-        weight, here = w[WEIGHT, k], float(k)
-        for i in range(L):
-            on = (at[i] == here) & (left[i] >= weight[i])  # `and` would be a branch
-            at[i] += 1.0 if on else 0.0
-            left[i] -= weight[i] if on else 0.0
+        weight = w[WEIGHT, k]
+        for i in range(L):  # after the first weight that is too large, less than 0 is left
+            arm[i] += 1 if left[i] >= weight[i] else 0
+            left[i] -= weight[i]
     for i in range(L):
-        arm[i] = int(at[i]) if at[i] >= 0.0 else min(int(u[i] / gamma * K), K - 1)
-        chance[i] = w[WEIGHT, arm[i], i]
+        u[i] = u[i] / gamma * K
+    for i in range(L):
+        any_arm = min(int(u[i]), K - 1)
+        arm[i] = arm[i] if arm[i] >= 0 else any_arm
+        chance[i] = w[WEIGHT, np.uint64(arm[i]), i]
     for i in range(L):
         chance[i] = (1.0 - gamma) * chance[i] / total[i] + gamma / K
 
@@ -65,7 +69,7 @@ def grow(w, total, arm, chance, reward, gamma, room):
         paid += 1 if reward[i] > 0.0 else 0
     for place in range(paid):
         i = int(those[place])
-        k = arm[i]
+        k = np.uint64(arm[i])
         w[LOG, k, i] += nats[i]
         grown = math.exp(w[LOG, k, i])
         total[i] += grown - w[WEIGHT, k, i]

@@ -63,7 +63,7 @@ def play(world, ledger, K, T, B, kind, batch, gamma, rng):
 def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
     """`play` of many runs at once."""
     L = lanes.now.shape[1]
-    w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((3, L)), np.ones((K, L))
+    w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((2, L)), np.ones((K, L))
     i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
     reset_all(w, total)
     plan = new_plan(kind, T, B)

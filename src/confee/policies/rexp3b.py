@@ -67,7 +67,7 @@ def wishes(start, T, batch, batch_queries):
 def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
     """`play` of many runs at once."""
     L = lanes.now.shape[1]
-    weights, total, room = np.empty((2, K, L)), np.empty(L), np.empty((3, L))
+    weights, total, room = np.empty((2, K, L)), np.empty(L), np.empty((2, L))
     arm, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
     plays, in_use = np.empty((K, L)), np.ones((K, L))
     start = 1

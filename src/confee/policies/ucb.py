@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from confee.jit import inlined, leaf, njit, ordered
+from confee.jit import inlined, larger, leaf, njit
 from confee.policies.algorithm import Algorithm
 from confee.policies.change_tests import rho
 from confee.policies.schedule import square_roots
@@ -78,13 +78,12 @@ def lead(ucb, root, rng):
     return arm, top if top < 1.0 else 1.0
 
 
-@ordered
+@inlined
 def largest(ucb, root):
     """The largest index."""
     top = -1.0
     for k in range(ucb.shape[1]):
-        index = ucb[MEAN, k] + root * ucb[WIDTH, k]
-        top = index if index > top else top
+        top = larger(top, ucb[MEAN, k] + root * ucb[WIDTH, k])
     return top
 
 

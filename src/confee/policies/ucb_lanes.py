@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from confee.jit import leaf, njit, ordered
+from confee.jit import larger, leaf, njit
 from confee.policies.ucb import MEAN, ORDER, PLAYS, REWARDS, WIDTH, tied
 from confee.world.streams import integer
 
@@ -52,7 +52,7 @@ def lead(ucb, root, arm, room, streams):
             arm[i] = tied(ucb[:, :, i], root, top[i], integer(streams, i, 0, arm[i] // (K * K) + 1))
 
 
-@ordered
+@leaf
 def find_largest(ucb, root, top):
     """The largest index."""
     top[:] = -1.0
@@ -60,7 +60,7 @@ def find_largest(ucb, root, top):
         mean, width = ucb[MEAN, k], ucb[WIDTH, k]
         for i in range(top.shape[0]):
             index = mean[i] + root * width[i]
-            top[i] = index if index > top[i] else top[i]
+            top[i] = larger(index, top[i])
 
 
 @leaf
@@ -79,12 +79,14 @@ def update(ucb, arm, reward, room):
     """The instances saw `reward` [L] from `arm` [L]."""
     plays, total = room[0], room[1]
     for i in range(arm.shape[0]):
-        ucb[PLAYS, arm[i], i] += 1.0
-        ucb[REWARDS, arm[i], i] += reward[i]
-        plays[i], total[i] = ucb[PLAYS, arm[i], i], ucb[REWARDS, arm[i], i]
+        k = np.uint64(arm[i])
+        plays[i] = ucb[PLAYS, k, i] + 1.0
+        total[i] = ucb[REWARDS, k, i] + reward[i]
+        ucb[PLAYS, k, i] = plays[i]
+        ucb[REWARDS, k, i] = total[i]
     for i in range(arm.shape[0]):
         total[i] /= plays[i]
-    for i in range(arm.shape[0]):
         plays[i] = 1.0 / math.sqrt(plays[i])
     for i in range(arm.shape[0]):
-        ucb[MEAN, arm[i], i], ucb[WIDTH, arm[i], i] = total[i], plays[i]
+        k = np.uint64(arm[i])
+        ucb[MEAN, k, i], ucb[WIDTH, k, i] = total[i], plays[i]

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from confee.errors import ConfeeError
-from confee.jit import inlined, leaf, njit
+from confee.jit import inlined, larger, leaf, njit
 from confee.world.path import Environment, Path
 
 # A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays
@@ -156,18 +156,6 @@ def new_memories(count, world):
 def anything(world):
     """The weights of idle rounds before anything was seen: all arms alike."""
     return np.ones((world.shape[1] - MEANS) // 3)
-
-
-@inlined
-def proxy(world, data):
-    """P = max_k mean over S of mu^k (or of R^k if `literal`; Lemma on the decomposition)."""
-    K = data.shape[0] - 4
-    segment = int(data[K + 3])
-    top, newest = 0.0, world[segment]
-    for k in range(K):
-        total = data[k] + (data[K + 1] * newest[MEANS + k] + data[K + 2] * newest[MEANS + K + k])
-        top = total if total > top else top
-    return top / data[K]
 
 
 @inlined
@@ -319,15 +307,9 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
     """`idle` of at least one round."""
     stop = go_blind(world, ledger, start, stop)
     K = data.shape[0] - 4
-    total, negative = 0.0, False
-    for k in range(weights.shape[0]):
-        total += weights[k]
-        negative |= weights[k] < 0.0
-    if weights.shape[0] != K or negative or not 0.0 < total < np.inf:
-        ledger.wrong += 1
-        return
     known = data[K] > 0.0
-    expected = proxy(world, data) if known else 0.0
+    newest, rounds_in, offsets = world[int(data[K + 3])], data[K + 1], data[K + 2]
+    total, expected = 0.0, 0.0
     while start < stop:
         segment = locate(world, ledger, start)
         end = min(stop, int(world[segment + 1, START]))
@@ -338,8 +320,22 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
         best = int(here[BEST])
         top = here[MEANS + best] + here[MEANS + K + best] * middle
         gap = 0.0
-        for k in range(K):
-            gap += weights[k] * (top - (here[MEANS + k] + here[MEANS + K + k] * middle))
+        if total > 0.0:
+            for k in range(K):
+                gap += weights[k] * (top - (here[MEANS + k] + here[MEANS + K + k] * middle))
+        else:  # once: three sums in one loop, as each addition waits for the one before it
+            negative = weights.shape[0] != K
+            for k in range(min(K, weights.shape[0])):
+                gap += weights[k] * (top - (here[MEANS + k] + here[MEANS + K + k] * middle))
+                total += weights[k]
+                negative |= weights[k] < 0.0
+                then = rounds_in * newest[MEANS + k] + offsets * newest[MEANS + K + k]
+                expected = larger(expected, data[k] + then)
+            if negative or not 0.0 < total < np.inf:
+                ledger.wrong += 1
+                return
+            # P = max_k mean over S of mu^k (or of R^k if `literal`; Lemma on the decomposition)
+            expected /= data[K]
         if ledger.adaptive:
             for k in range(K):
                 world[segment, MEANS + 2 * K + k] += rounds * (weights[k] / total)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confee.jit import inlined, leaf
+from confee.jit import inlined, larger, leaf
 from confee.world.game import BEST, LEDGER, MEANS, START, go_blind, new_ledger, new_world, turn
 from confee.world.streams import new_streams, uniform
 
@@ -160,18 +160,21 @@ def query(lanes, ledger, t, arm, reward):
             locate(lanes, lane, t)
             if place[DATA_SEGMENT, lane] != place[SEGMENT, lane]:
                 fold(lanes, lane)
+    since, top = now[ROOM], now[ROOM + 1]
     for lane in range(L):
-        k = arm[lane]
-        if not 0 <= k < K:
-            ledger.wrong += 1
-            k = 0
-        since = t - now[FROM, lane]
-        mean = arms[MEAN, k, lane] + arms[RISE, k, lane] * since
-        top = now[TOP, lane] + now[SLOPE, lane] * since
-        sums[QUERY, lane] += top - mean
+        since[lane] = t - now[FROM, lane]
+        top[lane] = now[TOP, lane] + now[SLOPE, lane] * since[lane]
+    for lane in range(L):
         now[COUNT, lane] += 1.0
         now[NEWEST, lane] += 1.0
-        now[OFFSETS, lane] += since
+        now[OFFSETS, lane] += since[lane]
+    for lane in range(L):
+        k = np.uint64(arm[lane])  # no sign: numba then asks less of an index
+        if k >= np.uint64(K):
+            ledger.wrong += 1
+            k = np.uint64(0)
+        mean = arms[MEAN, k, lane] + arms[RISE, k, lane] * since[lane]
+        sums[QUERY, lane] += top[lane] - mean
         reward[lane] = 1.0 if uniform(streams, lane) < mean else 0.0
 
 
@@ -201,7 +204,7 @@ def run_blind(lanes, ledger, start, stop, weights):
         seen, mean, rise = arms[SUMS, k], arms[DATA_MEAN, k], arms[DATA_RISE, k]
         for i in range(L):
             sum_k = seen[i] + (newest[i] * mean[i] + offsets[i] * rise[i])
-            expected[i] = sum_k if sum_k > expected[i] else expected[i]
+            expected[i] = larger(sum_k, expected[i])
     outside = 0
     for i in range(L):
         expected[i] /= count[i]
@@ -215,19 +218,19 @@ def run_blind(lanes, ledger, start, stop, weights):
 
 
 @leaf
-def sound(weights, K, total, least):
+def sound(weights, K, total, below):
     """Whether `weights` can be chances of K arms; `total` is their sums then."""
     if weights.shape[0] != K:
         return False
-    total[:], least[:] = 0.0, 0.0
+    total[:], below[:] = 0.0, 0.0
     for k in range(K):
         weight = weights[k]
         for i in range(total.shape[0]):
             total[i] += weight[i]
-            least[i] = weight[i] if weight[i] < least[i] else least[i]
+            below[i] = larger(-weight[i], below[i])
     faults = 0
     for i in range(total.shape[0]):
-        faults += 0 if least[i] >= 0.0 and 0.0 < total[i] < np.inf else 1
+        faults += 0 if below[i] <= 0.0 and 0.0 < total[i] < np.inf else 1
     return faults == 0
 
 
