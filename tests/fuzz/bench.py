@@ -313,16 +313,7 @@ def _library(call: Callable[[], Any]) -> None:
 
 
 def _call(parts: tuple[tuple[str, Any], ...]) -> None:
-    given: dict[str, Any] = {
-        "policy": "uniform",
-        "adversary": "switching",
-        "K": 2,
-        "T": 2000,
-        "B": 400,
-        "V": 2,
-        "seeds": 2,
-    }
-    given |= dict(parts)
+    given = {**cases.SIMULATED, **dict(parts)}
     api.simulate(given.pop("policy"), given.pop("adversary"), **given)
 
 

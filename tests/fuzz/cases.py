@@ -506,18 +506,24 @@ def command_line(rng: random.Random) -> Case:
     return Case("words", first[:12] or "''", parts, parts)
 
 
+SIMULATED: Mapping[str, Any] = {
+    "policy": "uniform",
+    "adversary": "switching",
+    "K": 2,
+    "T": 2000,
+    "B": 400,
+    "V": 2,
+    "seeds": 2,
+}
+"""A call of `simulate` that runs."""
+
+
 def call(rng: random.Random) -> Case:
     """A call of `simulate` or `load` with arguments of Python's own."""
     import numpy as np
 
-    own = {
-        "policy": "uniform",
-        "adversary": "switching",
-        "K": 2,
-        "T": 2000,
-        "B": 400,
-        "V": 2,
-        "seeds": 2,
+    own: dict[str, Any] = {
+        **SIMULATED,
         "first_seed": 0,
         "idle": "expected",
         "proxy": "means",

@@ -24,7 +24,7 @@ from confee.simulation.plan import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"
-A_ROUND = 2e-7
+A_ROUND = 8e-8
 """CPU seconds of a queried round where nothing was timed yet: a core of a laptop."""
 LATEST = 1000
 """So many records are read."""
