@@ -346,6 +346,8 @@ SETTLING = {
     "at a floor from a decade on": ([-0.25, -0.12, 0, 0, 0], 0.01, "settled", 1e7, 0.0),
     "still on the way to a floor": ([-0.25, -0.19, -0.13, -0.07], 0.01, "moving", 1e5, None),
     "too few seeds to tell": ([-0.27] * 3, 0.15, "open", 1e5, None),
+    "up and down": ([-0.2, -0.12, -0.2], 0.01, "open", 1e5, None),
+    "up and down and on": ([-0.249, -0.158, -0.208, -0.119], 0.015, "moving", 1e5, None),
     "two decades, roughly known": ([-0.2, -0.2], 0.04, "open", 1e5, None),
 }
 

@@ -1,17 +1,21 @@
-"""Where the exponents of decades settle: by a rule written down before a long run was looked at.
+"""Where the exponents of decades settle.
 
 The exponents e_1, ..., e_D of an axis in T (part `decade` of slopes.csv), each decade beginning
 where one ends and the last ending at the longest horizon, are looked at from decade d on, d = 1,
 ..., D - 1. Their *drift* is the slope of the least-squares line through e_d, ..., e_D: how much the
 exponent changes with a decade. Its limits hold for all d together (Bonferroni, 95 %).
 
-- `settled` from the first d on from which the drift is none within its limits, and these lie within
-  DRIFT. From there the exponent is the mean of e_d, ..., e_D.
+- `settled` from the first d on from which the drift is none within its limits, these lie within
+  DRIFT, and e_d, ..., e_D scatter around one value by no more than their errors (Cochran's Q). From
+  there the exponent is their mean.
 - `moving` if there is no such d, and the limits of the drift from d = 1 on leave 0 out.
 - `open` else: the intervals cannot tell.
 
-Neighbouring decades share a point, so the errors of e_i and e_{i+1} are correlated: by -1/2, the
-points being equally well known. Limits reach at least ROUNDING: policies without noise have none.
+What is said of scatter was added after the first long run, see docs/horizon.md: exponents that go
+up and down have no drift, and do not stand still.
+
+Neighbouring decades share a point, so the errors of e_i and e_{i+1} are correlated: by NEIGHBOURS,
+the points being equally well known. Limits reach at least ROUNDING: policies without noise have none.
 """
 
 from __future__ import annotations
@@ -32,6 +36,9 @@ LEVEL = 0.05
 
 ROUNDING = 1e-3
 """Horizons and budgets are whole numbers."""
+
+NEIGHBOURS = -0.5
+"""How errors of neighbouring decades are correlated."""
 
 SETTLED, MOVING, OPEN = "settled", "moving", "open"
 
@@ -76,7 +83,8 @@ def _outcome(chain: pd.DataFrame) -> dict:
     level = LEVEL / (count - 1)
     drifts = [_drift(chain.iloc[first:], level) for first in range(count - 1)]
     still = [first for first, (_, low, high) in enumerate(drifts)
-             if -DRIFT <= low <= 0 <= high <= DRIFT]  # fmt: skip
+             if -DRIFT <= low <= 0 <= high <= DRIFT
+             and _chance(chain.iloc[first:]) > level]  # fmt: skip
     first = still[0] if still else 0
     drift, low, high = drifts[first]
     outcome = SETTLED if still else MOVING if not low <= 0 <= high else OPEN
@@ -95,14 +103,31 @@ def _drift(part: pd.DataFrame, level: float) -> tuple[float, float, float]:
     return _contrast(part, place / (place @ place), level)
 
 
+def _chance(part: pd.DataFrame) -> float:
+    """Of a scatter as wide as that of the exponents around one value, were it all error: by
+    Cochran's Q over its degrees of freedom, as an F where errors are estimated."""
+    from scipy import stats
+
+    exponents = part["exponent"].to_numpy(float)
+    errors = np.maximum(part["se"].to_numpy(float), ROUNDING)
+    covariance = np.diag(errors**2)
+    for one in range(len(errors) - 1):
+        shared = NEIGHBOURS * errors[one] * errors[one + 1]
+        covariance[one, one + 1] = covariance[one + 1, one] = shared
+    weights = np.linalg.inv(covariance)
+    off = exponents - (weights @ exponents).sum() / weights.sum()
+    count = len(exponents) - 1
+    return float(stats.f.sf(off @ weights @ off / count, count, part["df"].min()))
+
+
 def _contrast(part: pd.DataFrame, weights: np.ndarray, level: float) -> tuple[float, float, float]:
     """A weighted sum of the exponents with its limits: Student's t at the least degrees of freedom
     of all of them."""
     from scipy import stats
 
     scaled = weights * part["se"].to_numpy(float)
-    # Errors of neighbours are correlated by -1/2; a variance of rounding is none.
-    variance = max(float(scaled @ scaled - scaled[1:] @ scaled[:-1]), 0.0)
+    # A variance of rounding is none.
+    variance = max(float(scaled @ scaled + 2 * NEIGHBOURS * (scaled[1:] @ scaled[:-1])), 0.0)
     half = float(stats.t.isf(level / 2, part["df"].min())) * math.sqrt(variance)
     half = max(half, ROUNDING)
     value = float(weights @ part["exponent"].to_numpy(float))
