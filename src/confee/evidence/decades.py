@@ -15,7 +15,8 @@ What is said of scatter was added after the first long run, see docs/horizon.md:
 up and down have no drift, and do not stand still.
 
 Neighbouring decades share a point, so the errors of e_i and e_{i+1} are correlated: by NEIGHBOURS,
-the points being equally well known. Limits reach at least ROUNDING: policies without noise have none.
+the points being equally well known. Limits reach at least ROUNDING: policies without noise have
+none.
 """
 
 from __future__ import annotations
