@@ -62,15 +62,15 @@ def test_known_text_digest_and_numbers():
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan")])
 def test_refuses_what_is_not_finite(bad):
     for value in (bad, [1, bad], {"T": {"deep": bad}}):
-        with pytest.raises(ConfeeError, match="not a finite number"):
+        with pytest.raises(ConfeeError, match="must be a finite number"):
             digest(value)
-        with pytest.raises(ConfeeError, match="not a finite number"):
+        with pytest.raises(ConfeeError, match="must be a finite number"):
             stream(value)
 
 
 @pytest.mark.parametrize("bad", [{1, 2}, object(), 1j])
 def test_refuses_what_has_no_canonical_form(bad):
-    with pytest.raises(ConfeeError, match=f"a {type(bad).__name__} has no canonical form"):
+    with pytest.raises(ConfeeError, match="must be a number, a word, a list or a mapping"):
         canonical(bad)
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from confee.errors import ConfeeError
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: Any, where: str = "") -> Any:
     """`value` in JSON types, whole floats as integers, mappings sorted by key.
 
-    Raises ConfeeError on NaN, infinity and on types that JSON has no word for.
+    Raises ConfeeError on NaN, infinity and on types that JSON has no word for, naming the key.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -28,13 +28,17 @@ def canonical(value: Any) -> Any:
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ConfeeError(f"{value}: not a finite number")
+            raise ConfeeError(f"{where and where + '='}{value}: must be a finite number")
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
-        return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
+        return {
+            str(key): canonical(value[key], f"{where}.{key}" if where else str(key))
+            for key in sorted(value, key=str)
+        }
     if isinstance(value, Sequence):
-        return [canonical(item) for item in value]
-    raise ConfeeError(f"{value!r}: a {type(value).__name__} has no canonical form")
+        return [canonical(item, where) for item in value]
+    kinds = "a number, a word, a list or a mapping"
+    raise ConfeeError(f"{where and where + '='}{value!r}: must be {kinds}")
 
 
 def dumps(value: Any) -> str:

@@ -223,7 +223,16 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         reason = re.sub(r"^\w+Exception: .*", "", lines[0])
         return f"{schema.show(error.override)}: not in Hydra's syntax{reason and ': ' + reason}"
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
+    if merged := re.match(r"Error merging override (.*)", text, re.DOTALL):
+        kind = "must be of the kind that is there, its keys words"
+        return f"{schema.show(merged[1])}: does not fit; {kind}"
+    if within := re.match(r"In '([^']*)': \w+ raised while composing config:", text):
+        return f"conf/{within[1]}.yaml: does not fit; must be a mapping, its keys words"
     where = getattr(error, "full_key", None) or ""
+    if "nterpolation" in text:
+        blamed = where or _longest([o for o in overrides if "${" in o])
+        said = "Recursive interpolation detected" if "Recursion" in text else lines[0]
+        return f"{schema.show(blamed)}: {said}; ${{...}} must name another key"
     return ": ".join(filter(None, dict.fromkeys([where, *lines[:1], cause])))
 
 
@@ -376,10 +385,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         and not any(grid.axes.get(axis) for axis in entrant.axes)
     ]
     name = top.name + (CLAIMS_ALONE if alone else "")
-    try:
-        resolved = canonical({k: v for k, v in values.items() if k != "jobs"} | {"name": name})
-    except ConfeeError as error:
-        raise ConfeeError(f"configuration: {error}") from None
+    resolved = canonical({k: v for k, v in values.items() if k != "jobs"} | {"name": name})
     return Experiment(
         name=name,
         experiment=top.name,
