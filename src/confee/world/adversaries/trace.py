@@ -68,7 +68,7 @@ def resolve(options, K, T, B, V):
     """The file by its digest; where it lies is for `draw` alone."""
     amplitude = below_ceiling("adversary.amplitude", options.amplitude, CEILING)
     data = options.series()
-    y = looked_at(data.values, options.means, options.window)
+    y = looked_at(data.values, options.means, options.window, options.file)
     constant, count = int((np.ptp(y, axis=0) == 0).sum()), y.shape[1]
     if not constant < K <= count:
         raise ConfeeError(
@@ -80,24 +80,25 @@ def resolve(options, K, T, B, V):
     return said | {"digest": data.digest, "file": file}
 
 
-def looked_at(values: np.ndarray, means: str, window: int) -> np.ndarray:
-    """y of step 1, [rows, series]. Raises ConfeeError if the values do not allow it."""
+def looked_at(values: np.ndarray, means: str, window: int, file: str) -> np.ndarray:
+    """y of step 1, [rows, series]. Raises ConfeeError if the values of `file` do not allow it."""
+    named = f"{series.KEY}={file}"
     left = len(values) - window + (means == "levels")
     if left < 2:
         raise ConfeeError(
             f"adversary.window={window}: leaves {max(left, 0)} of the {len(values)} rows of "
-            f"{series.KEY}; must leave 2"
+            f"{named}; must leave 2"
         )
     if means == "growth":
         if values.min() <= 0:
             raise ConfeeError(
-                f"adversary.means=growth: {series.KEY} has values that are not > 0; "
+                f"adversary.means=growth: {named} has values that are not > 0; "
                 "must be rises or levels for those"
             )
         with np.errstate(over="ignore"):
             y = values[window:] / values[:-window] - 1
         if not np.isfinite(np.ptp(y)):
-            raise ConfeeError(f"adversary.means=growth: {series.KEY} has values too far apart")
+            raise ConfeeError(f"adversary.means=growth: {named} has values too far apart")
         return y
     x = (np.diff(values, axis=0) > 0).astype(float) if means == "rises" else values
     # Each window summed anew: a constant series stays constant to the last digit.
@@ -125,7 +126,7 @@ def stretch(costs: np.ndarray, first: int, V: float, most: int) -> tuple[np.ndar
 def draw(resolved, K, T, V, rng):
     """K series drawn without replacement, and a stretch of rows that spends V."""
     data = series.planned(place(resolved["file"]), resolved["digest"])
-    y = looked_at(data.values, resolved["means"], resolved["window"])
+    y = looked_at(data.values, resolved["means"], resolved["window"], resolved["file"])
     y = y[:, rng.permutation(y.shape[1])[:K]]
     mu = 0.5 + resolved["amplitude"] * ((y - y.min()) / np.ptp(y) - 0.5)
     first = int(rng.integers(0, len(mu) - 1))
