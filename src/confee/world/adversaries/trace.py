@@ -51,7 +51,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """A file that will not do is a mistake in conf, whatever the cell."""
-        y = looked_at(self.series().values, self.means, self.window)
+        y = looked_at(self.series().values, self.means, self.window, self.file)
         if not np.ptp(y, axis=0).any():
             raise ConfeeError(f"{series.KEY}={self.file}: each of its series is constant")
 
