@@ -63,4 +63,5 @@ audit:
 	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
 	$$d/bin/pip install -q pip-audit && \
 	$$d/bin/pip-audit -r requirements.lock --require-hashes --disable-pip --strict \
-		--progress-spinner off
+		--progress-spinner off || { echo 'audit: no clean bill. "Dependency not found" means that' \
+		'no vulnerability service was reached, not that the package is bad' >&2; exit 1; }

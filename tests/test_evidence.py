@@ -381,7 +381,7 @@ def test_one_decade_settles_nothing_and_a_gap_ends_the_chain():
 
 
 def test_a_true_constant_is_seldom_said_to_move_and_a_drift_seldom_to_settle():
-    """100 curves over four decades whose points are known to 1.5 %, as those of `horizon` are."""
+    """100 curves over four decades whose points are known to 1.5 %."""
     for drift, least, most in ((0.0, {"settled": 0.9}, {"moving": 0.05}),
                                (0.06, {"moving": 0.9}, {"settled": 0.02})):  # fmt: skip
         exponents = -0.25 + drift * np.arange(4)

@@ -10,6 +10,7 @@ what was made; by default it is a temporary one, removed if all went well.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import re
@@ -211,11 +212,13 @@ def await_(there: Callable[[], object], limit: float = 1800) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="keeps what is made")
+    given = parser.parse_args().folder
     if why := lacking():
         sys.exit(f"cannot run here: {why}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that daemons are taken down
-    given = Path(sys.argv[1]).absolute() if sys.argv[1:] else None
-    where = given or Path(tempfile.mkdtemp(prefix="confee-cluster-"))
+    where = given.absolute() if given else Path(tempfile.mkdtemp(prefix="confee-cluster-"))
     where.mkdir(parents=True, exist_ok=True)
     try:
         failed = main(where)
