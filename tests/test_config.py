@@ -88,6 +88,8 @@ BAD = [
     ),
     ("grid=${grid.T}", "grid: Recursive interpolation detected; ${...} must name another key"),
     ("+plays.uniform.estimate={null:1}", "+plays.uniform.estimate={null:1}: does not fit; must be"),
+    ("policies=null", "policies=None: must be a mapping"),
+    ("family=null", "family=None: must be a mapping"),
     ("claims=[nan]", "claims=nan: must be a finite number"),
     ("hydra.run.dir=x", "hydra.run.dir=x: no such key"),
     ("nonsense", "nonsense: not an override; must be key=value"),

@@ -116,17 +116,17 @@ def test_a_policy_without_a_record_is_the_median_of_the_others():
 
 
 def test_turns_count_as_often_as_they_were_needed():
-    record("a", *SWEEP, *(unit(stage=ESTIMATE, turn=1) for _ in range(9)), needed=0.25, round=1e-4)
+    record("a", *SWEEP, *(unit(stage=ESTIMATE, turn=1) for _ in range(9)), needed=0.25, round=4e-5)
     second, fourth = (unit(stage=ESTIMATE, turn=turn, B=9000) for turn in (1, 3))
     made, asked = run_of(second)
-    assert seconds(made, asked) == pytest.approx(2 + takes(second, round=1e-4) / 4, rel=0.1)
+    assert seconds(made, asked) == pytest.approx(2 + takes(second, round=4e-5) / 4, rel=0.1)
     assert seconds(made, asked, every_turn=True) == pytest.approx(
-        2 + takes(second, round=1e-4), rel=0.1
+        2 + takes(second, round=4e-5), rel=0.1
     )
     known = estimate.Costs()
     assert known.share(3) == pytest.approx(0.25 * 0.3**2)
     assert seconds(*run_of(fourth)) == pytest.approx(
-        2 + takes(fourth, round=1e-4) * known.share(3), rel=0.1
+        2 + takes(fourth, round=4e-5) * known.share(3), rel=0.1
     )
     assert "at most " in line(made, asked, 1)
     assert "at most " not in line(*run_of(unit(B=9000)), 1)

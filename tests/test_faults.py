@@ -54,6 +54,15 @@ def end(process, kill=signal.SIGKILL):
     process.wait()
 
 
+def marks():
+    """What a killed Snakemake leaves: a lock, a job that was at work, one with a long name."""
+    made = [folder / name for folder in runlock.LEFT for name in ("a", "b/c")]
+    for file in made:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    return made
+
+
 def test_a_run_is_refused_while_another_lives_and_clears_what_a_killed_one_left(other):
     first = other("hold")
     assert runlock.alive()
@@ -61,19 +70,19 @@ def test_a_run_is_refused_while_another_lives_and_clears_what_a_killed_one_left(
         ConfeeError, match=rf"\(process {first.pid} on .*\); wait for it or stop it"
     ):
         runlock.hold()
-    runlock.SNAKEMAKES.mkdir()
+    left = marks()
     end(first)
     assert not runlock.alive()
     runlock.hold()
-    assert not runlock.SNAKEMAKES.exists()
+    assert not any(one.exists() for one in left)
 
 
 def test_locks_that_another_host_left_are_not_for_us_to_remove(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    runlock.SNAKEMAKES.mkdir(parents=True)
+    left = marks()
     runlock.LOCK.write_text("elsewhere 1")
     runlock.hold()
-    assert runlock.SNAKEMAKES.exists()
+    assert all(one.exists() for one in left)
     assert runlock.LOCK.read_text() == f"{os.uname().nodename} {os.getpid()}"
 
 
@@ -108,11 +117,11 @@ def test_without_locks_a_run_goes_on_and_leaves_snakemakes_alone(tmp_path, monke
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(runlock.fcntl, "lockf", none)
-    runlock.SNAKEMAKES.mkdir(parents=True)
+    left = marks()
     runlock.hold()
     runlock.work()
     assert not runlock.alive()
-    assert runlock.SNAKEMAKES.exists()
+    assert all(one.exists() for one in left)
 
 
 # ----------------------------------------------------------------------- files
@@ -239,3 +248,19 @@ def test_when_the_clock_was_moved_back_all_dates_are_made_alike(tmp_path, monkey
     stages.forget_the_future("tiny")
     (date,) = {file.stat().st_mtime for file in made}
     assert 1e9 < date <= time.time()
+
+
+def test_a_pipe_or_a_folder_in_place_of_a_file_is_damaged_and_nobody_waits_for_it(tmp_path):
+    pipe, folder = tmp_path / "pipe.parquet", tmp_path / "folder.parquet"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for one in (pipe, folder):
+        assert not files.is_whole(one)
+        with pytest.raises(ConfeeError, match="damaged"):
+            files.read_table(one, "make it again")
+        with pytest.raises(ConfeeError, match="damaged"):
+            files.read_json(one, "", "make it again")
+    files.write_text(pipe, "whole")
+    assert pipe.read_text() == "whole"
+    with pytest.raises(ConfeeError, match="cannot be written: there is a folder; delete it"):
+        files.write_text(folder, "no")

@@ -150,9 +150,10 @@ def test_decades_say_where_exponents_settle_and_where_a_test_can_fire(decade):
         f"[{MINUS}0.22, {MINUS}0.18], {MINUS}0.17 "
     )
     assert "HyQue's: still moving at $T$ = $10^{9}$ (0.03 [0.0" in said
-    assert f"Rexp3B's stand still from $T$ = $10^{{5}}$ on, at {MINUS}0.266 [" in said
+    still = "stand still from $T$ = $10^{5}$ on, up to"
+    assert f"Rexp3B's {still} $10^{{10}}$, at {MINUS}0.266 [" in said
     assert f"; the rate's {MINUS}0.267 is inside." in said
-    assert f"uniform's stand still from $T$ = $10^{{5}}$ on, at 0.000 [{MINUS}0.001, 0.001]" in said
+    assert f"uniform's {still} $10^{{10}}$, at 0.000 [{MINUS}0.001, 0.001]" in said
     assert "SW-UCB's: cannot be told at" in said
     assert "new" not in said.partition("Left:")[0]
     assert "no change test of HyQue can fire below $T$ = $2.9{\\times}10^{14}$." in said

@@ -39,7 +39,7 @@ def request(values: Mapping[str, Any]) -> Request:
     """The request of a composed conf/cell.yaml. Raises ConfeeError."""
     schema.keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
-        if values[name] == "???":
+        if isinstance(values[name], str) and values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
     sizes = {name: values[name] for name in "KTBV"}
     one = cell(values["policy"], **sizes)

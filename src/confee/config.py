@@ -216,11 +216,17 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         groups = "|".join(CONF_GROUPS)
         named = [schema.show(o) for o in overrides if re.match(rf"[+~]*({groups})\b", o)]
         return f"{', '.join(named)}: must name a file of conf"
+    if header := re.search(
+        r"Expected header format: .*got '(.*)'|Too many components in '(.*)'", text
+    ):
+        shown = schema.show("# " + (header[1] or header[2]))
+        return f"conf: {shown}: not a header; must be # @package <where its keys belong>"
     if "integer string conversion" in text:
         return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if isinstance(error, OverrideParseException):
         reason = re.sub(r"^\w+Exception: .*", "", lines[0])
+        reason = reason if len(reason) < 200 else f"{reason[:100]}..."
         return f"{schema.show(error.override)}: not in Hydra's syntax{reason and ': ' + reason}"
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     if merged := re.match(r"Error merging override (.*)", text, re.DOTALL):
@@ -364,7 +370,6 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         raise ConfeeError(
             f"seeds.most={seeds.most}: must be at least seeds.estimate={seeds.estimate}"
         )
-    grid = _grid(values, top.phases)
     entrants = _entrants(values)
     entries = schema.mapping(values["family"], "family")
     entries = {label: schema.mapping(entry, f"family.{label}") for label, entry in entries.items()}
@@ -372,6 +377,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         raise ConfeeError("policies={}: an experiment needs at least one policy")
     if not entries:
         raise ConfeeError("family={}: an experiment needs at least one adversary")
+    grid = _grid({**values, "policies": entrants, "family": entries}, top.phases)
     centre = {**grid.centre, "B": grid.centre["B"] or round(grid.centre["T"] ** 0.8)}
     for label, entrant in entrants.items():
         cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})

@@ -34,7 +34,7 @@ from confee.lean import without
 
 with without("scipy"):  # of which numba wants no more than the version
     import numba
-    from numba.extending import intrinsic
+    from numba.extending import intrinsic, overload
 
 
 def _root() -> Path:
@@ -170,7 +170,16 @@ def inlined(function: Callable[..., Any]) -> Any:
     return leaf(function, forceinline=True)
 
 
-def _larger(_, this, that):
+def larger(this, that):
+    """The larger of two doubles, no NaN: compiled, one instruction.
+
+    Of `x = y if y > x else x` LLVM makes a masked store where x is an array's entry, and that takes
+    AMD some twenty instructions.
+    """
+    return max(this, that)
+
+
+def _largest(_, this, that):
     def generate(context, builder, signature, arguments):
         double = ir.DoubleType()
         kind = ir.FunctionType(double, [double, double])
@@ -180,9 +189,12 @@ def _larger(_, this, that):
     return numba.types.float64(numba.types.float64, numba.types.float64), generate
 
 
-larger: Any = max if disabled() else intrinsic(_larger)
-"""The larger of two doubles, no NaN, in one instruction. Of `x = y if y > x else x` LLVM makes a
-masked store where x is an array's entry, and that takes AMD some twenty instructions."""
+_maxnum: Any = intrinsic(_largest)
+
+
+@overload(larger)
+def _larger(this, that):
+    return lambda this, that: _maxnum(this, that)
 
 
 def is_numbas(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import shutil
 import sys
@@ -20,7 +21,9 @@ from confee.errors import ConfeeError
 
 LOCK = Path(".snakemake/confee.lock")
 """It holds host and process id of the last run."""
-SNAKEMAKES = Path(".snakemake/locks")
+LEFT = Path(".snakemake/locks"), Path(".snakemake/incomplete")
+"""Snakemake's own locks, and its marks of jobs that were at work. A marked job it runs again, and
+then forgets those that wait for its files; but files here are written whole or not at all."""
 RUN, JOBS = 0, 1
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -29,7 +32,7 @@ _held: IO[str] | None = None  # this process's lock file: closing it would drop 
 
 def hold() -> None:
     """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
-    if another one is. Waits for jobs that a killed run left, and removes the locks that it left."""
+    if another one is. Waits for jobs that a killed run left, and removes its LEFT."""
     global _held
     LOCK.parent.mkdir(exist_ok=True)
     _held = LOCK.open("a+")
@@ -46,7 +49,8 @@ def hold() -> None:
             _lock(_held, JOBS, fcntl.LOCK_EX)
         _lock(_held, JOBS, fcntl.LOCK_UN)
         if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
-            shutil.rmtree(SNAKEMAKES, ignore_errors=True)
+            for left in itertools.chain(*(folder.glob("*") for folder in LEFT)):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
     try:
         _held.truncate(0)
         _held.write(f"{os.uname().nodename} {os.getpid()}")

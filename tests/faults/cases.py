@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import os
 import random
@@ -555,6 +556,17 @@ def changed(s: Setting) -> Iterator[Try]:
             yield Try(BAD, f"{stage}: {said.text if said.code else wrong}")
         else:
             yield ended(s, folder, folder.run(), before=stage)
+    folder = s.copy()
+    marked = folder.path / ".snakemake/incomplete"
+    marked.mkdir(parents=True, exist_ok=True)
+    for stamp in folder.path.glob("results/jobs/*.compiled"):  # killed just before it was noted
+        name = str(stamp.relative_to(folder.path)).encode()
+        (marked / base64.b64encode(name).decode()).touch()
+    said = folder.run(overrides=OTHER)
+    if said.code or (wrong := differences(folder, others)):
+        yield Try(BAD, f"marked: {said.text if said.code else wrong}")
+    else:
+        yield ended(s, folder, folder.run(), before="kernels marked as incomplete")
     yield outlived(s, others)
 
 

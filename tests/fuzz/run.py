@@ -135,6 +135,12 @@ def named(case: Case, line: str) -> bool:
     if case.kind == "words" and not all(map(str.strip, case.parts)):
         return True  # a blank has no name
     shown |= {word.encode("unicode_escape").decode() for word in shown}
+    # What a blank cuts off, and an element of a list, are named where a key or a value stands.
+    pieces = {one for word in case.touched for one in re.split(r"[\s,\[\]=]+", word) if one}
+    if case.kind.endswith("as text") and line.endswith("not an override; must be key=value"):
+        return True  # its quotes and blanks cut it into what no case has asked for
+    if any(re.search(rf"(^confee: |=){re.escape(one)}(?!\w)", line) for one in pieces):
+        return True
     return bool(re.match(r"confee: [\w.]+: missing", line)) or any(
         re.search(rf"(?<!\w){re.escape(word)}" if word[0].isalnum() else re.escape(word), line)
         for word in shown

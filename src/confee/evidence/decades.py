@@ -59,6 +59,7 @@ def settling(slopes: pd.DataFrame, axis: str = "T") -> pd.DataFrame:
     import pandas as pd
 
     there = slopes[(slopes["part"] == "decade") & (slopes["axis"] == axis)]
+    there = there.replace([math.inf, -math.inf], math.nan)  # known no better than not at all
     rows = []
     for label, mine in there.groupby("policy", sort=True):
         chain = _chain(mine)
@@ -88,7 +89,7 @@ def _outcome(chain: pd.DataFrame) -> dict:
              and _chance(chain.iloc[first:]) > level]  # fmt: skip
     first = still[0] if still else 0
     drift, low, high = drifts[first]
-    outcome = SETTLED if still else MOVING if not low <= 0 <= high else OPEN
+    outcome = SETTLED if still else MOVING if low > 0 or high < 0 else OPEN
     part = chain.iloc[first:]
     mean, mean_low, mean_high = _contrast(part, np.full(len(part), 1 / len(part)), LEVEL)
     return {
@@ -115,6 +116,8 @@ def _chance(part: pd.DataFrame) -> float:
     for one in range(len(errors) - 1):
         shared = NEIGHBOURS * errors[one] * errors[one + 1]
         covariance[one, one + 1] = covariance[one + 1, one] = shared
+    if not np.isfinite(covariance).all():
+        return math.nan
     weights = np.linalg.inv(covariance)
     off = exponents - (weights @ exponents).sum() / weights.sum()
     count = len(exponents) - 1

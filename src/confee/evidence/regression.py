@@ -104,6 +104,8 @@ class Design:
             df = np.full(variance.shape, float(max(self.df_phases, 1)))
             lucky = variance < by_seeds
         variance = np.where(lucky, by_seeds, variance)
+        if self.df_points + self.df_phases == 0:  # one seed and one phase: nothing tells
+            variance = np.where(np.isnan(se).all(axis=0), np.nan, variance)
         df = np.where(lucky, seeds_df, df)
         error = np.sqrt(variance * (w @ w))
         half = stats.t.ppf(0.5 + level / 2, df) * error

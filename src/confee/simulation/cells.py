@@ -170,8 +170,8 @@ def _met(entries: Mapping[str, Mapping[str, Any]], setting: str) -> str:
         if one in there or None in there:  # what is unknown is refused later, by its name
             return one
     raise ConfeeError(
-        f"family: a policy of the setting {setting} meets adversaries of {' or '.join(playable)}; "
-        f"there are those of {', '.join(sorted(filter(None, there)))}"
+        f"family: has adversaries of {', '.join(sorted(filter(None, there)))}; must have some of "
+        f"{' or '.join(playable)} for policies of the setting {setting}"
     )
 
 

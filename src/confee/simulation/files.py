@@ -7,6 +7,7 @@ pandas, for 0.6 CPU s in each job.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -53,7 +54,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        raise ConfeeError(f"{path}: cannot be written: {error.strerror or error}") from None
+        found = "there is a folder; delete it" if path.is_dir() else error.strerror or error
+        raise ConfeeError(f"{path}: cannot be written: {found}") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -156,10 +158,20 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
+def content(path: Path | str) -> bytes:
+    """All of a file. Raises OSError if it can't be read, or is none: a pipe may never end."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a file", str(path))
+    return path.read_bytes()
+
+
 def is_whole(path: Path | str) -> bool:
     """Whether a table is there from its first byte to its last. One that is empty or was cut short
     is not; what else may be wrong with it is for `read_table` to see."""
     try:
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
             head, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
             file.seek(max(size - 8, 0))
@@ -178,6 +190,8 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
     import pyarrow.parquet as pq
 
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError
         file = pq.ParquetFile(path)
         said = file.schema_arrow.metadata or {}
         about = json.loads(said[METADATA])
@@ -215,7 +229,7 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
     Raises ConfeeError, naming the file, if it is missing, unreadable or damaged.
     """
     try:
-        return json.loads(Path(path).read_text())
+        return json.loads(content(path))
     except FileNotFoundError:
         raise ConfeeError(f"{_named(path)}: missing; {missing}") from None
     except PermissionError:

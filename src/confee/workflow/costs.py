@@ -85,7 +85,7 @@ def read() -> dict[str, tuple[float, list[Part]]]:
     kept = sorted(FOLDER.glob("*.json"), key=_age)
     for file in kept[:LATEST]:
         try:
-            said: dict[str, Any] = json.loads(file.read_text())
+            said: dict[str, Any] = json.loads(files.content(file))
             made[file.stem] = float(said["cpu"]), [_checked(part) for part in said["parts"]]
         except (OSError, ValueError, KeyError, TypeError):
             continue  # a record is no result: without it the estimate rests on the others

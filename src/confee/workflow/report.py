@@ -77,9 +77,11 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
 def _bytes(file: Path) -> bytes:
     """What an earlier stage left. Raises ConfeeError if it is gone."""
     try:
-        return file.read_bytes()
+        return files.content(file)
     except FileNotFoundError:
         raise ConfeeError(f"{file}: missing; {AGAIN}") from None
+    except OSError:
+        raise ConfeeError(f"{file}: damaged; {REMAKE}") from None
 
 
 def _text(file: Path) -> str:

@@ -322,7 +322,11 @@ class Run:
 
         console = Console(stderr=True)
         width = console.width if console.is_terminal else 120
-        for line in [*scoreboard.lines(verdicts(self.name), width), *self.read_on()]:
+        if stages.fits(self.name, "claims", self.keys["claims"]):
+            said: list[Any] = [*scoreboard.lines(verdicts(self.name), width)]
+        else:  # a run of one picture, say
+            said = ["claims: not judged by this run; what is there is of another"]
+        for line in [*said, *self.read_on()]:
             console.print(line, soft_wrap=True, highlight=False, markup=False)
 
     def read_on(self) -> list[str]:
@@ -405,7 +409,7 @@ def _done(name: str) -> str:
 
 def _write(file: Path, text: str) -> None:
     try:
-        same = file.read_text() == text
+        same = files.content(file) == text.encode()
     except (OSError, ValueError):
         same = False
     if not same:

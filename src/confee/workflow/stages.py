@@ -29,7 +29,7 @@ def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> No
 def fits(experiment: str, stage: str, key: str) -> bool:
     """Whether the stage's files are there, whole, and made from what `key` stands for."""
     try:
-        said = json.loads(note(experiment, stage).read_text())
+        said = json.loads(files.content(note(experiment, stage)))
         return said["key"] == key and all(
             file_hash(Path(file)) == hash for file, hash in said["files"].items()
         )
@@ -62,4 +62,4 @@ def forget_the_future(experiment: str) -> None:
 
 def file_hash(file: Path) -> str:
     """The SHA-256 of a file's bytes."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(files.content(file)).hexdigest()

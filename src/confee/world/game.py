@@ -334,8 +334,8 @@ def run_blind(world, ledger, data, start, stop, weights, rng):
             if negative or not 0.0 < total < np.inf:
                 ledger.wrong += 1
                 return
-            # P = max_k mean over S of mu^k (or of R^k if `literal`; Lemma on the decomposition)
-            expected /= data[K]
+            if known:  # P = max_k mean over S of mu^k (or of R^k if `literal`; decomposition Lemma)
+                expected /= data[K]
         if ledger.adaptive:
             for k in range(K):
                 world[segment, MEANS + 2 * K + k] += rounds * (weights[k] / total)

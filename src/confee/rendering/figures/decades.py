@@ -126,8 +126,8 @@ def _settled(row) -> str:
         numbers.signed(one, 3) for one in (row.exponent, row.low, row.high, row.rate)
     )
     return (
-        f"{name}'s stand still from $T$ = {numbers.number(row.start)} on, at {value} "
-        f"[{low}, {high}]; the rate's {rate} is {inside}."
+        f"{name}'s stand still from $T$ = {numbers.number(row.start)} on, up to "
+        f"{numbers.number(row.stop)}, at {value} [{low}, {high}]; the rate's {rate} is {inside}."
     )
 
 
