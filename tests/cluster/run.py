@@ -36,8 +36,10 @@ SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "sque
          "--seconds-between-status-checks", "2",
          "--slurm-init-seconds-before-status-checks", "2"]  # fmt: skip
 AWAY = ("kernels", "calibrate", "simulate")
-TIMES = r"results/jobs/.*|results/(.*/)?logs/.*|results/[^/]+/(report\.html|made/report\.json)"
-"""What may differ: how work is cut into jobs, times, the page that shows them, and its hash."""
+TIMES = (r"results/jobs/.*|results/(.*/)?logs/.*|results/[^/]+/(report\.html|made/report\.json)"
+         r"|.*/\.part-[^/]*")  # fmt: skip
+"""What may differ: how work is cut into jobs, times, the page that shows them, and its hash; and
+what a killed job was writing, which `confee clean` removes."""
 
 STARTED: list[subprocess.Popen[str]] = []
 """Each leads a session of its own, so that a signal to this script leaves it alone."""
