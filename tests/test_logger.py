@@ -147,6 +147,19 @@ logger.addHandler(logging.StreamHandler(open("/dev/full", "w")))
     assert len(lines) == 4
 
 
+def test_a_clock_that_was_moved_back_is_one_line(capsys):
+    settings = SimpleNamespace(stdout=False, quiet=[], verbose=False, dryrun=False)
+    handler = LogHandler(settings, None)
+    older = "Output {} has older modification time (2026-11-28) than input c.txt (2028-01-02)."
+    echo = "Exiting because a job execution failed. Look above for error messages"
+    for message in (older.format("a.txt"), f"WorkflowError:\n{older.format('b.txt')}", echo):
+        handler.emit(LogRecord("", ERROR, "", 0, message, None, None))
+    assert capsys.readouterr().err.splitlines() == [
+        "error: a.txt: dated before what it is made from, as if the clock had been moved back; "
+        "give the same command again"
+    ]
+
+
 def test_keep_going_names_all_failures_at_the_end(toy):
     code, lines = run(toy, "--keep-going", bad=0, kill=2)
     assert code == 1

@@ -263,7 +263,12 @@ class LogHandler(LogHandlerBase):
         elif record.levelno >= ERROR:
             if message.startswith(ECHOES) and (self.failures or self.interrupted or self.causes):
                 return
-            if self.begun and message.startswith(("RuleException", "MissingOutputException")):
+            if skewed := re.search(r"Output (\S+) has older modification time", message):
+                if not self.failures:
+                    self._say(f"error: {skewed[1]}: dated before what it is made from, as if the "
+                              "clock had been moved back; give the same command again")  # fmt: skip
+                self.failures.append(skewed[1])
+            elif self.begun and message.startswith(("RuleException", "MissingOutputException")):
                 self.causes.append(message)
             else:
                 self._say(message if verbose else f"error: {compact(message)}")
