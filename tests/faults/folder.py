@@ -32,7 +32,7 @@ EXCEPTED = {
 }
 """What is not compared, of all files below results/ and figures/, and why."""
 
-ADVICE = re.compile(r"(\S+): [^;]*; delete it and run snakemake again")
+ADVICE = re.compile(r"(\S+): [^:;]*; delete it and run snakemake again")
 COMPLAINT = re.compile(r"(failed|error|confee|warning): ")
 
 
