@@ -34,8 +34,11 @@ def hold() -> None:
     """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
     if another one is. Waits for jobs that a killed run left, and removes its LEFT."""
     global _held
-    LOCK.parent.mkdir(exist_ok=True)
-    _held = LOCK.open("a+")
+    try:
+        LOCK.parent.mkdir(exist_ok=True)
+        _held = LOCK.open("a+")
+    except OSError as error:
+        raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
     _held.seek(0)
     host, _, process = _held.read().partition(" ")
     mine = _lock(_held, RUN, fcntl.LOCK_EX | fcntl.LOCK_NB)

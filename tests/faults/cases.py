@@ -20,6 +20,9 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from folder import ADVICE, ROOT, TINY, Folder, Running, Said, differences
 
+from confee.errors import ConfeeError
+from confee.simulation.files import read_table
+
 ALIKE, LINE, BAD = "alike", "one line", "bad"
 
 PICTURES = ("regret-T", "table1", "ledger")
@@ -382,8 +385,23 @@ def damaged_earlier(s: Setting) -> Iterator[Try]:
     s.rng.shuffle(units)
     for file in units[len(units) // 2 :]:
         file.unlink()
-    damage(s, units[: len(units) // 4], 0)
-    yield ended(s, folder, folder.run())
+    hurt = units[: len(units) // 4]
+    damage(s, hurt, 0)
+    said = folder.run()
+    for file in hurt:  # a bit that no reader reads harms nothing, and stays
+        whole = s.done.path / file.relative_to(folder.path)
+        if same_rows(file, whole):
+            shutil.copy2(whole, file)
+    yield ended(s, folder, said)
+
+
+def same_rows(file: Path, other: Path) -> bool:
+    """Whether confee reads the same from two tables."""
+    try:
+        (mine, said), (theirs, also) = (read_table(one, "") for one in (file, other))
+    except ConfeeError:
+        return False
+    return mine.equals(theirs) and said == also
 
 
 def damaged_tables(s: Setting) -> Iterator[Try]:

@@ -54,7 +54,7 @@ class Said(NamedTuple):
         job: one for each job that was at work (two at most), and one for the run."""
         lines = [line for line in self.complaints if not line.startswith("warning: ")]
         told = "Traceback" not in self.text and 'File "' not in self.text
-        told &= all(re.search(r"\S[/=]\S|process \d", line) for line in lines)
+        told &= all(re.search(r"\S[/=]\S|process \d|'\.snakemake'", line) for line in lines)
         return self.code == 1 and told and 1 <= len(lines) <= 3
 
 
