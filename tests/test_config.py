@@ -88,6 +88,7 @@ BAD = [
     ),
     ("grid=${grid.T}", "grid: Recursive interpolation detected; ${...} must name another key"),
     ("+plays.uniform.estimate={null:1}", "+plays.uniform.estimate={null:1}: does not fit; must be"),
+    ("+adversary@family.x=${python_version:}", "must not call a resolver"),
     ("policies=null", "policies=None: must be a mapping"),
     ("family=null", "family=None: must be a mapping"),
     ("claims=[nan]", "claims=nan: must be a finite number"),

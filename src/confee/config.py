@@ -74,6 +74,8 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         if keys.count(key) > 1:
             shown = schema.show(key)
             raise ConfeeError(f"{shown}: given {keys.count(key)} times; must be given once")
+    for override in overrides:  # Hydra would call it as it looks for a file of that name
+        _check_interpolations(override.partition("=")[2], _key(override))
     import hydra
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
@@ -221,6 +223,10 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     ):
         shown = schema.show("# " + (header[1] or header[2]))
         return f"conf: {shown}: not a header; must be # @package <where its keys belong>"
+    if text.startswith("Unsupported type in defaults"):
+        return "conf: defaults: an entry is none; must name files of conf"
+    if text.startswith("Incompatible key type"):
+        return "conf: a key is no word; must be words"
     if "integer string conversion" in text:
         return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
