@@ -391,7 +391,9 @@ def test_a_policy_meets_its_own_setting():
     assert met("linear") == met("arms") == ["linear_switching"] * 2
     assert met("contextual") == ["contextual_switching"]
     assert met("arms", {"arms": {"name": "switching"}}.items()) == ["switching"]
-    with pytest.raises(ConfeeError, match="linear, logistic; must have some of episodic"):
+    there, wanted = "contextual, linear, logistic", "episodic for policies of the setting episodic"
+    said = f"^family: has adversaries of {there}; must have some of {wanted}$"
+    with pytest.raises(ConfeeError, match=said):
         met("episodic")
     with pytest.raises(ConfeeError, match=r"family\.odd\.name=odd: unknown"):
         met("episodic", {"odd": {"name": "odd"}}.items())

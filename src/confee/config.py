@@ -74,8 +74,9 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         if keys.count(key) > 1:
             shown = schema.show(key)
             raise ConfeeError(f"{shown}: given {keys.count(key)} times; must be given once")
-    for override in overrides:  # Hydra would call it as it looks for a file of that name
-        _check_interpolations(override.partition("=")[2], _key(override))
+    for key, override in zip(keys, overrides, strict=True):
+        # Hydra would call a resolver as it looks for a file of that name.
+        _check_interpolations(override.partition("=")[2], key)
     import hydra
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
@@ -218,10 +219,9 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         groups = "|".join(CONF_GROUPS)
         named = [schema.show(o) for o in overrides if re.match(rf"[+~]*({groups})\b", o)]
         return f"{', '.join(named)}: must name a file of conf"
-    if header := re.search(
-        r"Expected header format: .*got '(.*)'|Too many components in '(.*)'", text
-    ):
-        shown = schema.show("# " + (header[1] or header[2]))
+    header = re.search(r"(?:Expected header format: .*got|Too many components in) '(.*)'", text)
+    if header:
+        shown = schema.show(f"# {header[1]}")
         return f"conf: {shown}: not a header; must be # @package <where its keys belong>"
     if text.startswith("Unsupported type in defaults"):
         return "conf: defaults: an entry is none; must name files of conf"

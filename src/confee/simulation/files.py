@@ -159,19 +159,22 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
 
 
 def content(path: Path | str) -> bytes:
-    """All of a file. Raises OSError if it can't be read, or is none: a pipe may never end."""
-    path = Path(path)
-    if path.exists() and not path.is_file():
+    """All of a file. Raises OSError if it can't be read, or is none."""
+    _refuse_a_pipe(path)
+    return Path(path).read_bytes()
+
+
+def _refuse_a_pipe(path: Path | str) -> None:
+    """Raises OSError for what is there and is no file: who opens a pipe may wait for ever."""
+    if os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "not a file", str(path))
-    return path.read_bytes()
 
 
 def is_whole(path: Path | str) -> bool:
     """Whether a table is there from its first byte to its last. One that is empty or was cut short
     is not; what else may be wrong with it is for `read_table` to see."""
     try:
-        if not os.path.isfile(path):
-            return False
+        _refuse_a_pipe(path)
         with open(path, "rb") as file:
             head, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
             file.seek(max(size - 8, 0))
@@ -190,8 +193,7 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
     import pyarrow.parquet as pq
 
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise ValueError
+        _refuse_a_pipe(path)
         file = pq.ParquetFile(path)
         said = file.schema_arrow.metadata or {}
         about = json.loads(said[METADATA])
