@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from confee import config
+from confee import composing, conf, config
 from confee.canonical import dumps
 from confee.errors import ConfeeError
 from confee.workflow.run import Run
@@ -148,23 +148,23 @@ def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
     from confee.world.adversaries import ADVERSARIES
 
     known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
-    assert list(config.conf_files(group)) == sorted(known)
+    assert list(conf.files(group)) == sorted(known)
     for name, spec in known.items():
-        conf = yaml.safe_load((config.conf_folder() / group / f"{name}.yaml").read_text())
-        assert conf.pop("name") == name
-        options = spec.options(**conf)
+        said = yaml.safe_load((conf.folder() / group / f"{name}.yaml").read_text())
+        assert said.pop("name") == name
+        options = spec.options(**said)
         assert options == spec.options()
 
 
 def test_conf_is_found_beside_the_sources_or_named(monkeypatch, tmp_path):
     monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
     with pytest.raises(ConfeeError, match="no configuration there"):
-        config.conf_folder()
+        conf.folder()
 
 
 def test_yaml_that_cannot_be_read_is_said_in_one_line(monkeypatch, tmp_path):
     (tmp_path / "config.yaml").write_text("a: [1")
     monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
     with pytest.raises(ConfeeError) as error:
-        config.compose("config", [])
+        composing.compose("config", [])
     assert "\n" not in str(error.value)

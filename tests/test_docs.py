@@ -72,19 +72,12 @@ def cache():
     return jit.ROOT
 
 
-PAGES = {
-    "add-a-policy.md": "thompson",
-    "add-an-adversary.md": "blinking",
-    "add-a-base-algorithm.md": "Base algorithm: KL-UCB",
-}
+PAGES = {"add-a-policy.md": "thompson", "add-an-adversary.md": "blinking"}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_followed_up_to_one_cell(page, tmp_path):
-    skipped = ["snakemake", "confee claims", "pytest", "benchmarks"]
-    # Of five policies one is enough here: the page's own, first.
-    skipped += [f"policy={p} " for p in ("hyque", "uniform", "kl_ucb", "kl_ucb_restarted")]
-    said, _ = follow(page, tmp_path, skipped if "base" in page else skipped[:4])
+    said, _ = follow(page, tmp_path, ["snakemake", "confee claims", "pytest", "benchmarks"])
     assert PAGES[page] in said
     assert '{"regret": [' in said
 

@@ -23,10 +23,10 @@ def there(tmp_path_factory):
 
 
 def test_a_sample_runs_or_is_refused_in_one_line(there):
-    failures, kinds, _ = run.tried(there, 1, range(100))
+    failures, kinds, _ = run.tried(there, 1, range(60))
     assert failures == []
-    assert sum(n for (_, what), n in kinds.items() if what == "refused") > 50
-    assert sum(n for (_, what), n in kinds.items() if what == "runs") > 3
+    assert sum(n for (_, what), n in kinds.items() if what == "refused") > 30
+    assert sum(n for (_, what), n in kinds.items() if what == "runs") > 1
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Edited kernels never run as they were: numba's cache has a folder for each version."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import fresh
 from confee import jit
 from confee.errors import ConfeeError
 
@@ -135,20 +133,6 @@ def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
     gone = jit.prune()
     assert {f.name for f in gone} == {"kernels-old", "kernels-older"}
     assert (tmp_path / "kernels-young").exists()
-
-
-def test_without_jit_the_numbers_are_the_same():
-    """NUMBA_DISABLE_JIT: kernels over a base algorithm as plain Python."""
-    cell = ["policy=hyque_oful", "adversary=linear_switching", "K=3", "T=600", "B=90", "V=1"]
-    words = ["-m", "confee", "simulate", *cell, "seeds=1"]
-    with_jit = fresh.python(*words, env={**os.environ, "NUMBA_DISABLE_JIT": "0"})
-    without = subprocess.run([sys.executable, *words], capture_output=True, text=True,
-                             env={**os.environ, "NUMBA_DISABLE_JIT": "1"})  # fmt: skip
-    for done in (with_jit, without):
-        assert done.returncode == 0, done.stderr
-    jitted, plain = (json.loads(done.stdout.splitlines()[-1]) for done in (with_jit, without))
-    assert plain["queries"] == jitted["queries"]
-    assert plain["regret"][0] == pytest.approx(jitted["regret"][0], rel=1e-9)
 
 
 def test_a_leaf_that_returns_an_array_is_refused():

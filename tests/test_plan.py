@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fresh
-from confee import config
+from confee import conf
 from confee.canonical import digest
 from confee.claims import CLAIMS, needs
 from confee.code import closure
@@ -78,7 +78,7 @@ def whole_of(experiment):
     return Run({"overrides": f"experiment={experiment}"})
 
 
-@pytest.mark.parametrize("name", config.conf_files("experiment"))
+@pytest.mark.parametrize("name", conf.files("experiment"))
 def test_every_experiment_of_conf_is_valid(name):
     assert whole_of(name).name == name
     assert whole_of(name).plan.everything
@@ -276,7 +276,8 @@ def test_an_edited_module_touches_the_policies_that_use_it(tmp_path):
 
     for file in package.rglob("*.py"):  # a date is no reason
         file.touch()
-    assert policies("evidence/slopes.py", "workflow/results.py", "config.py") == set()
+    above = ("evidence/slopes.py", "workflow/results.py", "config.py", "composing.py")
+    assert policies(*above) == set()
     assert policies("policies/rexp3b.py") == {"rexp3b"}
     assert policies("policies/hyque.py") == {"hyque", "hyque_calibrated", "baque"}
     assert policies("simulation/calibrate.py") == {"hyque_calibrated"}

@@ -19,8 +19,7 @@ from scipy import stats
 import confee.policies
 import confee.world.adversaries
 import plays
-from confee import schema
-from confee.config import conf_files
+from confee import conf, schema
 from confee.policies import POLICIES
 from confee.policies.hyque import demand
 from confee.policies.sw_ucb import drop
@@ -98,7 +97,7 @@ def test_one_file_one_id_one_conf(package, registered, word, name):
             found[one.id] = one
             assert one.id == module.name
     assert found == registered
-    files = {key: yaml.safe_load(file.read_text()) for key, file in conf_files(name).items()}
+    files = {key: yaml.safe_load(file.read_text()) for key, file in conf.files(name).items()}
     assert set(files) == set(registered)
     for key, values in files.items():
         assert values.pop("name") == key

@@ -194,9 +194,10 @@ def legend_of(fig) -> list[tuple[str, object]]:
 # ------------------------------------------------------------------ every figure
 
 
-@pytest.mark.parametrize(
-    "name", ["regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels"]
-)
+MORE = ["regret-B", "landscape", "decomposition", "regimes", "floor", "levels"]
+
+
+@pytest.mark.parametrize("name", ["pace", *[pytest.param(n, marks=pytest.mark.slow) for n in MORE]])
 def test_equal_data_give_equal_bytes(few, name, tmp_path):
     for copy in ("first", "second"):
         fig = figure(name, few)

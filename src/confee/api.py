@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import config, jit, schema
+from confee import composing, conf, config, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -84,11 +84,11 @@ def simulate(
     import pandas as pd
 
     for group, name in (("policy", policy), ("adversary", adversary)):
-        known = config.conf_files(group)
+        known = conf.files(group)
         if not isinstance(name, str) or name not in known:
             raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {', '.join(known)}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
-    values = config.compose("cell", overrides)
+    values = composing.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")
     values["adversary"] |= parameters
     values |= {"K": K, "T": T, "B": B, "V": V}

@@ -106,11 +106,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _simulate(chosen: Any) -> None:
-    from confee import api, config
+    from confee import api, composing
     from confee.simulation import files
     from confee.world.game import RECORDED
 
-    asked = api.request(config.compose("cell", chosen.overrides))
+    asked = api.request(composing.compose("cell", chosen.overrides))
     if asked.output:
         files.check_writable(asked.output)
     with _Progress(asked.runs.seeds) as tick:
@@ -141,7 +141,7 @@ def _list(chosen: Any) -> None:
     if chosen.name is not None:
         _explain(chosen.name)
         return
-    from confee import config
+    from confee import conf
     from confee.claims import CLAIMS
     from confee.policies import POLICIES
     from confee.rendering import FIGURES
@@ -152,9 +152,7 @@ def _list(chosen: Any) -> None:
         for p in POLICIES.values()
     ]
     lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
-    lines += [
-        (name, "experiment", config.headline(name)) for name in config.conf_files("experiment")
-    ]
+    lines += [(name, "experiment", conf.headline(name)) for name in conf.files("experiment")]
     lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
     lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
     width = max(len(name) for name, _, _ in lines)

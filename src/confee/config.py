@@ -1,259 +1,24 @@
-"""Configurations: composed by Hydra, checked here, and handed on as plain typed values."""
+"""Experiments: what Hydra composed, checked, and handed on as plain typed values."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
-import os
-import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from confee import extra, schema
+from confee import composing, schema
 from confee.canonical import canonical
 from confee.errors import ConfeeError
-from confee.policies import POLICIES
 from confee.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.needs import AXES
 from confee.simulation.plan import LARGEST, Entrant, Grid, Map, Seeds
 from confee.simulation.play import Accounting
-from confee.world.adversaries import ADVERSARIES
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
-
-CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
-"""What has code; each also needs a file in its group of conf."""
-
-
-CONF_GROUPS = ("policy", "adversary", "experiment")
-
-
-def conf_folder() -> Path:
-    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout."""
-    named = os.environ.get("CONFEE_CONF")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
-    if not (folder / "config.yaml").is_file():
-        raise ConfeeError(f"{folder}: no configuration there; CONFEE_CONF must name conf/")
-    return folder.absolute()
-
-
-def conf_files(group: str) -> dict[str, Path]:
-    """Name -> file of a group of conf (policy, adversary or experiment), one's own among them.
-
-    Raises ConfeeError if one's own has a name that is taken.
-    """
-    files = {file.stem: file for file in sorted((conf_folder() / group).glob("*.yaml"))}
-    for file in sorted((_own_conf() / group).glob("*.yaml")) if extra.root() else ():
-        if file.stem in files:
-            raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
-        files[file.stem] = file
-    return dict(sorted(files.items()))
-
-
-def _own_conf() -> Path:
-    """conf/ of one's own folder."""
-    return (extra.root() or Path()) / "conf"
-
-
-def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
-
-    Raises ConfeeError in one line for what Hydra or YAML refuse, for a key given twice, and if a
-    key of conf/<name>.yaml is gone.
-    """
-    keys = [_key(override) for override in overrides]
-    for key in keys:
-        if keys.count(key) > 1:
-            shown = schema.show(key)
-            raise ConfeeError(f"{shown}: given {keys.count(key)} times; must be given once")
-    for key, override in zip(keys, overrides, strict=True):
-        # Hydra would call a resolver as it looks for a file of that name.
-        _check_interpolations(override.partition("=")[2], key)
-    import hydra
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.errors import HydraException
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    GlobalHydra.instance().clear()
-    try:
-        with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            try:
-                config = hydra.compose(name, overrides=[*overrides, *_search()])
-            except TypeError as error:  # Hydra's own, of groups that are no words
-                raise ConfeeError(_one_line(error, overrides)) from None
-            _check_interpolations(OmegaConf.to_container(config, resolve=False))
-            values = OmegaConf.to_container(config, resolve=True)
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
-        raise ConfeeError(_one_line(error, overrides)) from None
-    except yaml.YAMLError as error:
-        raise ConfeeError(_not_yaml(error)) from None
-    except OSError as error:
-        file = str(error.filename)
-        shown = file if len(file) < 200 else schema.show(Path(file).name)
-        raise ConfeeError(f"conf: {shown}: cannot be read: {error.strerror}") from None
-    except RecursionError:
-        raise ConfeeError(f"{_longest(overrides)}: too deep; must be nested less") from None
-    if not isinstance(values, dict):
-        raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
-    for key in _own_keys(name):
-        if key not in values:
-            raise ConfeeError(f"~{key}: must stay; set it to another value instead")
-    return values  # type: ignore[return-value]
-
-
-def _check_interpolations(value: Any, where: str = "") -> None:
-    """Conf may name other keys, as in ${centre.T}. Raises ConfeeError if it calls a resolver: what
-    an experiment is does not depend on the environment."""
-    if isinstance(value, str) and re.search(r"\$\{.*:", value, re.DOTALL):
-        raise ConfeeError(
-            f"{where}={schema.show(value)}: must not call a resolver; ${{...}} may name another key"
-        )
-    if isinstance(value, dict | list):
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-            _check_interpolations(one, f"{where}.{key}" if where else str(key))
-
-
-def _longest(overrides: Sequence[str]) -> str:
-    """What is to blame for a size: as a rule, where Python does not tell."""
-    return schema.show(max(["conf", *overrides], key=len))
-
-
-def _not_yaml(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = f"{mark.name}: line {mark.line + 1}" if mark else "conf"
-    return f"{place}: not YAML: {getattr(error, 'problem', None) or error}"
-
-
-def _search() -> list[str]:
-    """Where else Hydra is to look, as an override of its own."""
-    if not extra.root() or not _own_conf().is_dir():
-        return []
-    for group in CONF_GROUPS:
-        for file in conf_files(group).values():  # a name that is taken would be passed over
-            if file.is_relative_to(_own_conf()):
-                _check_own(file)
-    return [f"hydra.searchpath=['file://{_own_conf()}']"]
-
-
-LONGEST = 10**5
-"""Values in a file of conf, its aliases written out."""
-
-
-def _check_own(file: Path) -> None:
-    """Raises ConfeeError if aliases make a small file stand for one that fills the memory, or if it
-    sets what is Hydra's."""
-    counted: dict[int, float] = {}
-
-    def values(node: Any) -> float:
-        if id(node) not in counted:
-            counted[id(node)] = math.inf  # if it is within itself
-            below = node.value if isinstance(node, yaml.CollectionNode) else []
-            counted[id(node)] = 1 + sum(
-                map(
-                    values, itertools.chain(*below) if isinstance(node, yaml.MappingNode) else below
-                )
-            )
-        return counted[id(node)]
-
-    found = yaml.compose(file.read_text(), yaml.SafeLoader)
-    if found and values(found) > LONGEST:
-        raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
-    if isinstance(found, yaml.MappingNode) and any(key.value == "hydra" for key, _ in found.value):
-        raise ConfeeError(f"{file}: hydra: no such key")
-
-
-def _key(override: str) -> str:
-    """The key of one override. Raises ConfeeError if it has none, or is of Hydra's own settings."""
-    found = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
-    if not found:
-        shown = schema.show(override)
-        raise ConfeeError(f"{shown}: not an override; must be key=value")
-    key = found[1] or found[2]
-    if re.match(r"hydra\b", key):
-        raise ConfeeError(f"{schema.show(override)}: no such key")
-    return key
-
-
-def _own_keys(name: str) -> list[str]:
-    said = yaml.safe_load((conf_folder() / f"{name}.yaml").read_text())
-    return [key for key in said if key != "defaults"]
-
-
-def _one_line(error: Exception, overrides: Sequence[str]) -> str:
-    """Hydra's many lines, in one that names the key, the value and what is known."""
-    from hydra.errors import OverrideParseException
-
-    text = str(error)
-    unknown = re.search(r"Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text)
-    if unknown:
-        group = unknown[1]
-        if group in CODED and unknown[2] in CODED[group]:
-            return f"conf/{group}/{unknown[2]}.yaml: missing; must hold `name: {unknown[2]}`"
-        return f"{group}={schema.show(unknown[2])}: unknown; known: {', '.join(conf_files(group))}"
-    missing = re.search(r"You must specify '([\w/@.]+)'", text)
-    if missing:
-        return f"{missing[1]}: missing; known: {', '.join(conf_files(missing[1]))}"
-    key = re.search(r"Could not override '([^']+)'", text)
-    if key:
-        given = next((o for o in overrides if o.lstrip("+").startswith(key[1])), key[1])
-        return f"{schema.show(given)}: no such key"
-    if gone := re.search(r"Could not delete from config\. '(.*)' does not exist", text, re.DOTALL):
-        return f"~{schema.show(gone[1])}: no such key"
-    if sweep := re.match(r"Sweep parameters '(.*)' requires", text, re.DOTALL):
-        return f"{schema.show(sweep[1])}: a sweep; must be one value"
-    if several := re.match(r"Ambiguous value for argument '(.*?)'\s*(?:\n|$)", text, re.DOTALL):
-        shown = schema.show(several[1])
-        return f"{shown}: Ambiguous value; must be one, or a list as in key=[1,2]"
-    if twice := re.match(r"Multiple values for (\S+)\. To override", text):
-        return f"{schema.show(twice[1])}: is there already; must be given without + to replace it"
-    if text.startswith("Config group override must be") or isinstance(error, TypeError):
-        groups = "|".join(CONF_GROUPS)
-        named = [schema.show(o) for o in overrides if re.match(rf"[+~]*({groups})\b", o)]
-        return f"{', '.join(named)}: must name a file of conf"
-    header = re.search(r"(?:Expected header format: .*got|Too many components in) '(.*)'", text)
-    if header:
-        shown = schema.show(f"# {header[1]}")
-        return f"conf: {shown}: not a header; must be # @package <where its keys belong>"
-    if text.startswith("Unsupported type in defaults"):
-        return "conf: defaults: an entry is none; must name files of conf"
-    if text.startswith("Incompatible key type"):
-        return "conf: a key is no word; must be words"
-    if "integer string conversion" in text:
-        return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if isinstance(error, OverrideParseException):
-        reason = re.sub(r"^\w+Exception: .*", "", lines[0])
-        reason = reason if len(reason) < 200 else f"{reason[:100]}..."
-        return f"{schema.show(error.override)}: not in Hydra's syntax{reason and ': ' + reason}"
-    cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
-    if merged := re.match(r"Error merging override (.*)", text, re.DOTALL):
-        kind = "must be of the kind that is there, its keys words"
-        return f"{schema.show(merged[1])}: does not fit; {kind}"
-    if within := re.match(r"In '([^']*)': \w+ raised while composing config:", text):
-        return f"conf/{within[1]}.yaml: does not fit; must be a mapping, its keys words"
-    where = getattr(error, "full_key", None) or ""
-    if "nterpolation" in text:
-        blamed = where or _longest([o for o in overrides if "${" in o])
-        said = "Recursive interpolation detected" if "Recursion" in text else lines[0]
-        return f"{schema.show(blamed)}: {said}; ${{...}} must name another key"
-    return ": ".join(filter(None, dict.fromkeys([where, *lines[:1], cause])))
-
-
-def headline(experiment: str) -> str:
-    """The first comment of an experiment's file that says something; empty if there is none."""
-    file = conf_files("experiment").get(experiment)
-    lines = file.read_text().splitlines() if file else []
-    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
-    return next(said, "")
 
 
 def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[str]:
@@ -355,8 +120,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         except ValueError as error:
             reason = str(error).lower()
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
-    values = compose("config", overrides)
-    named = {_key(override) for override in overrides}
+    values = composing.compose("config", overrides)
+    named = {composing.key(override) for override in overrides}
     if alone := "claims" in named and bool(values.get("claims")):
         values["figures"] = values["figures"] if "figures" in named else []
     expected = {
@@ -412,7 +177,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         figures=_names(values["figures"], "figures"),
         resolved=resolved,
         unplayed=unplayed,
-        overrides=shlex.join(o for o in overrides if not _key(o).startswith("jobs")),
+        overrides=shlex.join(o for o in overrides if not composing.key(o).startswith("jobs")),
     )
 
 
@@ -421,7 +186,9 @@ def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
-            raise ConfeeError(f"{where}.{name}={schema.show(value)}: must be one of K, T, B, V")
+            raise ConfeeError(
+                f"{where}.{schema.show(name)}={schema.show(value)}: must be one of K, T, B, V"
+            )
         rule = name == "B" and value is None
         checked[name] = None if rule else schema.check(fields[name], value, f"{where}.{name}")
     return checked
@@ -436,13 +203,15 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
     axes: dict[str, list[float]] = {}
     for axis, points in schema.mapping(values["grid"], "grid").items():
         if axis not in AXES:
-            raise ConfeeError(f"grid.{axis}={schema.show(points)}: must be one of K, T, B, V")
+            raise ConfeeError(
+                f"grid.{schema.show(axis)}={schema.show(points)}: must be one of K, T, B, V"
+            )
         points = points if isinstance(points, list) else [points]
         axes[axis] = [schema.check(fields[axis], p, f"grid.{axis}") for p in points]
     at = {}
     for axis, moved in schema.mapping(values["at"], "at").items():
         if axis not in AXES:
-            raise ConfeeError(f"at.{axis}: must be one of K, T, B, V")
+            raise ConfeeError(f"at.{schema.show(axis)}: must be one of K, T, B, V")
         at[axis] = _sizes(schema.mapping(moved, f"at.{axis}"), f"at.{axis}")
     return Grid(centre, axes, at, phases, _maps(values))
 
@@ -473,7 +242,9 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
         for name, points in lists.items():
             if name not in fields:
                 known = ", ".join(["policies", "family", "without", *fields])
-                raise ConfeeError(f"{where}.{name}={schema.show(points)}: must be one of {known}")
+                raise ConfeeError(
+                    f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
+                )
             points = points if isinstance(points, list) else [points]
             words = (LARGEST,) if name == "V" else ()
             checked[name] = [
@@ -498,7 +269,9 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     for label in plays:
         if label not in policies:
             known = ", ".join(policies)
-            raise ConfeeError(f"plays.{label}: no such entry in policies; known: {known}")
+            raise ConfeeError(
+                f"plays.{schema.show(label)}: no such entry in policies; known: {known}"
+            )
     entrants = {}
     for label, conf in policies.items():
         how = dict(schema.mapping(plays.get(label, {}), f"plays.{label}"))

@@ -170,7 +170,9 @@ def build(cls: type[T], values: Mapping[str, Any], where: str = "") -> T:
     for key in values:
         if key not in fields:
             known = ", ".join(fields) or "none"
-            raise ConfeeError(f"{prefix}{key}={show(values[key])}: no such key; known: {known}")
+            raise ConfeeError(
+                f"{prefix}{show(key)}={show(values[key])}: no such key; known: {known}"
+            )
     checked = {}
     for name, field in fields.items():
         if name in values:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
@@ -50,12 +51,14 @@ class Said(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether it failed as is promised: exit code 1, no traceback, lines that name a file or a
-        job: one for each job that was at work (two at most), and one for the run."""
+        """Whether it failed as is promised: exit code 1, no traceback, lines that name a file or
+        a job: one for each job that was at work (two at most), one of Snakemake's, one of ours."""
         lines = [line for line in self.complaints if not line.startswith("warning: ")]
         told = "Traceback" not in self.text and 'File "' not in self.text
         told &= all(re.search(r"\S[/=]\S|process \d|'\.snakemake'", line) for line in lines)
-        return self.code == 1 and told and 1 <= len(lines) <= 3
+        kinds = Counter(line.partition(":")[0] for line in lines)
+        told &= bool(kinds) and all(n <= (2 if k == "failed" else 1) for k, n in kinds.items())
+        return self.code == 1 and told
 
 
 class Folder:

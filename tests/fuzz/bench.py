@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from confee import api, cli, config
+from confee import api, cli, composing, conf
 from confee.errors import ConfeeError
 from confee.workflow import jobs, results, stages
 from confee.workflow.run import Run
@@ -97,7 +97,7 @@ class Bench:
         ):
             own = Path("extra/conf", group, f"own{group}.yaml")
             own.parent.mkdir(parents=True)
-            own.write_text((config.conf_folder() / group / f"{name}.yaml").read_text())
+            own.write_text((conf.folder() / group / f"{name}.yaml").read_text())
         for name in ("Snakefile", "workflow", "profiles"):
             Path(name).symlink_to(ROOT / name)
         shutil.copy(Path(cli.__file__).parent / "world/adversaries/us_employment.csv", "series.csv")
@@ -258,11 +258,11 @@ class Bench:
 
     @cached_property
     def experiment(self) -> dict[str, Any]:
-        return config.compose("config", ["experiment=tiny"])
+        return composing.compose("config", ["experiment=tiny"])
 
     @cached_property
     def cell(self) -> dict[str, Any]:
-        return config.compose("cell", cases.CELL)
+        return composing.compose("cell", cases.CELL)
 
     def json(self, name: str) -> Any:
         return json.loads((self.pristine / name).read_text())
@@ -300,7 +300,7 @@ def as_the_snakefile_does(given: dict[str, Any]) -> None:
 
 def with_values(values: Any, call: Callable[..., None], *arguments: Any) -> None:
     """`call` where conf says `values`, whatever the overrides."""
-    with mock.patch.object(config, "compose", side_effect=lambda *_: copy.deepcopy(values)):
+    with mock.patch.object(composing, "compose", side_effect=lambda *_: copy.deepcopy(values)):
         call(*arguments)
 
 

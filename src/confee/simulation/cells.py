@@ -194,7 +194,9 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
     strengths = entry.pop("strength", None)
     if strengths is not None:
         if spec.strength is None:
-            raise ConfeeError(f"{where}.strength={schema.show(strengths)}: {spec.id} has none")
+            raise ConfeeError(
+                f"{where}.strength={schema.show(strengths)}: must not be given: {spec.id} has none"
+            )
         field = next(f for f in dataclasses.fields(spec.options) if f.name == spec.strength)
         for value in _listed(entry.get(spec.strength, [])):  # not used, but wrong is wrong
             schema.check(field, value, f"{where}.{spec.strength}")

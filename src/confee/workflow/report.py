@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import __version__, commands, config
+from confee import __version__, commands, conf
 from confee.errors import ConfeeError
 from confee.rendering import TABLES, reading, recipe
 from confee.simulation import files
@@ -56,7 +56,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
     frames = _frames(plan, names)
     report = Report(
         experiment=folder.name,
-        headline=config.headline(plan["experiment"]),
+        headline=conf.headline(plan["experiment"]),
         toy=plan["toy"],
         verdicts=verdicts,
         settle={v.id: ledger.settle(v, plan["overrides"], verdicts) for v in verdicts},

@@ -1,0 +1,204 @@
+"""Hydra: conf/ and overrides composed to plain values; what it refuses, in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from confee import conf, schema
+from confee.errors import ConfeeError
+
+
+def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
+
+    Raises ConfeeError in one line for what Hydra or YAML refuse, for a key given twice, and if a
+    key of conf/<name>.yaml is gone.
+    """
+    keys = [key(override) for override in overrides]
+    for one in keys:
+        if keys.count(one) > 1:
+            raise ConfeeError(
+                f"{schema.show(one)}: given {keys.count(one)} times; must be given once"
+            )
+    for one, override in zip(keys, overrides, strict=True):
+        # Hydra would call a resolver as it looks for a file of that name.
+        _check_interpolations(override.partition("=")[2], one)
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    GlobalHydra.instance().clear()
+    try:
+        with hydra.initialize_config_dir(str(conf.folder()), version_base="1.3"):
+            try:
+                config = hydra.compose(name, overrides=[*overrides, *_search()])
+            except TypeError:  # Hydra's own
+                raise ConfeeError(_no_file(overrides)) from None
+            _check_interpolations(OmegaConf.to_container(config, resolve=False))
+            values = OmegaConf.to_container(config, resolve=True)
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        raise ConfeeError(_one_line(error, overrides)) from None
+    except yaml.YAMLError as error:
+        raise ConfeeError(_not_yaml(error)) from None
+    except OSError as error:
+        file = str(error.filename)
+        shown = file if len(file) < 200 else schema.show(Path(file).name)
+        raise ConfeeError(f"conf: {shown}: cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise ConfeeError(f"{_longest(overrides)}: too deep; must be nested less") from None
+    if not isinstance(values, dict):
+        raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
+    for one in _own_keys(name):
+        if one not in values:
+            raise ConfeeError(f"~{one}: must stay; set it to another value instead")
+    return values  # type: ignore[return-value]
+
+
+def key(override: str) -> str:
+    """The key of one override. Raises ConfeeError if it has none, or is of Hydra's own settings."""
+    found = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
+    if not found:
+        shown = schema.show(override)
+        raise ConfeeError(f"{shown}: not an override; must be key=value")
+    named = found[1] or found[2]
+    if re.match(r"hydra\b", named):
+        raise ConfeeError(f"{schema.show(override)}: no such key")
+    return named
+
+
+def _own_keys(name: str) -> list[str]:
+    said = yaml.safe_load((conf.folder() / f"{name}.yaml").read_text())
+    return [one for one in said if one != "defaults"]
+
+
+def _search() -> list[str]:
+    """Where else Hydra is to look, as an override of its own."""
+    conf.check_own()  # a name that is taken would be passed over
+    return [f"hydra.searchpath=['file://{place}']"] if (place := conf.own()) else []
+
+
+def _check_interpolations(value: Any, where: str = "") -> None:
+    """Conf may name other keys, as in ${centre.T}. Raises ConfeeError if it calls a resolver: what
+    an experiment is does not depend on the environment."""
+    if isinstance(value, str) and re.search(r"\$\{.*:", value, re.DOTALL):
+        raise ConfeeError(
+            f"{where}={schema.show(value)}: must not call a resolver; ${{...}} may name another key"
+        )
+    if isinstance(value, dict | list):
+        for one, below in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_interpolations(below, f"{where}.{one}" if where else str(one))
+
+
+# --------------------------------------------------------------------------- what was refused
+
+
+def _one_line(error: Exception, overrides: Sequence[str]) -> str:
+    """Hydra's many lines, in one that names the key, the value and what is known."""
+    text = str(error)
+    for pattern, said in REFUSED.items():
+        if found := re.match(pattern, text, re.DOTALL):
+            return (
+                said.format(*map(schema.show, found.groups()))
+                if isinstance(said, str)
+                else said(found, overrides)
+            )
+    where = getattr(error, "full_key", None) or ""
+    if "nterpolation" in text:
+        return _interpolation(text, where, overrides)
+    if override := getattr(error, "override", None):  # OverrideParseException
+        return _syntax(text, override)
+    cause = str(error.__cause__) if error.__cause__ else ""
+    return ": ".join(filter(None, dict.fromkeys([where, _first(text), _first(cause)])))
+
+
+def _unknown_file(found: re.Match[str], _: Sequence[str]) -> str:
+    group, name = found.groups()
+    if name in conf.CODED.get(group, ()):
+        return f"conf/{group}/{name}.yaml: missing; must hold `name: {name}`"
+    return f"{group}={schema.show(name)}: unknown; known: {', '.join(conf.files(group))}"
+
+
+def _no_choice(found: re.Match[str], _: Sequence[str]) -> str:
+    return f"{found[1]}: missing; known: {', '.join(conf.files(found[1]))}"
+
+
+def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:
+    given = next((o for o in overrides if o.lstrip("+").startswith(found[1])), found[1])
+    return f"{schema.show(given)}: no such key"
+
+
+def _groups(_: re.Match[str], overrides: Sequence[str]) -> str:
+    return _no_file(overrides)
+
+
+def _digits(_: re.Match[str], overrides: Sequence[str]) -> str:
+    return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
+
+
+def _no_file(overrides: Sequence[str]) -> str:
+    groups = [o for o in overrides if re.match(rf"[+~]*({'|'.join(conf.GROUPS)})\b", o)]
+    return f"{', '.join(map(schema.show, groups))}: must name a file of conf"
+
+
+REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
+    r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'": _unknown_file,
+    r".*?You must specify '([\w/@.]+)'": _no_choice,
+    r".*?Could not override '([^']+)'": _no_key,
+    r".*?Could not delete from config\. '(.*)' does not exist": "~{}: no such key",
+    r"Sweep parameters '(.*)' requires": "{}: a sweep; must be one value",
+    r"Ambiguous value for argument '(.*?)'\s*(?:\n|$)": (
+        "{}: Ambiguous value; must be one, or a list as in key=[1,2]"
+    ),
+    r"Multiple values for (\S+)\. To override": (
+        "{}: is there already; must be given without + to replace it"
+    ),
+    r"Config group override must be": _groups,
+    r".*?(?:Expected header format: .*got|Too many components in) '(.*)'": (
+        "conf: # {}: not a header; must be # @package <where its keys belong>"
+    ),
+    r"Unsupported type in defaults": "conf: defaults: an entry is none; must name files of conf",
+    r"Incompatible key type": "conf: a key is no word; must be words",
+    r".*?integer string conversion": _digits,
+    r"Error merging override (.*)": (
+        "{}: does not fit; must be of the kind that is there, its keys words"
+    ),
+    r"In '([^']*)': \w+ raised while composing config:": (
+        "conf/{}.yaml: does not fit; must be a mapping, its keys words"
+    ),
+}
+"""What Hydra and OmegaConf say -> what we say: a text with what was found in it, or a function."""
+
+
+def _interpolation(text: str, where: str, overrides: Sequence[str]) -> str:
+    blamed = where or _longest([o for o in overrides if "${" in o])
+    said = "Recursive interpolation detected" if "Recursion" in text else _first(text)
+    return f"{schema.show(blamed)}: {said}; ${{...}} must name another key"
+
+
+def _syntax(text: str, override: str) -> str:
+    reason = re.sub(r"^\w+Exception: .*", "", _first(text))
+    reason = reason if len(reason) < 200 else f"{reason[:100]}..."
+    return f"{schema.show(override)}: not in Hydra's syntax{reason and ': ' + reason}"
+
+
+def _not_yaml(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = f"{mark.name}: line {mark.line + 1}" if mark else "conf"
+    return f"{place}: not YAML: {getattr(error, 'problem', None) or error}"
+
+
+def _longest(overrides: Sequence[str]) -> str:
+    """What is to blame for a size: as a rule, where Python does not tell."""
+    return schema.show(max(["conf", *overrides], key=len))
+
+
+def _first(text: str) -> str:
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,94 @@
+"""The files of conf/: this checkout's, and those of a folder of one's own."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from confee import extra
+from confee.errors import ConfeeError
+from confee.policies import POLICIES
+from confee.world.adversaries import ADVERSARIES
+
+GROUPS = ("policy", "adversary", "experiment")
+"""Its folders; an override `<group>=<name>` chooses a file."""
+
+CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
+"""What has code; each also needs a file in its group."""
+
+LONGEST = 10**5
+"""Values in a file, its aliases written out."""
+
+
+def folder() -> Path:
+    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout.
+
+    Raises ConfeeError if it isn't there.
+    """
+    named = os.environ.get("CONFEE_CONF")
+    place = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
+    if not (place / "config.yaml").is_file():
+        raise ConfeeError(f"{place}: no configuration there; CONFEE_CONF must name conf/")
+    return place.absolute()
+
+
+def own() -> Path | None:
+    """conf/ of one's own folder, if there is one."""
+    base = extra.root()
+    return base / "conf" if base and (base / "conf").is_dir() else None
+
+
+def files(group: str) -> dict[str, Path]:
+    """Name -> file of a group (policy, adversary or experiment), one's own among them.
+
+    Raises ConfeeError if one's own has a name that is taken.
+    """
+    found = {file.stem: file for file in sorted((folder() / group).glob("*.yaml"))}
+    base = own()
+    for file in sorted((base / group).glob("*.yaml")) if base else ():
+        if file.stem in found:
+            raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
+        found[file.stem] = file
+    return dict(sorted(found.items()))
+
+
+def headline(experiment: str) -> str:
+    """The first comment of an experiment's file that says something; empty if there is none."""
+    file = files("experiment").get(experiment)
+    lines = file.read_text().splitlines() if file else []
+    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
+    return next(said, "")
+
+
+def check_own() -> None:
+    """Raises ConfeeError if a file of one's own has a name that is taken, sets what is Hydra's, or
+    is small and, by its aliases, stands for one that fills the memory."""
+    for group in GROUPS:
+        for file in files(group).values():
+            if (base := own()) and file.is_relative_to(base):
+                _check(file)
+
+
+def _check(file: Path) -> None:
+    counted: dict[int, float] = {}
+
+    def values(node: Any) -> float:
+        if id(node) not in counted:
+            counted[id(node)] = math.inf  # if it is within itself
+            below = node.value if isinstance(node, yaml.CollectionNode) else []
+            if isinstance(node, yaml.MappingNode):
+                below = itertools.chain(*below)
+            counted[id(node)] = 1 + sum(map(values, below))
+        return counted[id(node)]
+
+    found = yaml.compose(file.read_text(), yaml.SafeLoader)
+    if found and values(found) > LONGEST:
+        raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
+    if isinstance(found, yaml.MappingNode) and any(key.value == "hydra" for key, _ in found.value):
+        raise ConfeeError(f"{file}: hydra: no such key")
