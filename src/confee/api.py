@@ -104,7 +104,9 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
     schema.folder_name(experiment, "experiment")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
-    remake = f'make it with: snakemake --cores 2 --config overrides="experiment={experiment}"'
+    named = experiment.removesuffix(schema.CLAIMS_ALONE)
+    alone = " claims=[...]" if named != experiment else ""
+    remake = f'make it with: snakemake --cores 2 --config overrides="experiment={named}{alone}"'
     table, about = read_table(Path(results) / experiment / "regret.parquet", remake)
     frame = table.to_pandas()
     frame.attrs["confee"] = about

@@ -132,7 +132,8 @@ def unclear(case: Case, said: str) -> str:
 def named(case: Case, line: str) -> bool:
     """Whether a line names a key or a value that the case touched."""
     shown = {" ".join(word.split())[:40] or repr(word) for word in case.touched}
-    if case.kind == "words" and not all(map(str.strip, case.parts)):
+    blank = case.touched if case.kind == "load" else case.parts if case.kind == "words" else ()
+    if not all(map(str.strip, blank)):
         return True  # a blank has no name
     shown |= {word.encode("unicode_escape").decode() for word in shown}
     # What a blank cuts off, and an element of a list, are named where a key or a value stands.
