@@ -17,6 +17,7 @@ from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow import jobs, results, stages
 from confee.workflow.run import Run
+from faults.folder import Said
 
 TINY = {"overrides": "experiment=tiny"}
 
@@ -264,3 +265,22 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_damaged_and_nobody_waits_for_i
     assert pipe.read_text() == "whole"
     with pytest.raises(ConfeeError, match="cannot be written: there is a folder; delete it"):
         files.write_text(folder, "no")
+
+
+# ----------------------------------------------------------------------- what the matrix asks
+
+
+@pytest.mark.parametrize(("code", "text", "clear"), [
+    (1, "failed: regret: ended by SIGKILL, often a sign of too little memory", True),
+    (1, "failed: a: results/x: No space\nfailed: b: results/y: No space\nconfee: results/z: No space", True),
+    (1, "warning: slow\nconfee: T=x: must be a number", True),
+    (1, "failed: a: results/x: gone\nfailed: b: results/x: gone\nfailed: c: results/x: gone", False),
+    (1, "confee: results/x: gone\nconfee: results/y: gone", False),
+    (1, "confee: something went wrong", False),
+    (1, "measuring regret: 1 job", False),
+    (1, "Traceback (most recent call last)\nconfee: results/x: gone", False),
+    (0, "confee: results/x: gone", False),
+    (2, "confee: results/x: gone", False),
+])  # fmt: skip
+def test_a_clear_refusal_is_told_from_others(code, text, clear):
+    assert Said(code, text, 0.0).clear is clear

@@ -35,6 +35,8 @@ EXCEPTED = {
 
 ADVICE = re.compile(r"(\S+): [^:;]*; delete it and run snakemake again")
 COMPLAINT = re.compile(r"(failed|error|confee|warning): ")
+NAMES = re.compile(r"^failed: [\w./-]+: \S|\S[/=]\S|process \d|'\.snakemake'")
+"""A complaint that names a job, a file, a key or a process."""
 
 
 class Said(NamedTuple):
@@ -55,7 +57,7 @@ class Said(NamedTuple):
         a job: one for each job that was at work (two at most), one of Snakemake's, one of ours."""
         lines = [line for line in self.complaints if not line.startswith("warning: ")]
         told = "Traceback" not in self.text and 'File "' not in self.text
-        told &= all(re.search(r"\S[/=]\S|process \d|'\.snakemake'", line) for line in lines)
+        told &= all(NAMES.search(line) for line in lines)
         kinds = Counter(line.partition(":")[0] for line in lines)
         told &= bool(kinds) and all(n <= (2 if k == "failed" else 1) for k, n in kinds.items())
         return self.code == 1 and told
