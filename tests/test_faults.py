@@ -272,9 +272,9 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_damaged_and_nobody_waits_for_i
 
 @pytest.mark.parametrize(("code", "text", "clear"), [
     (1, "failed: regret: ended by SIGKILL, often a sign of too little memory", True),
-    (1, "failed: a: results/x: No space\nfailed: b: results/y: No space\nconfee: results/z: No space", True),
+    (1, "failed: a: x/y: full\nfailed: b: x/y: full\nconfee: x/z: full", True),
     (1, "warning: slow\nconfee: T=x: must be a number", True),
-    (1, "failed: a: results/x: gone\nfailed: b: results/x: gone\nfailed: c: results/x: gone", False),
+    (1, "failed: a: x/y: full\nfailed: b: x/y: full\nfailed: c: x/y: full", False),
     (1, "confee: results/x: gone\nconfee: results/y: gone", False),
     (1, "confee: something went wrong", False),
     (1, "measuring regret: 1 job", False),
