@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import composing, conf, config, jit, schema
+from confee import commands, composing, conf, config, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -104,9 +104,7 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
     schema.folder_name(experiment, "experiment")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
-    named = experiment.removesuffix(schema.CLAIMS_ALONE)
-    alone = " claims=[...]" if named != experiment else ""
-    remake = f'make it with: snakemake --cores 2 --config overrides="experiment={named}{alone}"'
+    remake = f"make it with: {commands.snakemake(commands.of_folder(experiment), cores=2)}"
     table, about = read_table(Path(results) / experiment / "regret.parquet", remake)
     frame = table.to_pandas()
     frame.attrs["confee"] = about

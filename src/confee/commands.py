@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import yaml
 
+from confee.schema import CLAIMS_ALONE
+
 
 def snakemake(overrides: str, target: str = "", cores: int = 0) -> str:
     """What makes a target of an experiment again, or all of it. Snakemake wants cores to run; the
@@ -16,6 +18,12 @@ def snakemake(overrides: str, target: str = "", cores: int = 0) -> str:
     if overrides:
         words.append(f"--config overrides={_shell(_yaml(_joined(shlex.split(overrides))))}")
     return " ".join(filter(None, words))
+
+
+def of_folder(experiment: str) -> str:
+    """Overrides that make results/<experiment>; which claims it was for, it knows itself."""
+    named = experiment.removesuffix(CLAIMS_ALONE)
+    return f"experiment={named}" + (" claims=[...]" if named != experiment else "")
 
 
 def of_claims(overrides: str, ids: Sequence[str]) -> str:

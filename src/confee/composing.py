@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
                 f"{schema.show(one)}: given {keys.count(one)} times; must be given once"
             )
     for one, override in zip(keys, overrides, strict=True):
-        # Hydra would call a resolver as it looks for a file of that name.
         _check_interpolations(override.partition("=")[2], one)
+        if _of_group(one) and not re.fullmatch(r"[^\[{,]*", override.partition("=")[2]):
+            raise ConfeeError(_no_file([override]))
     import hydra
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
@@ -36,7 +38,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
 
     GlobalHydra.instance().clear()
     try:
-        with hydra.initialize_config_dir(str(conf.folder()), version_base="1.3"):
+        with hydra.initialize_config_dir(str(conf.folder()), version_base="1.3"), no_resolvers():
             try:
                 config = hydra.compose(name, overrides=[*overrides, *_search()])
             except TypeError:  # Hydra's own
@@ -73,6 +75,21 @@ def key(override: str) -> str:
     return named
 
 
+@contextmanager
+def no_resolvers() -> Iterator[None]:
+    """What is composed meanwhile calls nothing, not even in a file's list of others: ${oc.env:...}
+    is an error."""
+    from omegaconf.basecontainer import BaseContainer
+
+    resolvers = BaseContainer._resolvers
+    kept = dict(resolvers)
+    resolvers.clear()
+    try:
+        yield
+    finally:
+        resolvers.update(kept)
+
+
 def _own_keys(name: str) -> list[str]:
     said = yaml.safe_load((conf.folder() / f"{name}.yaml").read_text())
     return [one for one in said if one != "defaults"]
@@ -81,7 +98,8 @@ def _own_keys(name: str) -> list[str]:
 def _search() -> list[str]:
     """Where else Hydra is to look, as an override of its own."""
     conf.check_own()  # a name that is taken would be passed over
-    return [f"hydra.searchpath=['file://{place}']"] if (place := conf.own()) else []
+    place = re.sub(r"(['\\])", r"\\\1", str(conf.own() or ""))
+    return [f"hydra.searchpath=['file://{place}']"] if place else []
 
 
 def _check_interpolations(value: Any, where: str = "") -> None:
@@ -130,7 +148,7 @@ def _no_choice(found: re.Match[str], _: Sequence[str]) -> str:
 
 
 def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:
-    given = next((o for o in overrides if o.lstrip("+").startswith(found[1])), found[1])
+    given = next((o for o in overrides if key(o) == found[1]), found[1])
     return f"{schema.show(given)}: no such key"
 
 
@@ -143,8 +161,12 @@ def _digits(_: re.Match[str], overrides: Sequence[str]) -> str:
 
 
 def _no_file(overrides: Sequence[str]) -> str:
-    groups = [o for o in overrides if re.match(rf"[+~]*({'|'.join(conf.GROUPS)})\b", o)]
+    groups = [o for o in overrides if _of_group(key(o))]
     return f"{', '.join(map(schema.show, groups))}: must name a file of conf"
+
+
+def _of_group(key: str) -> bool:
+    return key.partition("@")[0] in conf.GROUPS
 
 
 REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
@@ -164,6 +186,9 @@ REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
         "conf: # {}: not a header; must be # @package <where its keys belong>"
     ),
     r"Unsupported type in defaults": "conf: defaults: an entry is none; must name files of conf",
+    r".*?Unsupported interpolation type (.*)": (
+        "conf: ${{{}:...}}: must not call a resolver; ${{...}} may name another key"
+    ),
     r"Incompatible key type": "conf: a key is no word; must be words",
     r".*?integer string conversion": _digits,
     r"Error merging override (.*)": (

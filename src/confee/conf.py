@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,13 @@ def folder() -> Path:
 
 
 def own() -> Path | None:
-    """conf/ of one's own folder, if there is one."""
+    """conf/ of one's own folder, if there is one. Raises ConfeeError if it is a file."""
     base = extra.root()
-    return base / "conf" if base and (base / "conf").is_dir() else None
+    if not base or not (base / "conf").exists():
+        return None
+    if not (base / "conf").is_dir():
+        raise ConfeeError(f"{base / 'conf'}: must be a folder")
+    return base / "conf"
 
 
 def files(group: str) -> dict[str, Path]:
@@ -67,8 +72,8 @@ def headline(experiment: str) -> str:
 
 
 def check_own() -> None:
-    """Raises ConfeeError if a file of one's own has a name that is taken, sets what is Hydra's, or
-    is small and, by its aliases, stands for one that fills the memory."""
+    """Raises ConfeeError if a file of one's own has a name that is taken, is no mapping, sets what
+    is Hydra's, or is small and, by its aliases, stands for one that fills the memory."""
     for group in GROUPS:
         for file in files(group).values():
             if (base := own()) and file.is_relative_to(base):
@@ -87,8 +92,27 @@ def _check(file: Path) -> None:
             counted[id(node)] = 1 + sum(map(values, below))
         return counted[id(node)]
 
-    found = yaml.compose(file.read_text(), yaml.SafeLoader)
-    if found and values(found) > LONGEST:
+    try:
+        found = yaml.compose(file.read_text(), yaml.SafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+        place = f"line {mark.line + 1}: " if mark else ""
+        raise ConfeeError(f"{file}: {place}not YAML: {reason}") from None
+    if not found:
+        return
+    if not isinstance(found, yaml.MappingNode):
+        raise ConfeeError(f"{file}: must be a mapping")
+    if values(found) > LONGEST:
         raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
-    if isinstance(found, yaml.MappingNode) and any(key.value == "hydra" for key, _ in found.value):
-        raise ConfeeError(f"{file}: hydra: no such key")
+    for key, value in found.value:
+        said = [key.value]
+        if key.value == "defaults" and isinstance(value, yaml.SequenceNode):
+            said += [
+                one.value
+                for entry in value.value
+                if isinstance(entry, yaml.MappingNode)
+                for one, _ in entry.value
+            ]
+        if any(re.match(r"(override\s+)?/?hydra\b", str(one)) for one in said):
+            raise ConfeeError(f"{file}: hydra: no such key")

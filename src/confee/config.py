@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -122,7 +123,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
     values = composing.compose("config", overrides)
     named = {composing.key(override) for override in overrides}
-    if alone := "claims" in named and bool(values.get("claims")):
+    alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in named)
+    if alone:
         values["figures"] = values["figures"] if "figures" in named else []
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
@@ -246,11 +248,8 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
                     f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
                 )
             points = points if isinstance(points, list) else [points]
-            words = (LARGEST,) if name == "V" else ()
-            checked[name] = [
-                p if p in words else schema.check(fields[name], p, f"{where}.{name}")
-                for p in points
-            ]
+            word = LARGEST if name == "V" else ""
+            checked[name] = [schema.check(fields[name], p, f"{where}.{name}", word) for p in points]
         phases = checked.pop("phases", [values["phases"]])
         if len(phases) != 1:
             raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")
@@ -260,6 +259,8 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
         if not checked.get("V") and not checked.get("nu"):
             raise ConfeeError(f"{where}.V: missing; must be a list of numbers, or give nu")
         made[label] = Map(policies, **checked, phases=phases[0], family=met)
+        if next(made[label].places(label), None) is None:
+            raise ConfeeError(f"{where}: has no place; B = T^beta must be at least K somewhere")
     return made
 
 

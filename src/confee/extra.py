@@ -31,9 +31,12 @@ FOLDERS = {"confee.policies": "policies", "confee.world.adversaries": "adversari
 
 
 def root() -> Path | None:
-    """One's own folder, if there is one."""
+    """One's own folder, if there is one. Raises ConfeeError if it is that of no user."""
     named = os.environ.get("CONFEE_EXTRA")
-    return Path(named).expanduser().absolute() if named else None
+    try:
+        return Path(named).expanduser().absolute() if named else None
+    except RuntimeError:
+        raise ConfeeError(f"CONFEE_EXTRA={named}: must be a folder") from None
 
 
 def folders(package: str) -> list[str]:
@@ -130,8 +133,9 @@ def _module(name: str, own: bool) -> ModuleType:
     except SyntaxError as error:
         if not own:
             raise
-        raise ConfeeError(f"{error.filename}: line {error.lineno}: {error.msg}") from None
-    except Exception as error:
+        where = f"{error.filename}: line {error.lineno}" if error.filename else name
+        raise ConfeeError(f"{where}: {error.msg}") from None
+    except (Exception, SystemExit) as error:
         if said := place(error):
             raise ConfeeError(said) from None
         raise
@@ -140,4 +144,4 @@ def _module(name: str, own: bool) -> ModuleType:
 def _modules(where: list[str]) -> dict[str, Path]:
     """Name -> file of the modules in these folders."""
     files = (file for folder in where for file in sorted(Path(folder).glob("*.py")))
-    return {file.stem: file for file in files if file.stem != "__init__"}
+    return {file.stem: file for file in files if file.stem != "__init__" and file.is_file()}

@@ -107,13 +107,17 @@ def text(default=dataclasses.MISSING, pattern: str = "any text") -> Any:
     return _field(Kind(pattern, read), default)
 
 
-def check(field: dataclasses.Field, value: Any, where: str) -> Any:
-    """The canonical value of one field; raises ConfeeError naming key, value and range."""
+def check(field: dataclasses.Field, value: Any, where: str, word: str = "") -> Any:
+    """The canonical value of one field, or a word that may stand for one; raises ConfeeError naming
+    key, value and range."""
     kind: Kind = field.metadata["kind"]
+    if word and value == word:
+        return word
     try:
         return kind.read(value)
     except (ValueError, TypeError):
-        raise ConfeeError(f"{where}={show(value)}: must be {kind.allowed}") from None
+        allowed = f"{kind.allowed}, or {word}" if word else kind.allowed
+        raise ConfeeError(f"{where}={show(value)}: must be {allowed}") from None
 
 
 def show(value: Any) -> str:

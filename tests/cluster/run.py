@@ -74,11 +74,13 @@ class Project:
         return process.returncode, said
 
     def made(self) -> dict[str, str]:
-        """File -> hash of its bytes: results and figures, but for what tells times."""
+        """File -> hash of its bytes: results and figures, but for what tells times; the report has
+        to be there."""
         files = [f for top in ("results", "figures") for f in (self.folder / top).rglob("*")]
         names = {f.relative_to(self.folder).as_posix(): f for f in files if f.is_file()}
-        return {name: hashlib.sha256(f.read_bytes()).hexdigest() for name, f in names.items()
+        made = {name: hashlib.sha256(f.read_bytes()).hexdigest() for name, f in names.items()
                 if not re.fullmatch(TIMES, name)}  # fmt: skip
+        return made | {name: "" for name in names if name.endswith("/report.html")}
 
     def cells(self) -> dict[str, int]:
         """Cell -> when it was written."""
@@ -184,6 +186,8 @@ def killed(table: Table, project: Project, whole: dict[str, str]) -> None:
     left = queue("RUNNING,PENDING")
     table.row("Snakemake killed, -9", bool(left), f"{len(left)} jobs stay in Slurm's queue")
     again(table, project, whole)
+    await_(lambda: not queue("RUNNING,PENDING,COMPLETING"))
+    compare(table, whole, project.made())  # jobs that it left behind have ended since
 
 
 def again(table: Table, project: Project, whole: dict[str, str]) -> None:

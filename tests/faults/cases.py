@@ -105,7 +105,7 @@ def ended(
         if (mend or delete_named(folder))(said) is False:
             return Try(BAD, f"{before}: no advice to follow: {lines[-1]}")
         said = folder.run()
-    if said.code:
+    if said.code or said.crashed:
         return Try(BAD, f"{before}: exit code {said.code}: {said.text}")
     if wrong := differences(folder, s.reference, beside=beside):
         return Try(BAD, f"{before}: {'; '.join(wrong)}")

@@ -35,6 +35,7 @@ EXCEPTED = {
 
 ADVICE = re.compile(r"(\S+): [^:;]*; delete it and run snakemake again")
 COMPLAINT = re.compile(r"(failed|error|confee|warning): ")
+CRASH = re.compile(r"Traceback|File \"|\b[A-Z]\w*(Error|Exception)\b|\[Errno|SIGSEGV|Segmentation")
 NAMES = re.compile(r"^failed: [\w./-]+: \S|\S[/=]\S|process \d|'\.snakemake'")
 """A complaint that names a job, a file, a key or a process."""
 
@@ -52,12 +53,16 @@ class Said(NamedTuple):
         return list(dict.fromkeys(x for x in self.text.splitlines() if COMPLAINT.match(x)))
 
     @property
+    def crashed(self) -> bool:
+        """Whether it shows an exception of Python's, or a job that died of one."""
+        return CRASH.search(self.text) is not None
+
+    @property
     def clear(self) -> bool:
-        """Whether it failed as is promised: exit code 1, no traceback, lines that name a file or
+        """Whether it failed as is promised: exit code 1, no crash, lines that name a file or
         a job: one for each job that was at work (two at most), one of Snakemake's, one of ours."""
         lines = [line for line in self.complaints if not line.startswith("warning: ")]
-        told = "Traceback" not in self.text and 'File "' not in self.text
-        told &= all(NAMES.search(line) for line in lines)
+        told = not self.crashed and all(NAMES.search(line) for line in lines)
         kinds = Counter(line.partition(":")[0] for line in lines)
         told &= bool(kinds) and all(n <= (2 if k == "failed" else 1) for k, n in kinds.items())
         return self.code == 1 and told

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ def main() -> int:
         "--place", type=Path, help="work here, keep it, and use its undisturbed run"
     )
     chosen = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     if chosen.list:
         for name, fault in cases.FAULTS.items():
             print(f"{name:20} {title(fault)}")

@@ -70,12 +70,14 @@ def settling(slopes: pd.DataFrame, axis: str = "T") -> pd.DataFrame:
 
 def _chain(mine: pd.DataFrame) -> pd.DataFrame:
     """The last unbroken chain of decades with an exponent, each beginning where one ends, back from
-    the longest horizon."""
+    the longest horizon; none if the last has no exponent."""
+    end = mine["stop"].max()
     mine = mine.dropna(subset="exponent").sort_values("start")
     kept: list[int] = []
     for at in reversed(range(len(mine))):
-        if not kept or math.isclose(mine["stop"].iloc[at], mine["start"].iloc[kept[0]]):
+        if math.isclose(mine["stop"].iloc[at], end):
             kept.insert(0, at)
+            end = mine["start"].iloc[at]
     return mine.iloc[kept]
 
 

@@ -203,8 +203,7 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
         critical = theory.critical_gap(K, B, V)
         gaps = []
         for value in _listed(strengths):
-            if value != CEILING:
-                value = schema.check(_STRENGTH, value, f"{where}.strength")
+            value = schema.check(_STRENGTH, value, f"{where}.strength", CEILING)
             gap = spec.ceiling if value == CEILING else value * critical
             if 0 < gap <= spec.ceiling:
                 gaps.append(gap)

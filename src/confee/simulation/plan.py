@@ -233,7 +233,12 @@ class Map:
         """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
         settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
         for K, point, beta, phase in settings:
-            T = round(point * octave(phase, self.phases) ** (1 / beta))
+            try:
+                T = round(point * octave(phase, self.phases) ** (1 / beta))
+            except OverflowError:
+                raise ConfeeError(
+                    f"maps.{label}.beta={beta:g}: makes T too large; must be larger, or phases 1"
+                ) from None
             B = min(T, math.ceil(T**beta - 1e-9))
             variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
             for V in [*variations, *(B**nu for nu in self.nu)]:
