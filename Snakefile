@@ -57,7 +57,6 @@ include: "workflow/rules/report.smk"
 # On a cluster these stay here: they take seconds, and each would wait in the queue for the one before.
 localrules:
     all,
-    clean,
     regret,
     slopes,
     claims,
@@ -75,11 +74,6 @@ rule all:
         expand(f"{figures}/{{name}}.pdf", name=told.pictures),
         expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "md", "tex"]),
         [f"{figures}/all.tex"] if told.pictures or told.tables else [],
-
-
-rule clean:
-    shell:
-        f"{confee} clean --in-run"
 
 
 onsuccess:

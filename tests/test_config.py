@@ -82,6 +82,15 @@ BAD = [
     ("figures=[pie]", "figures=pie: unknown; known: scoreboard"),
     ("jobs.cells=0", "jobs.cells=0: must be"),
     ("experiment=tiny experiment=tiny", "experiment: given 3 times"),
+    ("seeds.choose=3 seed=4", "seed=4: no such key"),
+    ("policies.hyque.scale=1 policies.hyqu=1", "policies.hyqu=1: no such key"),
+    ("+policy@policies.x=hyque,ucb1", "+policy@policies.x=hyque,ucb1: must name a file of conf"),
+    ("+policy@policies.x={name:hyque}", "+policy@policies.x={name:hyque}: must name a file"),
+    ("+maps.a={K:2,T:1e3,beta:1e-9,nu:0} phases=4", "maps.a.beta=1e-09: makes T too large"),
+    ("+maps.a={K:3000,T:1e3,beta:.5,nu:0}", "maps.a: has no place; B = T^beta must be at least K"),
+    ("+maps.a={K:2,T:1e3,beta:.5,V:big}", "maps.a.V=big: must be a number in [0, inf), or largest"),
+    ("family.switching.strength=ceil", "strength=ceil: must be a number in (0, inf), or ceiling"),
+    ("+family.hard.strength=[1]", "family.hard.strength=[1]: must not be given: hard has none"),
     (
         "seeds.choose=${x}",
         "seeds.choose: Interpolation key 'x' not found; ${...} must name another",
@@ -127,6 +136,19 @@ def test_bad_input_is_refused_in_one_line(bad, said):
 def test_what_snakemake_hands_over_is_checked(bad, said):
     with pytest.raises(ConfeeError, match=f"^{re.escape(said)}"):
         Run(bad)
+
+
+@pytest.mark.parametrize(
+    "given", ["claims=[lower-bound/measured]", "claims.0=lower-bound/measured"]
+)
+def test_claims_that_are_named_have_a_folder_of_their_own(given):
+    assert config.experiment(["experiment=tiny", given]).name == "tiny.claims"
+
+
+def test_one_name_is_asked_of_a_group():
+    for value in ("[ucb1,hyque]", "ucb1,hyque", "{name:hyque}"):
+        with pytest.raises(ConfeeError, match=f"^policy={re.escape(value)}: must name a file"):
+            composing.compose("cell", [f"policy={value}"])
 
 
 def test_a_list_of_overrides_is_as_good_as_a_string():

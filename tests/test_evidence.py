@@ -378,6 +378,10 @@ def test_one_decade_settles_nothing_and_a_gap_ends_the_chain():
     worst["saturated"] = (worst["T"] > 0.7e7) & (worst["T"] < 1.5e7)
     (found,) = settling(slopes(worst, points)).itertuples()
     assert (found.start, found.stop, found.decades) == (1e8, 1e10, 2)
+    fitted = decades([-0.25] * 4)
+    assert len(settling(fitted)) == 1
+    fitted.loc[fitted["stop"] == fitted["stop"].max(), "exponent"] = np.nan
+    assert settling(fitted).empty  # the rule speaks of the longest horizon
 
 
 def test_a_true_constant_is_seldom_said_to_move_and_a_drift_seldom_to_settle():

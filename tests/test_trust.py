@@ -181,6 +181,11 @@ HOSTILE = {
     "filename: canary}}, root: {handlers: [f]}}}\n",
     "a search path": "hydra: {searchpath: ['file:///', 'pkg://canary']}\n",
     "a callback": "hydra: {callbacks: {x: {_target_: os.system, _args_: ['touch canary']}}}\n",
+    "a resolver in a list of files": "defaults: [/experiment/tiny, "
+    "{/policy@policies.x: '${oc.env:USER_POLICY,ucb1}'}]\n",
+    "home in a list of files": "defaults: [/experiment/tiny, {/policy@policies.x: "
+    "'${oc.env:HOME}'}]\n",
+    "a launcher that exists": "defaults: [/experiment/tiny, {override /hydra/launcher: basic}]\n",
     "a launcher": "defaults: [{override /hydra/launcher: canary}]\n",
     "a folder above": "name: ../../canary\n",
     "a shell's words": "name: '$(touch canary)'\n",
@@ -242,6 +247,41 @@ def test_a_hostile_policy_or_adversary_runs_nothing(own, canary, capsys, group, 
         cli.main(["simulate", *given])
     assert os.environ["HOME"] not in str(stop.value.code)
     assert os.listdir(canary.parent) == ["own"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"3\n", "must be a mapping"),
+        (b"a: [1\n\tb", "line 2: not YAML: found character"),
+        (b"a: 1\n---\nb: 2\n", "line 2: not YAML: but found another document"),
+        (b"a: \xe9\n", "not YAML: invalid continuation byte"),
+    ],
+)
+def test_a_file_of_ones_own_that_is_none_is_named(own, canary, text, said):
+    own("")
+    file = canary.parent / "own/conf/experiment/hostile.yaml"
+    file.write_bytes(text)
+    with pytest.raises(ConfeeError, match=f"^{re.escape(f'{file}: {said}')}"):
+        config.experiment("experiment=tiny")
+
+
+def test_a_folder_of_ones_own_may_have_any_name_and_must_be_one(canary, monkeypatch):
+    quoted = canary.parent / r"o'w\n"
+    (quoted / "conf/experiment").mkdir(parents=True)
+    monkeypatch.setenv("CONFEE_EXTRA", str(quoted))
+    (quoted / "conf/experiment/mine.yaml").write_text(
+        "# @package _global_\ndefaults: [/experiment/tiny]\nname: mine\n"
+    )
+    assert config.experiment("experiment=mine").name == "mine"
+    (canary.parent / "conf").write_text("")
+    for folder, named in (
+        (canary.parent, canary.parent / "conf"),
+        ("~no-such-user/x", "~no-such-user/x"),
+    ):
+        monkeypatch.setenv("CONFEE_EXTRA", str(folder))
+        with pytest.raises(ConfeeError, match=f"{re.escape(str(named))}: must be a folder"):
+            config.experiment("experiment=tiny")
 
 
 def test_interpolations_of_other_keys_are_fine(own):

@@ -81,8 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="VERDICTS",
         help="exit with 2 if a verdict is among these, as in fails,undecided",
     )
-    clean = command("clean", _clean, "remove results that no experiment needs any more")
-    clean.add_argument("--in-run", action="store_true", help=argparse.SUPPRESS)
+    command("clean", _clean, "remove results that no experiment needs any more")
 
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
@@ -251,11 +250,11 @@ def _claims(chosen: Any) -> None:
         sys.exit(2)
 
 
-def _clean(chosen: Any) -> None:
+def _clean(_: Any) -> None:
     from confee import runlock
     from confee.workflow import results
 
-    if not chosen.in_run and runlock.alive():
+    if runlock.alive():
         raise ConfeeError("a run is alive in this folder; wait for it or stop it")
     gone = results.clean()
     print(f"removed {len(gone)} files that no experiment needs")

@@ -98,7 +98,8 @@ def _own_keys(name: str) -> list[str]:
 def _search() -> list[str]:
     """Where else Hydra is to look, as an override of its own."""
     conf.check_own()  # a name that is taken would be passed over
-    place = re.sub(r"(['\\])", r"\\\1", str(conf.own() or ""))
+    # Between single quotes Hydra takes a backslash as it is, but before a quote.
+    place = re.sub(r"(\\*)'", r"\1\1\\'", str(conf.own() or ""))
     return [f"hydra.searchpath=['file://{place}']"] if place else []
 
 
@@ -186,8 +187,8 @@ REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
         "conf: # {}: not a header; must be # @package <where its keys belong>"
     ),
     r"Unsupported type in defaults": "conf: defaults: an entry is none; must name files of conf",
-    r".*?Unsupported interpolation type (.*)": (
-        "conf: ${{{}:...}}: must not call a resolver; ${{...}} may name another key"
+    r".*?Error resolving interpolation '(.*?)', possible": (
+        "conf: {}: no such key there; must name another key, and call no resolver"
     ),
     r"Incompatible key type": "conf: a key is no word; must be words",
     r".*?integer string conversion": _digits,

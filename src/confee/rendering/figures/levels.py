@@ -71,11 +71,11 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...] = MAP
 
 
 def _title(label: str, mine: pd.DataFrame) -> str:
-    """The name, and the factors by which the flattest and the steepest line grow."""
-    factors = [numbers.factor(row.factor) for row in _ends(mine)]
+    """The name, and the factors by which the flattest and the steepest line grow in a decade."""
+    factors = [numbers.factor(10**row.slope) for row in _ends(mine)]
     if not factors:
         return looks.display(label)
-    return f"{looks.display(label)}: grows by {' to '.join(dict.fromkeys(factors))}"
+    return f"{looks.display(label)}: {' to '.join(dict.fromkeys(factors))} a decade"
 
 
 def _ends(mine: pd.DataFrame) -> list:
