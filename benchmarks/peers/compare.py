@@ -249,7 +249,7 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         regrets=regrets,
         reasons=reasons,
         broken="\n".join(broken) or "nothing.",
-        T=T, WINDOW=WINDOW, MOST=MOST, OURS=OURS, APART=APART,
+        T=T, LONG=LONG, WINDOW=WINDOW, MOST=MOST, OURS=OURS, APART=APART,
     )  # fmt: skip
 
 
@@ -266,7 +266,10 @@ T = {T:,}. A dash: it has no such policy.
 
 pymab runs whole experiments, in Rust if the problem is stationary; its own changes are drawn at
 random, so the ones given here go through Python. The others are asked for an arm and told the
-reward in a loop of Python, which is how they are used.
+reward in a loop of Python, which is how they are used. confee is timed by its compiled kernels,
+runs of {LONG:,} rounds: a call of `simulate` costs some 0.2 CPU s beside (Hydra, checks, a table),
+which many seeds or rounds share, and with one seed of 10,000 rounds is slower than pymab or river.
+Where a machine's clock changes, so do figures, by a third or more: read ratios for their size.
 
 ## Rounds a CPU second, and how many times as fast confee is
 
