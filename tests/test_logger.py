@@ -13,7 +13,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import fresh
-from snakemake_logger_plugin_confee import LogHandler
+from snakemake_logger_plugin_confee import LogHandler, Stage
 
 TOY = """
 rule all:
@@ -231,3 +231,17 @@ def test_an_error_of_the_snakefile_is_one_line(toy, snakefile, shown):
     assert code == 1
     assert len(lines) == 1
     assert lines[0].startswith(shown)
+
+
+def test_a_stage_counts_the_time_in_which_a_job_of_it_is_at_work():
+    stage = Stage("drawing figures", 3)
+    stage.begin(0.0)
+    stage.begin(2.0)
+    stage.end(5.0)
+    assert stage.spent(6.0) == 6.0
+    stage.end(7.0)
+    assert stage.spent(90.0) == 7.0  # others' jobs since
+    stage.begin(100.0)
+    assert stage.spent(101.0) == 8.0
+    stage.end(103.0)
+    assert stage.spent(200.0) == 10.0

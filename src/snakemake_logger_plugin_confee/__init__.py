@@ -114,10 +114,27 @@ def last_line(path: str) -> str:
 
 @dataclass
 class Stage:
+    """Jobs of a rule. `at_work` of them since `since`; before, some were for `busy` seconds."""
+
     label: str
     total: int
-    started: float
     done: int = 0
+    at_work: int = 0
+    since: float = 0.0
+    busy: float = 0.0
+
+    def begin(self, now: float) -> None:
+        if not self.at_work:
+            self.since = now
+        self.at_work += 1
+
+    def end(self, now: float) -> None:
+        self.busy, self.since = self.spent(now), now
+        self.at_work -= 1
+
+    def spent(self, now: float) -> float:
+        """Seconds in which a job of it was at work."""
+        return self.busy + (now - self.since if self.at_work else 0.0)
 
 
 class LogHandler(LogHandlerBase):
@@ -199,20 +216,22 @@ class LogHandler(LogHandlerBase):
         if rule not in self.stages:
             label = LABELS.get(rule, rule)
             total = self.totals.get(rule, 1)
-            self.stages[rule] = Stage(label, total, self.now)
+            self.stages[rule] = Stage(label, total)
             if not self.in_place and not self.quiet:
                 self._say(f"{label}: {total} job{'s' * (total != 1)}")
+        self.stages[rule].begin(self.now)
         self._draw()
 
     def _job_finished(self, jobid: int) -> None:
         stage = self.stages.get(self.jobs[jobid][0])
         if stage is None:
             return
+        stage.end(self.now)
         stage.done += 1
         # A checkpoint may add jobs to a stage after its total was told.
         stage.total = max(stage.total, stage.done)
         if stage.done == stage.total and not self.quiet:
-            spent = clock(self.now - stage.started)
+            spent = clock(stage.spent(self.now))
             if self.in_place:
                 self._say(self._line(stage, f"done in {spent}"))
             else:
@@ -222,6 +241,8 @@ class LogHandler(LogHandlerBase):
     def _job_error(self, record: LogRecord) -> None:
         info = record.__dict__
         rule, command = info["rule_name"], info["shellcmd"]
+        if rule in self.stages:
+            self.stages[rule].end(self.now)
         name = self.jobs.get(info["jobid"], (rule, rule))[1]
         marks = [command.strip()] if command else []
         marks.append(f" in rule {rule} ")
@@ -358,7 +379,7 @@ class LogHandler(LogHandlerBase):
                 continue
             left = ""
             if stage.done and not self.closed:
-                spent = self.now - stage.started
+                spent = stage.spent(self.now)
                 left = f"about {clock(spent / stage.done * (stage.total - stage.done))} left"
             # A line that wraps would spoil the count of lines to go up.
             block += self._line(stage, left)[: columns - 1] + "\n"
