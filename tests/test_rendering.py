@@ -415,7 +415,10 @@ def test_regimes_show_the_theorems_range_and_grey_what_is_saturated(data):
 
 def test_levels_have_a_line_for_each_variation_and_hollow_saturated_points(data):
     fig = figure("levels", data)
-    titles = ["HyQue: 1.26 a decade", "Rexp3B: 1.26 a decade"]
+    titles = [
+        "HyQue: \N{MULTIPLICATION SIGN} 1.26 a decade",
+        "Rexp3B: \N{MULTIPLICATION SIGN} 1.26 a decade",
+    ]
     assert [ax.get_title() for ax in fig.axes] == titles
     lines = [line for line in fig.axes[0].lines if line.get_linestyle() == "-"]
     assert len(lines) == 2

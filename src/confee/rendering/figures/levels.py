@@ -75,7 +75,8 @@ def _title(label: str, mine: pd.DataFrame) -> str:
     factors = [numbers.factor(10**row.slope) for row in _ends(mine)]
     if not factors:
         return looks.display(label)
-    return f"{looks.display(label)}: {' to '.join(dict.fromkeys(factors))} a decade"
+    by = " to ".join(dict.fromkeys(factors))
+    return f"{looks.display(label)}: \N{MULTIPLICATION SIGN} {by} a decade"
 
 
 def _ends(mine: pd.DataFrame) -> list:

@@ -29,7 +29,7 @@ READING = (
 ROW, HEAD = 0.152, 0.2
 """Inches a row, and a group's title."""
 
-NAME, CONTROL, UP_TO, PANEL, SAID = 0.74, 1.99, 2.2, (2.54, 3.32), 3.45
+NAME, CONTROL, UP_TO, PANEL, SAID = 0.74, 1.99, 2.2, (2.54, 3.27), 3.4
 """Inches from the left at which the columns begin."""
 
 LIMITS = (-0.25, 0.5)
@@ -179,7 +179,11 @@ def short(row) -> str:
     text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
     text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
     text = re.sub(r"(?<![\w^)])-(?=\d)", "\N{MINUS SIGN}", text)
-    return plain(fitted(text, style.WIDTH - SAID - 0.03))
+    text = re.sub(r"\beps\b", "\N{GREEK SMALL LETTER EPSILON}", text).replace(
+        "^2", "\N{SUPERSCRIPT TWO}"
+    )
+    text = re.sub(r"\b([A-Z])=", r"\1 = ", re.sub(r"(\d\.\d\d)\d*e\+0*(\d+)", r"\1e\2", text))
+    return plain(fitted(text, style.WIDTH - SAID - 0.08))
 
 
 def fitted(text: str, inches: float) -> str:
