@@ -1,5 +1,6 @@
 """What a user of the workflow sees, on toy Snakefiles."""
 
+import logging
 import os
 import pty
 import signal
@@ -24,7 +25,7 @@ rule simulate:
     shell: '''(echo noise; case {wildcards.i} in
     {config[bad]}) echo "confee: the cause"; echo; exit 1;;
     {config[kill]}) kill -9 $$;;
-    {config[slow]}) sleep 30;;
+    {config[slow]}) sleep {config[nap]};;
     esac; touch {output}) >{log} 2>&1'''
 rule regret:
     input: expand("a{i}.txt", i=range(3))
@@ -39,8 +40,8 @@ def toy(tmp_path):
     return tmp_path
 
 
-def words(*options, bad="none", kill="none", slow="none"):
-    config = [f"bad={bad}", f"kill={kill}", f"slow={slow}"]
+def words(*options, bad="none", kill="none", slow="none", nap=30):
+    config = [f"bad={bad}", f"kill={kill}", f"slow={slow}", f"nap={nap}"]
     common = ["--logger", "confee", "--cores", "1", "--scheduler", "greedy"]
     return ["-m", "snakemake", *common, *options, "--config", *config]
 
@@ -215,6 +216,38 @@ def test_an_interrupt_is_no_failure_and_a_second_run_is_told_of_the_lock(toy):
     assert process.returncode != 0
     assert not [line for line in lines if line.startswith("failed")]
     assert "stopped, the same command goes on from here" in lines[-1]
+
+
+def test_a_run_that_is_terminated_ends_its_jobs_and_says_that_it_was_stopped(toy):
+    with subprocess.Popen(
+        command(slow=0, nap=2), cwd=toy, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        limit = time.monotonic() + 30
+        while not (toy / "logs/a0.log").exists() and time.monotonic() < limit:
+            time.sleep(0.05)
+        process.terminate()
+        lines = process.communicate(timeout=30)[1].splitlines()
+    assert process.returncode == 1
+    assert (toy / "a0.txt").exists()
+    assert "stopping on the user's request, once jobs at work are done" in lines
+    assert not [line for line in lines if line.startswith(("failed", "error"))]
+    assert "stopped, the same command goes on from here" in lines[-1]
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_what_fails_as_snakemake_goes_down_is_one_line_or_none(stopped, capsys, monkeypatch):
+    monkeypatch.setattr(logging, "lastResort", logging.lastResort)
+    settings = SimpleNamespace(stdout=False, quiet=[], verbose=False, dryrun=False)
+    handler = LogHandler(settings, None)
+    if stopped:
+        asked = "Terminating processes on user request, this might take some time."
+        handler.emit(LogRecord("", ERROR, "", 0, asked, None, None))
+    handler.close()
+    last = "Traceback (most recent call last):\n\n  File x\n\nOSError: [Errno 28] No space left\n"
+    logging.lastResort.handle(LogRecord("", ERROR, "", 0, last, None, None))
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    line = "error: No space left (--verbose shows the traceback)"
+    assert said == ([] if stopped else [line])
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ REASONS = {
 UNRECORDED = "Missing metadata for file"
 NOTHING = "Nothing to be done"
 INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on user request")
+GRACEFUL = "Will exit after finishing currently running jobs"  # SIGTERM
 # These only repeat that a job failed, which has been said with its cause by then.
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
@@ -78,6 +79,7 @@ def clock(seconds: float) -> str:
 
 def compact(message: str) -> str:
     """The message of a Snakemake exception in one line, without places in the code."""
+    message = re.sub(r"(\w+Error: )?\[Errno \d+\] ", "", message)
     if "Traceback (most recent call last)" in message:
         lines = [line for line in message.splitlines() if line.strip()]
         return f"{lines[-1].strip()} (--verbose shows the traceback)"
@@ -135,6 +137,20 @@ class Stage:
     def spent(self, now: float) -> float:
         """Seconds in which a job of it was at work."""
         return self.busy + (now - self.since if self.at_work else 0.0)
+
+
+class LastWords(logging.Handler):
+    """What is said when no other handler is left: a line for an error, but none of a run that was
+    stopped: an interrupt finds Snakemake anywhere."""
+
+    def __init__(self, stopped: bool) -> None:
+        super().__init__(ERROR)
+        self.stopped = stopped
+
+    def emit(self, record: LogRecord) -> None:
+        if not self.stopped:
+            with contextlib.suppress(OSError, ValueError):
+                print(f"error: {compact(record.getMessage())}", file=sys.stderr)
 
 
 class LogHandler(LogHandlerBase):
@@ -273,9 +289,10 @@ class LogHandler(LogHandlerBase):
 
     def _message(self, record: LogRecord, message: str) -> None:
         verbose = self.common_settings.verbose
-        if message.startswith(INTERRUPTED):
+        if message.startswith((*INTERRUPTED, GRACEFUL)):
             if not self.interrupted:
-                self._say("stopping on the user's request")
+                once = ", once jobs at work are done" if message.startswith(GRACEFUL) else ""
+                self._say(f"stopping on the user's request{once}")
             self.interrupted = True
         elif message.startswith(NOTHING):
             self._say("nothing to be done: all files are up to date")
@@ -310,6 +327,8 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         if not self.closed:
             self.closed = True
+            # What Snakemake says after this, of what fails as it takes itself down.
+            logging.lastResort = LastWords(self.interrupted)
             # As in emit: there may be no one left to tell.
             with contextlib.suppress(OSError, ValueError):
                 self._finish()
