@@ -78,6 +78,21 @@ def test_a_run_is_refused_while_another_lives_and_clears_what_a_killed_one_left(
     assert not any(one.exists() for one in left)
 
 
+def test_records_that_are_no_text_are_removed_and_others_stay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runlock, "_held", None)
+    whole, broken, nested = (runlock.RECORDS / name for name in ("a", "b", "c/d"))
+    for file, data in (
+        (whole, b'{"x": "\xc3\xa9"}'),
+        (broken, b'{"x": "\xb9"}'),
+        (nested, b"\xff"),
+    ):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    runlock.hold()
+    assert [file.exists() for file in (whole, broken, nested)] == [True, False, False]
+
+
 def test_locks_that_another_host_left_are_not_for_us_to_remove(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     left = marks()

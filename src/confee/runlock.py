@@ -24,6 +24,9 @@ LOCK = Path(".snakemake/confee.lock")
 LEFT = Path(".snakemake/locks"), Path(".snakemake/incomplete")
 """Snakemake's own locks, and its marks of jobs that were at work. A marked job it runs again, and
 then forgets those that wait for its files; but files here are written whole or not at all."""
+RECORDS = Path(".snakemake/metadata")
+"""Snakemake's notes of what files were made by. It passes over one that is no JSON, and falls over
+one that is no text."""
 RUN, JOBS = 0, 1
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -32,7 +35,7 @@ _held: IO[str] | None = None  # this process's lock file: closing it would drop 
 
 def hold() -> None:
     """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
-    if another one is. Waits for jobs that a killed run left, and removes its LEFT."""
+    if another one is. Waits for jobs that a killed run left, and removes its LEFT and damaged RECORDS."""
     global _held
     try:
         LOCK.parent.mkdir(exist_ok=True)
@@ -54,6 +57,11 @@ def hold() -> None:
         if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
             for left in itertools.chain(*(folder.glob("*") for folder in LEFT)):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
+            for record in filter(Path.is_file, RECORDS.rglob("*")):
+                try:
+                    record.read_text(encoding="utf-8")
+                except UnicodeDecodeError:
+                    record.unlink()
     try:
         _held.truncate(0)
         _held.write(f"{os.uname().nodename} {os.getpid()}")
