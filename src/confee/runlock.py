@@ -35,7 +35,8 @@ _held: IO[str] | None = None  # this process's lock file: closing it would drop 
 
 def hold() -> None:
     """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
-    if another one is. Waits for jobs that a killed run left, and removes its LEFT and damaged RECORDS."""
+    if another one is. Waits for jobs that a killed run left, removes its LEFT, and RECORDS that are
+    damaged."""
     global _held
     try:
         LOCK.parent.mkdir(exist_ok=True)
