@@ -24,6 +24,12 @@ TINY = {"overrides": "experiment=tiny"}
 # ----------------------------------------------------------------------- who is at work
 
 
+@pytest.fixture(autouse=True)
+def no_run(monkeypatch):
+    """`hold` tells the jobs of this process whose they are: after a test, nobody's."""
+    monkeypatch.setenv(runlock.MINE, "")
+
+
 def holder(call):
     """A process that calls something of runlock, says so and lives on."""
     program = f"from confee import runlock; runlock.{call}(); print('held', flush=True); input()"
@@ -76,6 +82,27 @@ def test_a_run_is_refused_while_another_lives_and_clears_what_a_killed_one_left(
     assert not runlock.alive()
     runlock.hold()
     assert not any(one.exists() for one in left)
+
+
+def test_a_job_that_begins_after_its_run_was_killed_leaves_the_next_one_alone(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runlock, "_held", None)
+    runlock.hold()
+    program = "from confee import runlock; runlock.work(); print('at work')"
+
+    def job(run):
+        env = {**os.environ, runlock.MINE: run}
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, env=env, capture_output=True, text=True)
+
+    mine, (host, process) = os.environ[runlock.MINE], os.environ[runlock.MINE].split()
+    assert job(mine).stdout == job("").stdout == "at work\n"
+    assert job(f"elsewhere {process}").stdout == "at work\n"
+    late = job(f"{host} {int(process) + 1}")
+    assert late.returncode == 1
+    assert late.stderr.endswith("the run of this job is over, and another has begun\n")
 
 
 def test_records_that_are_no_text_are_removed_and_others_stay(tmp_path, monkeypatch):

@@ -28,6 +28,8 @@ RECORDS = Path(".snakemake/metadata")
 """Snakemake's notes of what files were made by. It passes over one that is no JSON, and falls over
 one that is no text."""
 RUN, JOBS = 0, 1
+MINE = "CONFEE_RUN"
+"""The environment's variable that tells jobs the host and process id of their run."""
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 _held: IO[str] | None = None  # this process's lock file: closing it would drop its locks
@@ -49,6 +51,13 @@ def hold() -> None:
     if mine is False:
         whose = f" (process {process} on {host})" if process else ""
         raise ConfeeError(f"a run is alive in this folder{whose}; wait for it or stop it")
+    os.environ[MINE] = f"{os.uname().nodename} {os.getpid()}"
+    try:  # before it looks for jobs: one that begins later sees that its run is over
+        _held.truncate(0)
+        _held.write(os.environ[MINE])
+        _held.flush()
+    except OSError as error:
+        raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
     if mine:
         if not _lock(_held, JOBS, fcntl.LOCK_EX | fcntl.LOCK_NB):
             said = "waiting for jobs of a killed run that are still at work in this folder"
@@ -63,20 +72,21 @@ def hold() -> None:
                     record.read_text(encoding="utf-8")
                 except UnicodeDecodeError:
                     record.unlink()
-    try:
-        _held.truncate(0)
-        _held.write(f"{os.uname().nodename} {os.getpid()}")
-        _held.flush()
-    except OSError as error:
-        raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
 
 
 def work() -> None:
-    """Shows, as long as this process lives, that a job is at work in this folder."""
+    """Shows, as long as this process lives, that a job is at work in this folder.
+
+    Raises ConfeeError if its run is over and another has begun.
+    """
     global _held
     with contextlib.suppress(OSError):  # not a job of a run, then
         _held = LOCK.open()
-        _lock(_held, JOBS, fcntl.LOCK_SH)
+        locked = _lock(_held, JOBS, fcntl.LOCK_SH)
+        run = os.environ.get(MINE, "")
+        here = run.partition(" ")[0] == os.uname().nodename  # elsewhere the file may be seen late
+        if locked and here and _held.read() != run:
+            raise ConfeeError("the run of this job is over, and another has begun")
 
 
 def alive() -> bool:
