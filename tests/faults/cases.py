@@ -596,7 +596,8 @@ def changed(s: Setting) -> Iterator[Try]:
 
 
 def outlived(s: Setting, others: Mapping[str, str]) -> Try:
-    """A job of a killed run that would write after the next run, of another configuration."""
+    """A job of a killed run that would write after the next run, of another configuration: that
+    waits for it; or it has not yet shown that it is at work, and ends when it would."""
     folder = s.at(JUDGED)
     process = folder.start()
     process.wait(60, process.jobs)
@@ -606,13 +607,17 @@ def outlived(s: Setting, others: Mapping[str, str]) -> Try:
     process.main.kill()
     second = folder.start(overrides=OTHER)
     second.wait(60, lambda: "waiting for jobs" in second.text())
-    early = second.alive() and "waiting for jobs" in second.text()
+    waited = "waiting for jobs" in second.text()
+    early = second.alive() or not waited
     for job in jobs:
         os.kill(job, signal.SIGCONT)
     said = second.end()
+    deadline = time.monotonic() + 30
+    while process.jobs() and time.monotonic() < deadline:
+        time.sleep(0.1)
     if not early or said.code or (wrong := differences(folder, others)):
         return Try(BAD, f"outlived: {said.text if not early or said.code else wrong}")
-    return ended(s, folder, folder.run(), before="outlived")
+    return ended(s, folder, folder.run(), before=f"outlived, {'' if waited else 'not '}waited for")
 
 
 def cores(s: Setting) -> Iterator[Try]:
