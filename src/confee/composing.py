@@ -27,8 +27,9 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
                 f"{schema.show(one)}: given {keys.count(one)} times; must be given once"
             )
     for one, override in zip(keys, overrides, strict=True):
-        _check_interpolations(override.partition("=")[2], one)
-        if _of_group(one) and not re.fullmatch(r"[^\[{,]*", override.partition("=")[2]):
+        value = override.partition("=")[2]
+        _check_interpolations(value, one)
+        if _of_group(one) and re.search(r"[\[{,]", value):
             raise ConfeeError(_no_file([override]))
     import hydra
     from hydra.core.global_hydra import GlobalHydra
@@ -48,7 +49,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
     except yaml.YAMLError as error:
-        raise ConfeeError(_not_yaml(error)) from None
+        raise ConfeeError(conf.not_yaml(error)) from None
     except OSError as error:
         file = str(error.filename)
         shown = file if len(file) < 200 else schema.show(Path(file).name)
@@ -153,10 +154,6 @@ def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:
     return f"{schema.show(given)}: no such key"
 
 
-def _groups(_: re.Match[str], overrides: Sequence[str]) -> str:
-    return _no_file(overrides)
-
-
 def _digits(_: re.Match[str], overrides: Sequence[str]) -> str:
     return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
 
@@ -182,7 +179,7 @@ REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
     r"Multiple values for (\S+)\. To override": (
         "{}: is there already; must be given without + to replace it"
     ),
-    r"Config group override must be": _groups,
+    r"Config group override must be": lambda _, overrides: _no_file(overrides),
     r".*?(?:Expected header format: .*got|Too many components in) '(.*)'": (
         "conf: # {}: not a header; must be # @package <where its keys belong>"
     ),
@@ -212,12 +209,6 @@ def _syntax(text: str, override: str) -> str:
     reason = re.sub(r"^\w+Exception: .*", "", _first(text))
     reason = reason if len(reason) < 200 else f"{reason[:100]}..."
     return f"{schema.show(override)}: not in Hydra's syntax{reason and ': ' + reason}"
-
-
-def _not_yaml(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = f"{mark.name}: line {mark.line + 1}" if mark else "conf"
-    return f"{place}: not YAML: {getattr(error, 'problem', None) or error}"
 
 
 def _longest(overrides: Sequence[str]) -> str:

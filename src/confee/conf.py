@@ -80,6 +80,14 @@ def check_own() -> None:
                 _check(file)
 
 
+def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
+    """What is wrong with a file, and where; `file`: which, if the error can't tell."""
+    mark = getattr(error, "problem_mark", None)
+    reason = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+    place = f"{file or mark.name}: line {mark.line + 1}" if mark else file or "conf"
+    return f"{place}: not YAML: {reason}"
+
+
 def _check(file: Path) -> None:
     counted: dict[int, float] = {}
 
@@ -95,10 +103,7 @@ def _check(file: Path) -> None:
     try:
         found = yaml.compose(file.read_text(), yaml.SafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or error
-        place = f"line {mark.line + 1}: " if mark else ""
-        raise ConfeeError(f"{file}: {place}not YAML: {reason}") from None
+        raise ConfeeError(not_yaml(error, str(file))) from None
     if not found:
         return
     if not isinstance(found, yaml.MappingNode):
