@@ -66,6 +66,19 @@ def test_without_a_fit_it_says_from_what_to_what(few):
     assert nothing == "No cell was played on the axis of $V$."
 
 
+@pytest.mark.parametrize(("part", "shown"), [("growth", "saturated"), ("local", "no fit")])
+def test_what_saturation_leaves_no_fit_is_called_so(few, part, shown):
+    left = few.slopes[(few.slopes["axis"] == "B") & (few.slopes["part"] == "upper")]
+    mine = left["policy"] == "hyque"
+    slopes = pd.concat([left.assign(exponent=left["exponent"].mask(mine)),
+                        left[mine].assign(part=part)])  # fmt: skip
+    side = axes.draw(few.worst, few.points, "B", slopes).axes[-1]
+    texts = {text.get_text() for text in side.texts}
+    assert texts & {"saturated", "no fit"} == {shown}
+    said = axes.finding(few.worst, few.points, "B", slopes)
+    assert (" not saturated for a fit" in said) == (shown == "saturated")
+
+
 def test_growth_is_the_exponent_less_the_rates(few):
     slopes = few.slopes[few.slopes["axis"] == "T"]
     assert slopes.empty or (slopes["rate"] == 0).all()

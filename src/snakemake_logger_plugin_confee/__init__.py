@@ -143,14 +143,15 @@ class LastWords(logging.Handler):
     """What is said when no other handler is left: a line for an error, but none of a run that was
     stopped: an interrupt finds Snakemake anywhere."""
 
-    def __init__(self, stopped: bool) -> None:
+    def __init__(self, stopped: bool, verbose: bool) -> None:
         super().__init__(ERROR)
-        self.stopped = stopped
+        self.stopped, self.verbose = stopped, verbose
 
     def emit(self, record: LogRecord) -> None:
         if not self.stopped:
+            message = record.getMessage()
             with contextlib.suppress(OSError, ValueError):
-                print(f"error: {compact(record.getMessage())}", file=sys.stderr)
+                print(message if self.verbose else f"error: {compact(message)}", file=sys.stderr)
 
 
 class LogHandler(LogHandlerBase):
@@ -328,7 +329,7 @@ class LogHandler(LogHandlerBase):
         if not self.closed:
             self.closed = True
             # What Snakemake says after this, of what fails as it takes itself down.
-            logging.lastResort = LastWords(self.interrupted)
+            logging.lastResort = LastWords(self.interrupted, self.common_settings.verbose)
             # As in emit: there may be no one left to tell.
             with contextlib.suppress(OSError, ValueError):
                 self._finish()

@@ -593,32 +593,35 @@ def changed(s: Setting) -> Iterator[Try]:
         yield Try(BAD, f"marked: {said.text if said.code else wrong}")
     else:
         yield ended(s, folder, folder.run(), before="kernels marked as incomplete")
-    yield outlived(s, others)
+    for shown in (False, True):
+        yield outlived(s, others, shown)
 
 
-def outlived(s: Setting, others: Mapping[str, str]) -> Try:
-    """A job of a killed run that would write after the next run, of another configuration: that
-    waits for it; or it has not yet shown that it is at work, and ends when it would."""
+def outlived(s: Setting, others: Mapping[str, str], shown: bool) -> Try:
+    """A job of a killed run that would write after the next run, of another configuration. That
+    waits for it if it has `shown` that it is at work; else it ends where it would show it."""
     folder = s.at(JUDGED)
     process = folder.start()
-    process.wait(60, process.jobs)
+    process.wait(60, folder.at_work if shown else process.jobs)
     jobs = process.jobs()
     for job in jobs:
         os.kill(job, signal.SIGSTOP)
     process.main.kill()
     second = folder.start(overrides=OTHER)
     second.wait(60, lambda: "waiting for jobs" in second.text())
-    waited = "waiting for jobs" in second.text()
-    early = second.alive() or not waited
+    waits = second.alive()
     for job in jobs:
         os.kill(job, signal.SIGCONT)
     said = second.end()
+    before = f"{len(jobs)} jobs outlived their run, {'shown' if shown else 'not shown'}"
     deadline = time.monotonic() + 30
-    while process.jobs() and time.monotonic() < deadline:
+    while (living := process.jobs()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    if not early or said.code or (wrong := differences(folder, others)):
-        return Try(BAD, f"outlived: {said.text if not early or said.code else wrong}")
-    return ended(s, folder, folder.run(), before=f"outlived, {'' if waited else 'not '}waited for")
+    if not jobs or living or waits is not shown:
+        return Try(BAD, f"{before}: {len(living)} live on; the next run waits: {waits}")
+    if said.code or (wrong := differences(folder, others)):
+        return Try(BAD, f"{before}: {said.text if said.code else wrong}")
+    return ended(s, folder, folder.run(), before=before)
 
 
 def cores(s: Setting) -> Iterator[Try]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import random
@@ -17,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
+
+from confee import runlock
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "experiment=tiny figures=[regret-T] jobs.cells=12"
@@ -125,6 +128,15 @@ class Folder:
         kinds = ("results/cells/", "results/calibration/", "results/studies/")
         stats = {n: f.stat() for n, f in self.files().items() if n.startswith(kinds)}
         return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
+
+    def at_work(self) -> bool:
+        """Whether a job shows that it is at work here."""
+        try:
+            with (self.path / runlock.LOCK).open("a") as file:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, runlock.JOBS)
+        except OSError:
+            return (self.path / runlock.LOCK).exists()
+        return False
 
     def one(self, rng: random.Random, pattern: str) -> Path:
         """A file by chance."""

@@ -57,7 +57,32 @@ def found(
     return fits
 
 
-def rows(key: Axes, side: Axes, last: pd.Series, fits: Mapping[str, Fit], axis: str) -> None:
+def saturated(slopes: pd.DataFrame | None, axis: str) -> frozenset[str]:
+    """The labels that saturation leaves without a fit on this axis."""
+    if slopes is None or slopes.empty:
+        return frozenset()
+    fitted = slopes[(slopes["axis"] == axis) & slopes["exponent"].notna()]
+    all_of_them, upper = (
+        set(fitted.loc[fitted["part"] == part, "policy"]) for part in ("growth", "upper")
+    )
+    return frozenset(all_of_them - upper)
+
+
+def none(label: str, saturated: Collection[str]) -> str:
+    """Why a label has no fit."""
+    if label in saturated:
+        return "too few of its points are not saturated for a fit"
+    return "too few of its points enter a fit"
+
+
+def rows(
+    key: Axes,
+    side: Axes,
+    last: pd.Series,
+    fits: Mapping[str, Fit],
+    saturated: Collection[str],
+    axis: str,
+) -> None:
     """A row a label, in the order of the curves' ends (`last`, by label): what it is drawn with, in
     `key`, its exponent with its interval in `side`, and the theory's, dashed."""
     labels = list(last.sort_values(ascending=False, kind="stable").index)
@@ -68,7 +93,7 @@ def rows(key: Axes, side: Axes, last: pd.Series, fits: Mapping[str, Fit], axis: 
                  linewidth=look.linewidth)  # fmt: skip
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         fit = fits.get(label)
-        text = "no fit"
+        text = "saturated" if label in saturated else "no fit"
         if fit is not None:
             text = numbers.plus_minus(fit.exponent, (fit.high - fit.low) / 2)
         side.text(1.06, y, text, transform=side.get_yaxis_transform(), va="center", fontsize=7,
