@@ -11,6 +11,7 @@ from confee.policies import POLICIES
 from confee.simulation import play as playing
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import play, play_all
+from confee.world.lanes import zeros
 from confee.world.streams import integer, new_streams, uniform
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="lanes are compiled")
@@ -53,6 +54,15 @@ def test_ties_are_broken_by_the_same_draws(policy):
         {"name": "stationary", "gap": 1e-9, "level": 1 - 1e-9}, K=6, T=500, B=500, V=0
     )
     assert play_all(one, [against], range(16)) == [play(one, against, s) for s in range(16)]
+
+
+def test_arrays_of_lanes_begin_with_a_cache_line():
+    for form in (zeros, jit.plainly(zeros)):
+        made = [form(shape) for shape in ((3,), (5, 7, 64), (2, 1)) * 5]
+        assert {array.ctypes.data % 64 for array in made} == {0}
+        assert made[1].shape == (5, 7, 64)
+        assert made[1].flags.c_contiguous
+        assert not made[1].any()
 
 
 def test_how_runs_are_put_together(monkeypatch):

@@ -9,13 +9,14 @@ import numpy as np
 
 from confee.jit import larger, leaf, njit
 from confee.policies.ucb import MEAN, ORDER, PLAYS, REWARDS, WIDTH, tied
+from confee.world.lanes import zeros
 from confee.world.streams import integer
 
 
 @njit
 def new_ucbs(K, L):
     """Instances that have seen nothing."""
-    ucb = np.zeros((5, K, L))
+    ucb = zeros((5, K, L))
     for k in range(K):
         ucb[ORDER, k] = k
     return ucb
