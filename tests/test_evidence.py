@@ -257,6 +257,19 @@ def test_a_saturated_axis_gets_a_growth_row_and_no_other_fit():
     assert axis_of(table, "hyque", "V", "growth") is None
 
 
+@pytest.mark.parametrize("why", ["ceiling", "edge"])
+def test_what_other_reasons_leave_out_is_not_judged_by_growth(why):
+    points = make_points(axes="T")
+    worst = make_worst(points, RATE)
+    worst[why] = worst["T"] > worst["T"].min()
+    worst["saturated"] = worst["T"] == worst["T"].min()
+    table = slopes(worst, points)
+    assert axis_of(table, "hyque", "T", "upper")["points"] == 0
+    assert axis_of(table, "hyque", "T", "growth") is None
+    both = slopes(worst.assign(saturated=True), points)
+    assert axis_of(both, "hyque", "T", "growth") is not None
+
+
 def test_extra_axes_and_cells_that_were_not_run_do_not_disturb():
     points = make_points(axes="T")
     worst = make_worst(points, RATE)

@@ -105,6 +105,24 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
         assert set(sweep.axes) <= played[label_of(sweep.policy)], sweep
 
 
+@pytest.mark.parametrize(
+    ("changed", "label"),
+    [
+        ("policies.hyque.scale=0.5", "hyque(scale=0.5)"),
+        ("policies.rexp3b.pool=set ~policies.rexp3b_set ~plays.rexp3b_set", "rexp3b(pool=set)"),
+        ("policy@policies.uniform=ucb1 policies.uniform.exploration=3", "ucb1(exploration=3)"),
+    ],
+)
+def test_an_entry_that_is_changed_is_played_beside_what_claims_are_about(changed, label):
+    """A claim's policy has the label of an entry of that name, whatever that entry holds now."""
+    run = Run({"overrides": f"experiment=smoke {changed}"})
+    played = {(point["label"], point["axis"]) for point in run.plan.points}
+    assert {(label, axis) for axis in "TB"} <= played
+    before = {(point["label"], point["axis"]) for point in whole_of("smoke").plan.points}
+    swept = {label_of(sweep.policy) for sweep in needs(CLAIMS, toy=True).sweeps}
+    assert {(one, axis) for one, axis in before if one in swept} <= played
+
+
 def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
     without = "experiment=smoke ~policies.rexp3b ~policies.rexp3b_set ~plays.rexp3b_set "
     assert not [id for id in Run({"overrides": without}).claims if id.startswith("rexp3b")]

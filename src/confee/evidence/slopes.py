@@ -94,8 +94,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     - `decade`: two points a factor of ten apart, on the horizon; a row each, NaN where one of the
       two does not enter.
     - `joint`: one fit of all four variables over the cells of all axes, so its T is at fixed B.
-    - `growth`: all cells in the theorem's range, saturated ones too; only where saturation leaves
-      the axis T or B without enough points.
+    - `growth`: saturated cells too; only where saturation, and nothing else, leaves the axis T or B
+      without enough points.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8, and 0
@@ -257,9 +257,9 @@ def _axis_rows(
     parts = [("upper", _upper(entering, axis)), ("all", entering), ("local", _last(entering, 2))]
     few = entering["point"].nunique() < MINIMAL_POINTS
     if axis in SPANNING and few and (cells["V"] > 0).all():
-        usable = ~cells["reason"].isin(["not run", "out of range", "no regret"])
-        growth = _whole_points(cells, usable)
-        parts.append(("growth", _upper(growth, axis)))
+        growth = _whole_points(cells, cells["reason"].isin(["", "saturated"]))
+        if growth["point"].nunique() >= MINIMAL_POINTS:
+            parts.append(("growth", _upper(growth, axis)))
     decades = _decades(cells["point"].unique()) if AXES[axis] == "T" else []
     ends = [*((some["point"].min(), some["point"].max()) for _, some in parts), *decades]
     parts += [("decade", entering[entering["point"].isin(pair)]) for pair in decades]

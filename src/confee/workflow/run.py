@@ -366,23 +366,24 @@ def _with_sweeps(
     Where the experiment lists such a policy (`own`), what it says of it goes before what the claim
     says.
     """
-    labels = {label_of(entrant.conf): label for label, entrant in own.items()}
-    made = dict(entrants)
+    names = {label_of(entrant.conf): name for name, entrant in own.items()}
+    made, swept = dict(entrants), dict[str, Entrant]()
     for sweep in sweeps:
         label = label_of(sweep.policy)
-        if label in labels:
-            made[labels[label]] = own[labels[label]]
+        if label in names:
+            made[names[label]] = own[names[label]]
             continue
         nothing = Entrant(sweep.policy, (), largest_B=0, largest_K=0, estimate=sweep.estimate)
-        before = made.get(label, nothing)
-        made[label] = Entrant(
+        before = swept.get(label, nothing)
+        swept[label] = Entrant(
             sweep.policy,
             axes=tuple(dict.fromkeys((*before.axes, *sweep.axes))),
             largest_B=max(before.largest_B, sweep.largest_B),
             largest_K=max(before.largest_K, sweep.largest_K),
             estimate=before.estimate,
         )
-    return made
+    # An entry of that name may be another policy: `hyque` with options of one's own is no `hyque`.
+    return made | {f"claims: {x}" if x in made else x: one for x, one in swept.items()}
 
 
 def _turn(u: Unit) -> tuple[bool, int]:

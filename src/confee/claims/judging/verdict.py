@@ -142,7 +142,7 @@ def check_axis(slopes: pd.DataFrame, label: str, axis: str, sqrt_log: bool = Fal
     if row is None:
         return Check(axis, UNDECIDED, f"axis {axis}: {label} did not play it")
     growth = axis_of(slopes, label, axis, "growth")
-    if growth is not None and growth["points"] >= MINIMAL_POINTS:
+    if growth is not None:
         return _judge_growth(_measure(growth, axis, sqrt_log), growth)
     if row["points"] < MINIMAL_POINTS or math.isnan(row["exponent"]):
         why = f"; left out: {row['left_out']}" if row["left_out"] else ""
