@@ -34,6 +34,7 @@ try:
         run.prepare(dry=not main)
     if workflow.is_main_process:
         os.environ[VARIABLE] = run.told_file
+        TOLD.of = f'{told.name} (another: --config overrides="experiment=...")'
         TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
         for label in run.experiment.unplayed:
             print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)

@@ -166,7 +166,10 @@ def test_list_explains_one(capsys):
     assert "Told" not in said
     assert "Base algorithm" not in run(capsys, "list", "ucb1")
     assert "regressors" in run(capsys, "list", "uniform_contextual")
-    assert "must be among" in refuse(capsys, "list", "nobody")
+    assert run(capsys, "list", "regret-T").startswith("regret-T  figure ")
+    assert refuse(capsys, "simulate", "polcy=hyque", "K=2") == "polcy=hyque: no such key"
+    assert len(run(capsys, "list", "horizon").splitlines()) == 2  # an experiment, and a figure
+    assert "list nobody: unknown" in refuse(capsys, "list", "nobody")
 
 
 def test_config_prints_what_it_resolves_to(capsys):

@@ -234,6 +234,16 @@ def test_a_run_that_is_terminated_ends_its_jobs_and_says_that_it_was_stopped(toy
     assert "stopped, the same command goes on from here" in lines[-1]
 
 
+def test_what_no_rule_makes_is_named_with_what_the_run_is_of(toy):
+    assert "error: c.pdf: nothing makes it" in run(toy, "c.pdf")[1]
+    of = "from snakemake_logger_plugin_confee import TOLD\nTOLD.of = 'smoke'\n"
+    marked = TOY.replace('output: "b.txt"', 'output: report("b.txt")')
+    (toy / "Snakefile").write_text(of + marked)
+    code, lines = run(toy, "--report", "r.html")
+    assert code == 1
+    assert "error: b.txt: missing, and the report wants it; this run is of smoke" in lines
+
+
 LAST = "Traceback (most recent call last):\n\n  File x\n\nOSError: [Errno 28] No space left\n"
 
 

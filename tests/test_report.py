@@ -231,13 +231,13 @@ def understood(command: str) -> list[str]:
 def test_a_command_gives_a_run_its_overrides(count):
     given = OVERRIDES[:count]
     assert understood(commands.snakemake(shlex.join(given))) == given
-    assert understood(commands.snakemake(shlex.join(given[-1:]), "x.pdf", cores=2)) == given[-1:]
+    assert understood(commands.snakemake(shlex.join(given[-1:]), "x.pdf")) == given[-1:]
 
 
 def test_a_plain_command_is_plain():
-    said = commands.snakemake(shlex.join(["experiment=smoke", "figures=[block]"]), cores=2)
+    said = commands.snakemake(shlex.join(["experiment=smoke", "figures=[block]"]))
     assert said == 'snakemake --cores 2 --config overrides="experiment=smoke figures=[block]"'
-    assert commands.snakemake("", "figures/paper/x.pdf") == "snakemake figures/paper/x.pdf"
+    assert commands.snakemake("", "figures/p/x.pdf") == "snakemake --cores 2 figures/p/x.pdf"
 
 
 def test_a_claim_is_settled_again_under_the_runs_overrides():

@@ -104,8 +104,8 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
     schema.folder_name(experiment, "experiment")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
-    remake = f"make it with: {commands.snakemake(commands.of_folder(experiment), cores=2)}"
-    table, about = read_table(Path(results) / experiment / "regret.parquet", remake)
+    remake = f"make it with: {commands.snakemake(commands.of_folder(experiment))}"
+    table, about = read_table(Path(results).absolute() / experiment / "regret.parquet", remake)
     frame = table.to_pandas()
     frame.attrs["confee"] = about
     return frame

@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         "first_seed=0 idle=expected proxy=means output=cell.parquet",
     )
     known = command("list", _list, "name the policies, adversaries, ...; or explain one of them")
-    known.add_argument("name", nargs="?", help="a policy or an adversary: its rule and options")
+    known.add_argument("name", nargs="?", help="of a policy or an adversary: its rule and options")
     shown = command("config", _config, "print the resolved configuration of an experiment")
     shown.add_argument("overrides", nargs="*", metavar="key=value")
     ledger = command("claims", _claims, "show an experiment's verdicts, or one of them in full")
@@ -139,28 +139,38 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
 def _list(chosen: Any) -> None:
     if chosen.name is not None:
         _explain(chosen.name)
-        return
-    from confee import conf
-    from confee.claims import CLAIMS
-    from confee.policies import POLICIES
-    from confee.rendering import FIGURES
-    from confee.world.adversaries import ADVERSARIES
+    else:
+        _show(_everything())
 
-    lines = [
-        (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
-        for p in POLICIES.values()
-    ]
-    lines += [(a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()]
-    lines += [(name, "experiment", conf.headline(name)) for name in conf.files("experiment")]
-    lines += [(id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()]
-    lines += [(name, "figure", recipe.title) for name, recipe in FIGURES.items()]
+
+def _show(lines: Sequence[tuple[str, str, str]]) -> None:
     width = max(len(name) for name, _, _ in lines)
     for name, kind, summary in lines:
         print(f"{name:{width}}  {kind:10}  {summary}")
 
 
+def _everything() -> list[tuple[str, str, str]]:
+    """(id, kind, summary) of all that an experiment can name."""
+    from confee import conf
+    from confee.claims import CLAIMS
+    from confee.policies import POLICIES
+    from confee.rendering import FIGURES, TABLES
+    from confee.world.adversaries import ADVERSARIES
+
+    return [
+        *((p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
+          for p in POLICIES.values()),
+        *((a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()),
+        *((name, "experiment", conf.headline(name)) for name in conf.files("experiment")),
+        *((id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()),
+        *((name, "figure", recipe.title) for name, recipe in FIGURES.items()),
+        *((name, "table", recipe.title) for name, recipe in TABLES.items()),
+    ]  # fmt: skip
+
+
 def _explain(name: str) -> None:
-    """The rule of a policy or an adversary, its setting, what it is told, and its options."""
+    """The rule of a policy or an adversary, its setting, what it is told, and its options; of
+    anything else, its line."""
     import dataclasses
     import importlib
 
@@ -174,9 +184,11 @@ def _explain(name: str) -> None:
     elif name in ADVERSARIES:
         package, one = "confee.world.adversaries", ADVERSARIES[name]
     else:
-        raise ConfeeError(
-            f"list {schema.show(name)}: must be among {', '.join([*POLICIES, *ADVERSARIES])}"
-        )
+        found = [line for line in _everything() if line[0] == name]
+        if not found:
+            raise ConfeeError(f"list {schema.show(name)}: unknown; `confee list` names all")
+        _show(found)
+        return
     print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")

@@ -11,10 +11,9 @@ import yaml
 from confee.schema import CLAIMS_ALONE
 
 
-def snakemake(overrides: str, target: str = "", cores: int = 0) -> str:
-    """What makes a target of an experiment again, or all of it. Snakemake wants cores to run; the
-    canonical command of a file names none."""
-    words = ["snakemake", f"--cores {cores}" if cores else "", target]
+def snakemake(overrides: str, target: str = "") -> str:
+    """What makes a target of an experiment again, or all of it."""
+    words = ["snakemake --cores 2", target]
     if overrides:
         words.append(f"--config overrides={_shell(_yaml(_joined(shlex.split(overrides))))}")
     return " ".join(filter(None, words))

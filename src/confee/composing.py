@@ -141,11 +141,15 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
 def _unknown_file(found: re.Match[str], _: Sequence[str]) -> str:
     group, name = found.groups()
     if name in conf.CODED.get(group, ()):
-        return f"conf/{group}/{name}.yaml: missing; must hold `name: {name}`"
+        return f"{conf.own() or 'conf'}/{group}/{name}.yaml: missing; must hold `name: {name}`"
     return f"{group}={schema.show(name)}: unknown; known: {', '.join(conf.files(group))}"
 
 
-def _no_choice(found: re.Match[str], _: Sequence[str]) -> str:
+def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
+    known = {*_own_keys("cell"), *conf.GROUPS}  # it may have been given under a wrong name
+    for override in overrides:
+        if re.split(r"[.@]", key(override))[0] not in known:
+            return f"{schema.show(override)}: no such key"
     return f"{found[1]}: missing; known: {', '.join(conf.files(found[1]))}"
 
 

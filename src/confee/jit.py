@@ -12,6 +12,7 @@ What lies there is code (numba pickles compiled functions): who can write to it 
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import hashlib
 import os
@@ -22,7 +23,7 @@ import tempfile
 import time
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +103,16 @@ def njit(function: Callable[..., Any], **more: Any) -> Any:
 
     A function from elsewhere (a test, a notebook) is compiled anew in each process.
     """
+    _made.append(function)
     cached = source_file(function.__module__) is not None
     if cached:  # numba reads this now, as it makes the function's cache
         numba.config.CACHE_DIR = str(folder(function.__module__))  # type: ignore[attr-defined]
     more = {"_nrt": True, **more}  # else taken over from whoever calls it first
     return numba.njit(cache=cached, error_model="numpy", **more)(function)
+
+
+_made: list[Callable[..., Any]] = []
+"""What was given to `njit`."""
 
 
 def disabled() -> bool:
@@ -213,8 +219,19 @@ def reason(error: BaseException) -> str:
     if what.endswith("found for signature:"):  # which stands below
         below = (line.removeprefix(">>> ") for line in told if line.startswith(">>> "))
         what = f"there is no {next(below, what)}"
-    place = re.findall(r'File "([^"]+)", line (\d+)', str(error))
-    return (f"{place[-1][0]}: line {place[-1][1]}: " if place else "") + what
+    places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+    if unknown := re.search(r"NameError: name '(\w+)'", what):  # numba does not say where
+        places = list(_uses(unknown[1]))
+    return (f"{places[-1][0]}: line {places[-1][1]}: " if places else "") + what
+
+
+def _uses(name: str) -> Iterator[tuple[str, int]]:
+    """File and line of a name that a kernel uses and its module does not know."""
+    for function in _made:
+        if name not in function.__globals__:
+            for one in dis.get_instructions(function.__code__):
+                if one.opname == "LOAD_GLOBAL" and one.argval == name and one.positions:
+                    yield function.__code__.co_filename, one.positions.lineno or 0
 
 
 def prune(unused_days: float = 7) -> list[Path]:

@@ -54,6 +54,9 @@ INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on
 GRACEFUL = "Will exit after finishing currently running jobs"  # SIGTERM
 # These only repeat that a job failed, which has been said with its cause by then.
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
+# What was asked for is not of this run: so a user has to be told which run this is.
+LACKING = re.compile(r"No rule to produce (?P<rule>\S+)|File (?P<file>\S+) marked for report but")
+LACKING_WHY = {"rule": "nothing makes it", "file": "missing, and the report wants it"}
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
 STATUS = r"non-zero exit status (\d+)"
 LONGEST_MESSAGE = 600
@@ -61,9 +64,11 @@ LONGEST_MESSAGE = 600
 
 @dataclass
 class Told:
-    """`time` says how long jobs will take, each (rule, value of its first wildcard or ""); it ends
-    a dry run. `standing` is said when there is nothing to be done."""
+    """`of`: what the run is of, and how another is named. `time` says how long jobs will take, each
+    (rule, value of its first wildcard or ""); it ends a dry run. `standing` is said when there is
+    nothing to be done."""
 
+    of: str = ""
     time: Callable[[Sequence[tuple[str, str]]], str] | None = None
     standing: list[str] = field(default_factory=list)
 
@@ -307,6 +312,10 @@ class LogHandler(LogHandlerBase):
                     self._say(f"error: {skewed[1]}: dated before what it is made from, as if the "
                               "clock had been moved back; give the same command again")  # fmt: skip
                 self.failures.append(skewed[1])
+            elif lacking := LACKING.search(message):
+                of = f"; this run is of {TOLD.of}" if TOLD.of else ""
+                kind = lacking.lastgroup or ""
+                self._say(f"error: {lacking[kind]}: {LACKING_WHY[kind]}{of}")
             elif self.begun and message.startswith(("RuleException", "MissingOutputException")):
                 self.causes.append(message)
             else:

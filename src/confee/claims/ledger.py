@@ -132,7 +132,7 @@ def settle(v: Verdict, overrides: str, verdicts: Sequence[Verdict] = ()) -> str:
     """The command that settles a claim again, in a folder of its own, as it was settled under the
     `overrides` of a run: with all `verdicts` that were corrected for being several."""
     together = [o.id for o in verdicts if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
-    return commands.snakemake(commands.of_claims(overrides, together or [v.id]), cores=2)
+    return commands.snakemake(commands.of_claims(overrides, together or [v.id]))
 
 
 def to_markdown(

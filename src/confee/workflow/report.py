@@ -63,7 +63,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
         evidence={one["id"]: one["evidence"] for one in said["claims"]},
         shown=[_shown(plan, name, frames) for name in names],
         frames=[frames[name] for name in sorted(frames)],
-        command=commands.snakemake(plan["overrides"], cores=2),
+        command=commands.snakemake(plan["overrides"]),
         config=_text(folder / "config.yaml"),
         code=plan["about"]["code"],
         versions=versions(),
@@ -115,7 +115,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
         finding=caption.removesuffix(how).strip(),
         reading=how,
         claims=recipe(name).claims,
-        command=commands.snakemake(plan["overrides"], target, cores=2),
+        command=commands.snakemake(plan["overrides"], target),
         frames=[frames[need].name for need in recipe(name).needs if need in frames],
         svg=content.encode() if kind == "svg" else b"",
         rows=list(csv.reader(io.StringIO(content, newline=""))) if kind == "csv" else (),
@@ -160,11 +160,13 @@ def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
     played = results.runs(plan)["seed"]
     choose = seeds["choose"]
     fresh = "none" if played.empty or played.max() < choose else f"{choose} to {played.max()}"
-    turns = f"in turns until the relative standard error is {seeds['error']:.3g}"
+    how = f"{fresh}: fresh ones, {seeds['estimate']}"
+    if seeds["most"] > seeds["estimate"]:
+        how += " at first, then more in turns until the relative standard error is "
+        how += f"{seeds['error']:.3g}, at most {seeds['most']}"
     return {
         "Choosing": f"0 to {choose - 1}: they choose the worst adversaries of a cell",
-        "Measuring": f"{fresh}: fresh ones, {seeds['estimate']} at first, then more {turns}, "
-        f"at most {seeds['most']}",
+        "Measuring": how,
         "Runs": f"{len(played)} on the grid",
     }
 

@@ -24,7 +24,7 @@ IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 def run_it(experiment: str) -> str:
     """How to make the results of an experiment."""
-    return f"run: {commands.snakemake(commands.of_folder(experiment), cores=2)}"
+    return f"run: {commands.snakemake(commands.of_folder(experiment))}"
 
 
 def read_plan(file: Path) -> dict[str, Any]:

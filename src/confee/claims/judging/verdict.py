@@ -270,7 +270,7 @@ def combine(checks: Sequence[Check]) -> Joint:
     reasons += [f"{c.name}: fails alone, but not as one of {len(tested)} tests: more seeds"
                 for c in checks if c.verdict == FAILS]  # fmt: skip
     if not wide:
-        reasons.append("an axis T or B whose budgets span a ratio of 30")
+        reasons.append("neither T nor B spans a ratio of 30 in budgets")
     open_check = next((c for c in checks if c.verdict != HOLDS), checks[0])
     return Joint(UNDECIDED, min(p_fails, p_holds), open_check, "; ".join(reasons))
 

@@ -42,7 +42,7 @@ INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 def to_csv(table: pd.DataFrame) -> str:
     """The table for a machine: formulas keep their dollars."""
-    return table.to_csv(index=False, lineterminator="\n")
+    return _soft(table.to_csv(index=False, lineterminator="\n"))
 
 
 def to_markdown(table: pd.DataFrame) -> str:
@@ -193,7 +193,7 @@ def save(
             text = to_csv(table)
         case ".md":
             text = to_markdown(table) + (f"\n{caption}\n" if caption else "")
-            text += f"\n<!-- {said.replace('--', '- -')} -->\n"
+            text += f"\n<!-- {said.replace('>', '&gt;')} -->\n"
         case ".tex":
             text = f"% {said}\n" + to_latex(table, latex(caption), label)
         case other:
