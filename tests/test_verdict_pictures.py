@@ -184,8 +184,11 @@ def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
     for outcome in OUTCOMES:
         shown = words.count(f"{MARKS[outcome].glyph} {MARKS[outcome].word}")
         assert shown == (every["verdict"] == outcome).sum()
-    marks = [line for line in ax.lines if line.get_markersize() == 6.5]
-    assert [line.get_marker() for line in marks].count("s") == 2
+    controls = [text for text in ax.texts if text.get_position()[0] == scoreboard.CONTROL][1:]
+    assert len(controls) == len(every)
+    missed = [text for text in controls if text.get_bbox_patch() is not None]
+    assert len(missed) == (every["failed"].ne(True)).sum() == 2
+    assert all((text.get_text() == "\N{CHECK MARK}") != (text in missed) for text in controls)
 
 
 def test_nothing_on_the_scoreboard_is_clipped_or_meets(every):

@@ -54,7 +54,10 @@ class Density:
 
     @property
     def text(self) -> str:
-        return f"{self.below} below B/2T and {self.above} not below B/T of {self.phases} phases"
+        if not self.phases:
+            return "no phase"
+        below, above = (f"{100 * n / self.phases:.3g}%" for n in (self.below, self.above))
+        return f"{below} of phases below B/2T, {above} not below B/T ({self.phases} drawn)"
 
 
 NOTHING = Density(UNDECIDED, 0, 0, 0)

@@ -56,8 +56,7 @@ def judged(factor: float) -> Verdict:
             place=PLACE,
             verdict=outcome,
             prediction=f"KL / eps^2 at most {factor:g} on (0, 1/4]",
-            measured=f"KL / eps^2 = 2 + 4 eps^2 + ... increases from above 2 to {largest:.4f} at "
-            "eps = 1/4",
+            measured=f"KL / eps^2 is over 2, and rises to {largest:.4f} at eps = 1/4",
             horizon=ANY_HORIZON,
             control={
                 "what": f"KL <= {PRINTED / 2:g} eps^2, largest KL over it",

@@ -19,9 +19,9 @@ from confee.rendering.statements import GROUPS, group
 from confee.rendering.verdicts import MARKS, Mark, counted
 
 READING = (
-    "A row a claim. Control: a cross in a ring where what is known to be wrong failed the same "
-    "check, as it must; a filled square where it did not, or was not played, which makes a verdict "
-    "vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis that "
+    "A row a claim. Control: a tick where what is known to be wrong failed the same check, as it "
+    "must; a filled square where it did not (a cross), or was not played (a dash), which makes a "
+    "verdict vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis that "
     "decides, with its 95% interval; dashed: what is forgiven. An arrow: the interval goes on. "
     "Last column: what was measured, shortened; the ledger has all of it."
 )
@@ -129,11 +129,11 @@ def _badge(mark: Mark, y: float) -> FancyBboxPatch:
 
 
 def _control(ax: Axes, failed: bool | None, y: float) -> None:
-    caught = failed is True
-    ax.plot([CONTROL], [y], marker="o" if caught else "s", markersize=6.5, color=style.INK,
-            markerfacecolor="white" if caught else style.INK, markeredgewidth=0.7)  # fmt: skip
-    if caught:
-        ax.plot([CONTROL], [y], marker="x", markersize=3, color=style.INK, markeredgewidth=0.8)
+    """A tick if it failed as it must; else what is to be noticed."""
+    glyph = {True: "\N{CHECK MARK}", False: "\N{MULTIPLICATION SIGN}"}.get(failed, "\N{EN DASH}")
+    box = {} if failed is True else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+    ax.text(CONTROL, y, glyph, fontsize=7.5, ha="center", va="center",
+            color=style.INK if failed is True else "white", **box)  # fmt: skip
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
