@@ -105,19 +105,28 @@ def test_a_job_that_begins_after_its_run_was_killed_leaves_the_next_one_alone(
     assert late.stderr.endswith("the run of this job is over, and another has begun\n")
 
 
-def test_records_that_are_no_text_are_removed_and_others_stay(tmp_path, monkeypatch):
+def test_records_that_snakemake_falls_over_are_removed_and_others_stay(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runlock, "_held", None)
-    whole, broken, nested = (runlock.RECORDS / name for name in ("a", "b", "c/d"))
-    for file, data in (
-        (whole, b'{"x": "\xc3\xa9"}'),
-        (broken, b'{"x": "\xb9"}'),
-        (nested, b"\xff"),
-    ):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    damaged = (b'{"x": "\xb9"}', b"\xff", b"", b'{"rule":', b"3", b'"x"', b"null", b'{"rule": 3}')
+    kept = (b'{"rule": "\xc3\xa9"}', b"{}")
+    files = [runlock.RECORDS / "a" / str(n) for n in range(len(damaged) + len(kept))]
+    files[0].parent.mkdir(parents=True)
+    for file, data in zip(files, damaged + kept, strict=True):
         file.write_bytes(data)
     runlock.hold()
-    assert [file.exists() for file in (whole, broken, nested)] == [True, False, False]
+    assert [file.exists() for file in files] == [False] * len(damaged) + [True] * len(kept)
+
+
+def test_a_lock_file_that_is_no_text_is_no_matter(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runlock, "_held", None)
+    runlock.LOCK.parent.mkdir()
+    runlock.LOCK.write_bytes(b"\xff\xfe 3")
+    runlock.hold()
+    runlock.LOCK.write_bytes(b"\xff")
+    monkeypatch.delenv(runlock.MINE)
+    runlock.work()
 
 
 def test_locks_that_another_host_left_are_not_for_us_to_remove(tmp_path, monkeypatch):

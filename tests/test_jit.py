@@ -36,6 +36,36 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new))
 
 
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_a_kernels_file_that_is_damaged_is_not_read(tmp_path):
+    """At the only place where numba reads: what comes of it would be run."""
+    file = jit._Sealed(str(tmp_path), "kernel", "stamp")
+    file.save("key", b"code")
+    assert file.load("key") == b"code"
+    for path in map(Path, (file._index_path, file._data_path("kernel.1.nbc"))):
+        whole = path.read_bytes()
+        cut = [whole[:n] for n in range(len(whole))]
+        bits = [(whole[: n // 8] + bytes([whole[n // 8] ^ 1 << n % 8]) + whole[n // 8 + 1 :])
+                for n in range(8 * len(whole))]  # fmt: skip
+        for damaged in (*cut, *bits):
+            path.write_bytes(damaged)
+            assert file.load("key") is None
+        file.save("key", b"code")
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_damaged_kernels_are_compiled_anew(tmp_path):
+    cache = {"CONFEE_CACHE": str(tmp_path)}
+    first = play(ROOT / "src", **cache)
+    kept = sorted(f for kind in ("i", "c") for f in tmp_path.rglob(f"ucb1.play*.nb{kind}"))
+    assert len(kept) >= 2
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:100])
+    assert play(ROOT / "src", **cache) == first
+    assert all(jit._whole(file) for file in kept)
+
+
 @pytest.mark.slow
 def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, tmp_path):
     cache = {"CONFEE_CACHE": str(tmp_path / "cache")}

@@ -66,17 +66,27 @@ def test_without_a_fit_it_says_from_what_to_what(few):
     assert nothing == "No cell was played on the axis of $V$."
 
 
-@pytest.mark.parametrize(("part", "shown"), [("growth", "saturated"), ("local", "no fit")])
-def test_what_saturation_leaves_no_fit_is_called_so(few, part, shown):
-    left = few.slopes[(few.slopes["axis"] == "B") & (few.slopes["part"] == "upper")]
-    mine = left["policy"] == "hyque"
-    slopes = pd.concat([left.assign(exponent=left["exponent"].mask(mine)),
-                        left[mine].assign(part=part)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("left_out", "shown", "said"),
+    [
+        ("saturated: B=1e+03 (2), B=2e+03; grid edge: B=4e+03", "saturated", "saturated"),
+        ("at ceiling: B=1e+03, B=2e+03, B=3e+03; saturated: B=4e+03", "at ceiling", "at ceiling"),
+        ("batch under 4 queries: B=1e+03", "short batches", "batch under 4 queries"),
+        ("", "no fit", ""),
+    ],
+)
+def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown, said):
+    slopes = few.slopes[(few.slopes["axis"] == "B") & (few.slopes["part"] == "upper")]
+    mine = slopes["policy"] == "hyque"
+    slopes = slopes.assign(
+        exponent=slopes["exponent"].mask(mine), left_out=np.where(mine, left_out, "")
+    )
     side = axes.draw(few.worst, few.points, "B", slopes).axes[-1]
-    texts = {text.get_text() for text in side.texts}
-    assert texts & {"saturated", "no fit"} == {shown}
-    said = axes.finding(few.worst, few.points, "B", slopes)
-    assert (" not saturated for a fit" in said) == (shown == "saturated")
+    words = {text.get_text() for text in side.texts if "\N{PLUS-MINUS SIGN}" not in text.get_text()}
+    assert words == {shown}
+    finding = axes.finding(few.worst, few.points, "B", slopes)
+    why = f" (most of the others: {said})" if said else ""
+    assert f"; too few of its points enter a fit{why}." in finding
 
 
 def test_growth_is_the_exponent_less_the_rates(few):

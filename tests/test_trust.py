@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -252,6 +253,9 @@ def test_a_hostile_policy_or_adversary_runs_nothing(own, canary, capsys, group, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (b"\xef\xbb\xbf# @package _global_\n", "begins with a byte-order mark"),
+        (b"# @package hydra.job\nname: canary\n", "# @package hydra: must not"),
+        (b"#" * 10**6 + b"#", "must be a file of at most 1000000 bytes"),
         (b"3\n", "must be a mapping"),
         (b"a: [1\n\tb", "line 2: not YAML: found character"),
         (b"a: 1\n---\nb: 2\n", "line 2: not YAML: but found another document"),
@@ -264,6 +268,62 @@ def test_a_file_of_ones_own_that_is_none_is_named(own, canary, text, said):
     file.write_bytes(text)
     with pytest.raises(ConfeeError, match=f"^{re.escape(f'{file}: {said}')}"):
         config.experiment("experiment=tiny")
+
+
+@pytest.mark.parametrize("named", ["CONFEE_EXTRA", "CONFEE_CONF"])
+@pytest.mark.parametrize("place", ["policy", "experiment", "policy/sub", "else"])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("a pipe", "must be a file of at most"),
+        ("a device", "must be a file of at most"),
+        ("a link to nowhere", "cannot be read: No such file"),
+        ("a bomb", "too large with its aliases"),
+    ],
+)
+def test_a_file_that_is_not_asked_for_does_not_hang(
+    canary, monkeypatch, capsys, named, place, what, said
+):
+    """Hydra may come to any of them, by a list of files."""
+    base = canary.parent / "own"
+    monkeypatch.setenv(named, str(base if named == "CONFEE_EXTRA" else base / "conf"))
+    if named == "CONFEE_CONF":
+        shutil.copytree(ROOT / "conf", base / "conf")
+    file = base / "conf" / place / "zz.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    match what:
+        case "a pipe":
+            os.mkfifo(file)
+        case "a device":
+            file.symlink_to("/dev/zero")
+        case "a link to nowhere":
+            file.symlink_to("/nowhere")
+        case "a bomb":
+            file.write_text(HOSTILE["one bomb"])
+    with pytest.raises(ConfeeError, match=f"^{re.escape(str(file))}: {said}"):
+        config.experiment("experiment=tiny")
+    if place == "experiment" and what != "a bomb":
+        with pytest.raises(SystemExit, match=said):
+            cli.main(["list"])
+
+
+def test_files_are_read_and_written_in_utf_8_whatever_the_locale():
+    """`open` and its like take the locale's encoding if they are not told one."""
+    lacking = []
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            of = ast.unparse(called.value) if isinstance(called, ast.Attribute) else ""
+            words = [one.value for one in node.args if isinstance(one, ast.Constant)]
+            binary = any("b" in word for word in words if isinstance(word, str) and len(word) < 4)
+            if name in ("open", "read_text", "write_text") and of not in ("os", "Image", "files"):
+                told = any(one.arg == "encoding" for one in node.keywords)
+                if not (told or binary or ast.unparse(node).startswith(("write_text", "conf."))):
+                    lacking.append(f"{file.name}:{node.lineno}: {ast.unparse(node)}")
+    assert not lacking
 
 
 def test_a_folder_of_ones_own_may_have_any_name_and_must_be_one(canary, monkeypatch):
@@ -462,6 +522,16 @@ def test_clean_removes_nothing_by_a_damaged_plan(canary):
     plan.write_text(text.replace("0", "1", 1))
     before = sorted(canary.parent.rglob("*"))
     with pytest.raises(ConfeeError, match=r"plan\.json: damaged"):
+        results.clean()
+    assert sorted(canary.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("left", ["regret.parquet", "config.yaml"])
+def test_clean_removes_nothing_where_an_experiment_has_lost_its_plan(left, canary):
+    for name in ("results/cells/uniform/0.parquet", f"results/tiny/{left}"):
+        files.write_text(name, "")
+    before = sorted(canary.parent.rglob("*"))
+    with pytest.raises(ConfeeError, match=r"results/tiny: has no plan\.json"):
         results.clean()
     assert sorted(canary.parent.rglob("*")) == before
 

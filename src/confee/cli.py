@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -24,6 +25,9 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
     lean.collect_rarely()
+    for stream in (sys.stdout, sys.stderr):  # whose encoding may not know the marks of verdicts
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         chosen = _parser().parse_args(arguments)
         chosen.run(chosen)
@@ -36,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        sys.exit(f"confee: {error}")
+        named = [str(error.filename)] if error.filename else []
+        sys.exit(": ".join(["confee", *named, error.strerror or str(error)]))
     except Exception as error:
         if place := extra.place(error):
             sys.exit(f"confee: {place}")

@@ -41,7 +41,8 @@ def imports(module: str) -> frozenset[str]:
     file = source_file(module)
     assert file is not None, module
     names = set()
-    for origin, *listed in _IMPORT.findall(re.sub(r"#.*|\\\n", "", file.read_text())):
+    text = re.sub(r"#.*|\\\n", "", file.read_text(encoding="utf-8"))
+    for origin, *listed in _IMPORT.findall(text):
         named = {one.split()[0] for one in "".join(listed).split(",") if one.strip()}
         if not origin:
             names |= named

@@ -92,8 +92,8 @@ def no_resolvers() -> Iterator[None]:
 
 
 def _own_keys(name: str) -> list[str]:
-    said = yaml.safe_load((conf.folder() / f"{name}.yaml").read_text())
-    return [one for one in said if one != "defaults"]
+    said = yaml.safe_load(conf.text(conf.folder() / f"{name}.yaml"))
+    return [one for one in said or () if one != "defaults"]
 
 
 def _search() -> list[str]:

@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import re
+import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ GROUPS = ("policy", "adversary", "experiment")
 CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
 """What has code; each also needs a file in its group."""
 
+LARGEST = 10**6
+"""Bytes of a file."""
 LONGEST = 10**5
 """Values in a file, its aliases written out."""
 
@@ -66,18 +69,35 @@ def files(group: str) -> dict[str, Path]:
 def headline(experiment: str) -> str:
     """The first comment of an experiment's file that says something; empty if there is none."""
     file = files("experiment").get(experiment)
-    lines = file.read_text().splitlines() if file else []
+    lines = text(file).splitlines() if file else []
     said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
     return next(said, "")
 
 
+def text(file: Path) -> str:
+    """What a file of conf says. Raises ConfeeError if it can't be read: a pipe would be waited for
+    and a device has no end."""
+    try:
+        seen = file.stat()
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > LARGEST:
+            raise ConfeeError(f"{file}: must be a file of at most {LARGEST} bytes")
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfeeError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfeeError(not_yaml(error, str(file))) from None
+
+
 def check_own() -> None:
-    """Raises ConfeeError if a file of one's own has a name that is taken, is no mapping, sets what
-    is Hydra's, or is small and, by its aliases, stands for one that fills the memory."""
+    """Looks at all files that are not confee's before Hydra reads any. Raises ConfeeError if one
+    has a name that is taken, can't be read, is no mapping, sets what is Hydra's, or is small and,
+    by its aliases, stands for one that fills the memory."""
     for group in GROUPS:
-        for file in files(group).values():
-            if (base := own()) and file.is_relative_to(base):
-                _check(file)
+        files(group)
+    named = [own(), folder() if os.environ.get("CONFEE_CONF") else None]
+    for base in filter(None, named):
+        for file in sorted(base.rglob("*.yaml")):
+            _check(file)
 
 
 def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
@@ -100,9 +120,12 @@ def _check(file: Path) -> None:
             counted[id(node)] = 1 + sum(map(values, below))
         return counted[id(node)]
 
+    said = text(file)
+    if said.startswith("\ufeff"):  # before which Hydra sees no header
+        raise ConfeeError(f"{file}: begins with a byte-order mark; must have none")
     try:
-        found = yaml.compose(file.read_text(), yaml.SafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        found = yaml.compose(said, yaml.SafeLoader)
+    except yaml.YAMLError as error:
         raise ConfeeError(not_yaml(error, str(file))) from None
     if not found:
         return
@@ -110,6 +133,8 @@ def _check(file: Path) -> None:
         raise ConfeeError(f"{file}: must be a mapping")
     if values(found) > LONGEST:
         raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
+    if re.search(r"^#\s*@package\s+hydra\b", said, re.MULTILINE):
+        raise ConfeeError(f"{file}: # @package hydra: must not be Hydra's own settings")
     for key, value in found.value:
         said = [key.value]
         if key.value == "defaults" and isinstance(value, yaml.SequenceNode):

@@ -62,6 +62,8 @@ class Registry(MutableMapping[str, T]):
         self._package, self._word, self._kind = package, word, kind
         self._shipped, self._own = _modules(path), _modules(folders(package))
         for name in self._own:
+            if "." in name:
+                raise ConfeeError(f"{self._own[name]}: must have no dot in its name")
             if name in self._shipped:
                 raise ConfeeError(f"{self._own[name]}: confee has a {name}; choose another name")
         path.extend(folders(package))
@@ -71,7 +73,8 @@ class Registry(MutableMapping[str, T]):
     def _ids(self) -> frozenset[str]:
         """Confee's own: a line of the module begins with the word."""
         says = re.compile(rf"^{self._word}\b", re.MULTILINE)
-        return frozenset(n for n, file in self._shipped.items() if says.search(file.read_text()))
+        texts = {id: file.read_text(encoding="utf-8") for id, file in self._shipped.items()}
+        return frozenset(id for id, text in texts.items() if says.search(text))
 
     def _find(self, id: str) -> T | None:
         """What the module has; None if there is no such module, or nothing in it."""
@@ -81,7 +84,7 @@ class Registry(MutableMapping[str, T]):
 
     def _imported(self, id: str) -> T | None:
         own = id in self._own
-        one = getattr(_module(f"{self._package}.{id}", own), self._word, None)
+        one = getattr(_module(f"{self._package}.{id}", self._own.get(id)), self._word, None)
         if one is None:
             return None
         file = (self._own if own else self._shipped)[id]
@@ -127,15 +130,18 @@ def place(error: BaseException) -> str:
     return f"{own[-1].filename}: line {own[-1].lineno}: {type(error).__name__}: {reason}"
 
 
-def _module(name: str, own: bool) -> ModuleType:
+def _module(name: str, own: Path | None) -> ModuleType:
+    """The module; `own`: its file, if it is one's own."""
     try:
         return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
     except SyntaxError as error:
         if not own:
             raise
-        where = f"{error.filename}: line {error.lineno}" if error.filename else name
+        where = f"{error.filename}: line {error.lineno}" if error.filename else own
         raise ConfeeError(f"{where}: {error.msg}") from None
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # what a module of one's own may raise is its own choice
         if said := place(error):
             raise ConfeeError(said) from None
         raise

@@ -15,6 +15,7 @@ import contextlib
 import dis
 import functools
 import hashlib
+import io
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ from confee.lean import without
 
 with without("scipy"):  # of which numba wants no more than the version
     import numba
+    from numba.core import caching
     from numba.extending import intrinsic, overload
 
 
@@ -108,7 +110,42 @@ def njit(function: Callable[..., Any], **more: Any) -> Any:
     if cached:  # numba reads this now, as it makes the function's cache
         numba.config.CACHE_DIR = str(folder(function.__module__))  # type: ignore[attr-defined]
     more = {"_nrt": True, **more}  # else taken over from whoever calls it first
-    return numba.njit(cache=cached, error_model="numpy", **more)(function)
+    made = numba.njit(cache=cached, error_model="numpy", **more)(function)
+    if cached and not disabled():
+        made._cache._cache_file.__class__ = _Sealed
+    return made
+
+
+class _Sealed(caching.IndexDataCacheFile):
+    """numba's files of a kernel, each with a hash of itself at its end. numba unpickles what it
+    finds and runs it, so what is damaged is not read; it is compiled anew."""
+
+    def _load_index(self):
+        return super()._load_index() if _whole(self._index_path) else {}
+
+    def _load_data(self, name):
+        if not _whole(self._data_path(name)):
+            raise FileNotFoundError(name)  # of which numba makes nothing
+        return super()._load_data(name)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath):
+        held = io.BytesIO()
+        yield held
+        data = held.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(data + hashlib.sha256(data).digest())
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _whole(path: str) -> bool:
+    """Whether a file ends with the hash of what it holds before."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return False
+    return data[-32:] == hashlib.sha256(data[:-32]).digest()
 
 
 _made: list[Callable[..., Any]] = []

@@ -11,11 +11,12 @@ import contextlib
 import errno
 import fcntl
 import itertools
+import json
 import os
 import shutil
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from confee.errors import ConfeeError
 
@@ -25,14 +26,13 @@ LEFT = Path(".snakemake/locks"), Path(".snakemake/incomplete")
 """Snakemake's own locks, and its marks of jobs that were at work. A marked job it runs again, and
 then forgets those that wait for its files; but files here are written whole or not at all."""
 RECORDS = Path(".snakemake/metadata")
-"""Snakemake's notes of what files were made by. It passes over one that is no JSON, and falls over
-one that is no text."""
+"""Snakemake's notes of what files were made by. It falls over one that is not as it writes them."""
 RUN, JOBS = 0, 1
 MINE = "CONFEE_RUN"
 """The environment's variable that tells jobs the host and process id of their run."""
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
-_held: IO[str] | None = None  # this process's lock file: closing it would drop its locks
+_held: IO[Any] | None = None  # this process's lock file: closing it would drop its locks
 
 
 def hold() -> None:
@@ -42,7 +42,7 @@ def hold() -> None:
     global _held
     try:
         LOCK.parent.mkdir(exist_ok=True)
-        _held = LOCK.open("a+")
+        _held = LOCK.open("a+", encoding="utf-8", errors="replace")
     except OSError as error:
         raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
     _held.seek(0)
@@ -68,10 +68,18 @@ def hold() -> None:
             for left in itertools.chain(*(folder.glob("*") for folder in LEFT)):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
             for record in filter(Path.is_file, RECORDS.rglob("*")):
-                try:
-                    record.read_text(encoding="utf-8")
-                except UnicodeDecodeError:
+                if not _is_record(record):
                     record.unlink()
+
+
+def _is_record(file: Path) -> bool:
+    from snakemake.persistence import MetadataRecord
+
+    try:
+        MetadataRecord.model_validate(json.loads(file.read_bytes()))
+    except ValueError:  # no text, no JSON, or of other types
+        return False
+    return True
 
 
 def work() -> None:
@@ -81,7 +89,7 @@ def work() -> None:
     """
     global _held
     with contextlib.suppress(OSError):  # not a job of a run, then
-        _held = LOCK.open()
+        _held = LOCK.open(encoding="utf-8", errors="replace")
         locked = _lock(_held, JOBS, fcntl.LOCK_SH)
         run = os.environ.get(MINE, "")
         here = run.partition(" ")[0] == os.uname().nodename  # elsewhere the file may be seen late
@@ -93,12 +101,12 @@ def alive() -> bool:
     """Whether a run is alive here, or a job that outlived one."""
     if not LOCK.exists():
         return False
-    with LOCK.open("a") as file:
+    with LOCK.open("ab") as file:
         free = [_lock(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB) for byte in (RUN, JOBS)]
     return False in free
 
 
-def _lock(file: IO[str], byte: int, how: int) -> bool | None:
+def _lock(file: IO[Any], byte: int, how: int) -> bool | None:
     """Whether the lock is had; None where there are no locks."""
     try:
         fcntl.lockf(file, how, 1, byte)

@@ -113,7 +113,7 @@ def signal_name(message: str) -> str | None:
 
 def last_line(path: str) -> str:
     try:
-        lines = Path(path).read_text(errors="replace").split("\n")
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -171,6 +171,9 @@ class LogHandler(LogHandlerBase):
         logging.raiseExceptions = False
         settings = self.common_settings
         self.stream = sys.stdout if settings.stdout else sys.stderr
+        for stream in (sys.stdout, sys.stderr):  # whose encoding may not know the marks of verdicts
+            with contextlib.suppress(AttributeError):
+                stream.reconfigure(errors="replace")  # type: ignore[union-attr]
         self.in_place = self.stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self.quiet = bool(settings.quiet)
         self.totals: dict[str, int] = {}
@@ -197,7 +200,7 @@ class LogHandler(LogHandlerBase):
         except (OSError, ValueError):
             # Who read the output is gone (as in `| head`), or the disk is full; the run itself goes
             # on.
-            self.stream = open(os.devnull, "w")  # noqa: SIM115
+            self.stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         except Exception as error:
             self._say(f"error: a message is lost: {type(error).__name__}: {error}")
 

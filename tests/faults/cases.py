@@ -21,6 +21,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from folder import ADVICE, ROOT, TINY, Folder, Running, Said, differences
 
+from confee import jit
 from confee.errors import ConfeeError
 from confee.simulation.files import read_table
 
@@ -452,6 +453,15 @@ def damaged_scales(s: Setting) -> Iterator[Try]:
         yield ended(s, folder, folder.run(), before="units gone" if more else "units there")
 
 
+def damaged_kernels(s: Setting) -> Iterator[Try]:
+    """damaged: compiled kernels"""
+    for first in range(len(DAMAGE)):
+        cache = shutil.copytree(jit.ROOT, s.path())
+        damage(s, sorted([*cache.rglob("rexp3b*.nb?"), *cache.rglob("uniform*.nb?")]), first)
+        folder = s.folder(CONFEE_CACHE=str(cache))
+        yield ended(s, folder, folder.run(), before=list(DAMAGE)[first])
+
+
 def damaged_records(s: Setting) -> Iterator[Try]:
     """damaged: Snakemake's own records"""
     yield from damaged(s, ".snakemake/metadata/*", gone=MADE)
@@ -698,7 +708,7 @@ def unseen_damage(data: bytes, rng: random.Random) -> bytes:
 KILLS = (one_job, snakemake_alone, whole_group, control_c, terminated)
 DISKS = (full_disk, full_cache, read_only, anothers)
 DAMAGES = (damaged_unit, damaged_earlier, damaged_tables, damaged_evidence, damaged_verdicts,
-           damaged_pictures, damaged_notes, damaged_plans, damaged_scales,
+           damaged_pictures, damaged_notes, damaged_plans, damaged_scales, damaged_kernels,
            damaged_records)  # fmt: skip
 RUNS = (clock_back, doubled, beside, older, changed, cores)
 CONTROLS = (control_byte, control_gullible)

@@ -82,7 +82,7 @@ def check_writable(path: Path | str) -> None:
 
 def write_text(path: Path | str, text: str) -> None:
     """`text` as the whole content of `path`."""
-    write_whole(path, lambda part: part.write_text(text))
+    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any) -> None:

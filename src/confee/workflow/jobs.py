@@ -231,7 +231,7 @@ def compile_lacking(names: Iterable[str]) -> None:
     lacking = [name for name in names if not compiled(name).exists()]
     if not lacking:
         return
-    with (jit.HERE / "lock").open("a") as lock:
+    with (jit.HERE / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in lacking:
             if not compiled(name).exists():

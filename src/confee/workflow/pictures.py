@@ -276,7 +276,8 @@ def bind(plan: Mapping[str, Any], target: str) -> list[Path]:
     from confee.rendering.album import album
 
     file = Path(target)
-    said = {name: (file.parent / f"{name}.txt").read_text().strip() for name in plan["pictures"]}
+    captions = {name: file.with_name(f"{name}.txt") for name in plan["pictures"]}
+    said = {name: one.read_text(encoding="utf-8").strip() for name, one in captions.items()}
     about = {
         "data": digest(said),
         "command": commands.snakemake(plan["overrides"], file.as_posix()),

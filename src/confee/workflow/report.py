@@ -176,7 +176,7 @@ class Job:
 
     def __init__(self, stage: str, what: str, made: set[str], file: Path) -> None:
         self.stage, self.what, self.made = stage, what, made
-        (row,) = csv.DictReader(file.read_text().splitlines(), delimiter="\t")
+        (row,) = csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t")
         self.clock, self.cpu = float(row["s"]), float(row["cpu_time"])
         if not (0 <= self.clock < math.inf and 0 <= self.cpu < math.inf):
             raise ValueError(row)

@@ -214,7 +214,14 @@ def claims_file(experiment: str) -> tuple[list[Verdict], dict[str, Any]]:
 
 
 def clean() -> list[Path]:
-    """Removes what the last plan of no experiment needs; returns what went."""
+    """Removes what the last plan of no experiment needs; returns what went. Raises ConfeeError if
+    an experiment has results and no plan: what it needs is not known."""
+    for file in sorted({*RESULTS.glob("*/config.yaml"), *RESULTS.glob("*/regret.parquet")}):
+        if not (file.parent / "plan.json").exists():
+            raise ConfeeError(
+                f"{file.parent}: has no plan.json, so what it needs is not known; run its "
+                "experiment again, or delete the folder"
+            )
     needed: set[Path] = set()
     for file in sorted(RESULTS.glob("*/plan.json")):
         plan = read_plan(file)

@@ -59,6 +59,6 @@ class Told:
 def read() -> Told | None:
     """What the run that started this process told; None if it told nothing, or not here."""
     try:
-        return Told(**json.loads(Path(os.environ[VARIABLE]).read_text()))
+        return Told(**json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError):
         return None

@@ -34,8 +34,8 @@ def draw(
     if table.empty:
         return style.empty(shared.nothing(axis, zeros))
     law = "theory: $R/T \\propto (KV/B)^{1/3}$"
-    found, saturated = fits.found(slopes, table, axis), fits.saturated(slopes, axis)
-    return shared.sweep(table, zeros, axis, "worst-case $R/T$", found, saturated, law)
+    found, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
+    return shared.sweep(table, zeros, axis, "worst-case $R/T$", found, lacking, law)
 
 
 def finding(
@@ -54,5 +54,5 @@ def finding(
             sentences.append(f"{looks.display(label)}'s $R/T$ {law}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
-            sentences.append(f"{span}; {fits.none(label, fits.saturated(slopes, axis))}.")
+            sentences.append(f"{span}; {fits.none(label, fits.lacking(slopes, axis))}.")
     return " ".join([*sentences, *fits.others(found, labels, "The rate's exponent")])

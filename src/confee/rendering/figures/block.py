@@ -16,9 +16,10 @@ DOTS = 64
 WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
 
 READING = (
-    "A row holds the instances of one order $m$; thick is a query, dotted an idle round of the "
-    "active instance, thin a round in which an instance of lower order is active in its place. "
-    "Arranged by the scheduler itself, without chance: there is nothing to put an interval on."
+    "A row holds the instances of one order $m$; thick is a query, dotted an idle (non-query) "
+    "round of the active instance, thin (inactive) a round in which an instance of lower order is "
+    "active in its place. Arranged by the scheduler itself, without chance: there is nothing to "
+    "put an interval on."
 )
 
 

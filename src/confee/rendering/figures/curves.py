@@ -155,12 +155,12 @@ def sweep(
     axis: str,
     ylabel: str,
     found: Mapping[str, fits.Fit],
-    saturated: Collection[str],
+    lacking: Mapping[str, str],
     law: str,
 ) -> Figure:
     """The picture against an axis: the curves and, at their right, a row for each of them with its
-    exponent (`found`, by label; none of those `saturated`) next to the theory's. A panel a setting.
-    `law` names the theory.
+    exponent (`found`, by label) next to the theory's, or why it has none (`lacking`). A panel a
+    setting. `law` names the theory.
     """
     shown = [name for name in SETTINGS if (curves["setting"] == name).any()]
     parts = [curves[curves["setting"] == name] for name in shown]
@@ -195,7 +195,7 @@ def sweep(
         horizontal([top] if low is None else [top, low], part, axis)
         top.set_ylabel(ylabel)
         last = part.sort_values("x").groupby("label")["y"].last()
-        fits.rows(key, side, last, found, saturated, axis)
+        fits.rows(key, side, last, found, lacking, axis)
         if len(shown) > 1:
             top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
     handles = []

@@ -57,22 +57,25 @@ def found(
     return fits
 
 
-def saturated(slopes: pd.DataFrame | None, axis: str) -> frozenset[str]:
-    """The labels that saturation leaves without a fit on this axis."""
+def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
+    """Label -> why it has no fit on this axis: what leaves out most of its points, as `left_out` in
+    slopes.csv has it."""
     if slopes is None or slopes.empty:
-        return frozenset()
-    fitted = slopes[(slopes["axis"] == axis) & slopes["exponent"].notna()]
-    all_of_them, upper = (
-        set(fitted.loc[fitted["part"] == part, "policy"]) for part in ("growth", "upper")
-    )
-    return frozenset(all_of_them - upper)
+        return {}
+    upper = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")]
+    reasons = {}
+    for row in upper[upper["exponent"].isna()].itertuples():
+        parts = [part.partition(": ") for part in str(row.left_out or "").split("; ")]
+        counts = {reason: points.count(",") + 1 for reason, _, points in parts if points}
+        if counts:
+            reasons[row.policy] = max(counts, key=lambda reason: counts[reason])
+    return reasons
 
 
-def none(label: str, saturated: Collection[str]) -> str:
-    """Why a label has no fit."""
-    if label in saturated:
-        return "too few of its points are not saturated for a fit"
-    return "too few of its points enter a fit"
+def none(label: str, lacking: Mapping[str, str]) -> str:
+    """Why a label has no fit, in words."""
+    why = f" (most of the others: {lacking[label]})" if label in lacking else ""
+    return f"too few of its points enter a fit{why}"
 
 
 def rows(
@@ -80,7 +83,7 @@ def rows(
     side: Axes,
     last: pd.Series,
     fits: Mapping[str, Fit],
-    saturated: Collection[str],
+    lacking: Mapping[str, str],
     axis: str,
 ) -> None:
     """A row a label, in the order of the curves' ends (`last`, by label): what it is drawn with, in
@@ -93,7 +96,7 @@ def rows(
                  linewidth=look.linewidth)  # fmt: skip
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         fit = fits.get(label)
-        text = "saturated" if label in saturated else "no fit"
+        text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")
         if fit is not None:
             text = numbers.plus_minus(fit.exponent, (fit.high - fit.low) / 2)
         side.text(1.06, y, text, transform=side.get_yaxis_transform(), va="center", fontsize=7,

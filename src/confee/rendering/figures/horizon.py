@@ -30,8 +30,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | None 
     if table.empty:
         return style.empty(shared.nothing("T", zeros))
     label = "$R\\;/\\;(T\\,(KV/B)^{1/3})$"
-    found, saturated = fits.found(slopes, table, "T", growth=True), fits.saturated(slopes, "T")
-    return shared.sweep(table, zeros, "T", label, found, saturated, "theory: flat")
+    found, lacking = fits.found(slopes, table, "T", growth=True), fits.lacking(slopes, "T")
+    return shared.sweep(table, zeros, "T", label, found, lacking, "theory: flat")
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | None = None) -> str:
@@ -44,7 +44,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | No
     sentences = []
     for label in fits.first(labels):
         span = shared.said(table[table["label"] == label], "T", "regret over the rate")
-        law = fits.none(label, fits.saturated(slopes, "T"))
+        law = fits.none(label, fits.lacking(slopes, "T"))
         if label in found:
             law = f"over the upper half it {fits.said(found[label], 'T', 'a flat line')}"
         sentences.append(f"{span}; {law}.")

@@ -21,9 +21,9 @@ from confee.rendering.verdicts import MARKS, Mark, counted
 READING = (
     "A row a claim. Control: a tick where what is known to be wrong failed the same check, as it "
     "must; a filled square where it did not (a cross), or was not played (a dash), which makes a "
-    "verdict vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis that "
-    "decides, with its 95% interval; dashed: what is forgiven. An arrow: the interval goes on. "
-    "Last column: what was measured, shortened; the ledger has all of it."
+    "verdict vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis "
+    "that decides, with its 95% interval; dashed: what is forgiven. An arrow: the interval goes "
+    "on. Last column: what was measured, shortened; the ledger has all of it."
 )
 
 ROW, HEAD = 0.152, 0.2
