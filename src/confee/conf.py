@@ -120,11 +120,11 @@ def _check(file: Path) -> None:
             counted[id(node)] = 1 + sum(map(values, below))
         return counted[id(node)]
 
-    said = text(file)
-    if said.startswith("\ufeff"):  # before which Hydra sees no header
+    source = text(file)
+    if source.startswith("\ufeff"):  # before which Hydra sees no header
         raise ConfeeError(f"{file}: begins with a byte-order mark; must have none")
     try:
-        found = yaml.compose(said, yaml.SafeLoader)
+        found = yaml.compose(source, yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise ConfeeError(not_yaml(error, str(file))) from None
     if not found:
@@ -133,7 +133,7 @@ def _check(file: Path) -> None:
         raise ConfeeError(f"{file}: must be a mapping")
     if values(found) > LONGEST:
         raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
-    if re.search(r"^#\s*@package\s+hydra\b", said, re.MULTILINE):
+    if re.search(r"^#\s*@package\s+hydra\b", source, re.MULTILINE):
         raise ConfeeError(f"{file}: # @package hydra: must not be Hydra's own settings")
     for key, value in found.value:
         said = [key.value]

@@ -130,10 +130,10 @@ def _badge(mark: Mark, y: float) -> FancyBboxPatch:
 
 def _control(ax: Axes, failed: bool | None, y: float) -> None:
     """A tick if it failed as it must; else what is to be noticed."""
-    glyph = {True: "\N{CHECK MARK}", False: "\N{MULTIPLICATION SIGN}"}.get(failed, "\N{EN DASH}")
-    box = {} if failed is True else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+    glyph = {True: "\N{CHECK MARK}", False: "\N{MULTIPLICATION SIGN}", None: "\N{EN DASH}"}[failed]
+    box = {} if failed else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
     ax.text(CONTROL, y, glyph, fontsize=7.5, ha="center", va="center",
-            color=style.INK if failed is True else "white", **box)  # fmt: skip
+            color=style.INK if failed else "white", **box)  # fmt: skip
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
