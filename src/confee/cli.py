@@ -304,6 +304,7 @@ def _make(chosen: Any) -> None:
     from confee.workflow import costs, results, stages
 
     runlock.work()
+    os.environ["MPLBACKEND"] = "agg"  # whatever a shell wants to see pictures with
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
     if stage == "picture":

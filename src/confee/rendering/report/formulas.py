@@ -17,10 +17,13 @@ from confee.rendering.words import FORMULA
 POWER = re.compile(r"(\b[A-Za-z]\w*|\b\d+|\([^()]*\))\^(?:\(([^()]+)\)|([-+]?[\d.]*\d))")
 """Verdicts, which are for terminals too, write K^(1/3) and B^-0.2."""
 
-NAMED = re.compile(r"\b(?:ln|log|exp)\b")
+NAMED = {re.compile(r"\b(ln|log|exp|rho)\b"): r"\\\1 ", re.compile(r"\beps\b"): r"\\varepsilon "}
 
 TYPED = ((re.compile(r"(?<!\w)-(?=[\d.])"), "\N{MINUS SIGN}"), (re.compile("<="), "≤"),
-         (re.compile(">="), "≥"), (re.compile(r"\+-(?= )"), "±"))  # fmt: skip
+         (re.compile(">="), "≥"), (re.compile(r"\+-(?= )"), "±"),
+         (re.compile(r"\brho\^(?= )"), "ρ\N{COMBINING CIRCUMFLEX ACCENT}"),
+         (re.compile(r"\brho\b"), "ρ"), (re.compile(r"\beps\b"), "ε"),
+         (re.compile(r"\bsqrt\((\w)\)"), r"√\1"))  # fmt: skip
 
 KEPT = {"stretchy", "mathvariant", "accent", "linethickness", "width", "height"}
 """Attributes of MathML that only say how a formula looks."""
@@ -44,7 +47,10 @@ def _words(text: str) -> Markup:
         made += escape(said)
         if at + number < len(parts):
             power = parts[at + inner] or parts[at + number]
-            made += mathml(NAMED.sub(r"\\\g<0> ", parts[at + base]) + f"^{{{power}}}")
+            formula = parts[at + base]
+            for pattern, command in NAMED.items():
+                formula = pattern.sub(command, formula)
+            made += mathml(f"{formula}^{{{power}}}")
     return made
 
 
@@ -55,7 +61,11 @@ def mathml(formula: str) -> Markup:
     except Exception:  # the library's errors have no class in common
         return Markup("<code>{}</code>").format(formula)
     # Not the library's own text: that lets tags inside \text through.
-    for element in root.iter():
+    for element in list(root.iter()):
+        if element.tag == "msubsup":  # a browser sets what is above into what leans, as V does
+            below = ET.Element("msub")
+            below.extend(element[:2])
+            element.tag, element[:] = "msup", [below, element[2]]
         element.text = html.unescape(element.text) if element.text else None
         for name in set(element.attrib) - KEPT:
             del element.attrib[name]
