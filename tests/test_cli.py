@@ -1,5 +1,6 @@
 """The confee command: numbers out, or one line and exit code 1."""
 
+import io
 import json
 import subprocess
 import sys
@@ -156,6 +157,15 @@ def test_list_names_what_there_is(capsys):
     assert (ends["switching"], ends["linear_switching"]) == ("arms]", "linear]")
 
 
+def test_marks_that_an_encoding_does_not_know_stop_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    cli.main(["list", "table1"])
+    print("\N{CHECK MARK}", flush=True)
+    lines = sys.stdout.buffer.getvalue().decode("ascii").splitlines()
+    assert lines[0].startswith("table1  table ")
+    assert lines[1] == "?"
+
+
 def test_list_explains_one(capsys):
     said = run(capsys, "list", "hyque_oful")
     assert "Setting: linear; known: features [K, d]; decision: arm\n" in said
@@ -185,7 +195,8 @@ def test_results_that_are_not_there_are_named_with_how_to_make_them(capsys, tmp_
     monkeypatch.chdir(tmp_path)
     said = refuse(capsys, "claims", "--experiment", "tiny")
     assert said.startswith("results/tiny/claims.json: missing; run: snakemake")
-    with pytest.raises(ConfeeError, match=r"results/tiny/regret.parquet: missing; make it with"):
+    missing = "results/tiny/regret.parquet: missing; looked for in .*; make it with"
+    with pytest.raises(ConfeeError, match=missing):
         load("tiny")
     folder = tmp_path / "results" / "tiny"
     folder.mkdir(parents=True)

@@ -155,7 +155,7 @@ def test_detection_says_what_was_run(data):
     one = data.points[data.points["label"] == "hyque"][:1].assign(K=2, T=10**11, B=10**11)
     assert "can fire in 1 of its 1" in detection.finding(data.thresholds, data.first, one)
     none = data.points[data.points["label"] == "rexp3b"]
-    assert "HyQue was not run" in detection.finding(data.thresholds, data.first, none)
+    assert "HyQue as printed is not among" in detection.finding(data.thresholds, data.first, none)
     assert len(detection.draw(data.thresholds, data.first, none).axes[0].patches) == 1
 
 

@@ -8,10 +8,11 @@ import pytest
 from confee import jit
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
+from confee.policies.ucb_lanes import new_ucbs
 from confee.simulation import play as playing
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import play, play_all
-from confee.world.lanes import zeros
+from confee.world.lanes import new_lanes, zeros
 from confee.world.streams import integer, new_streams, uniform
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="lanes are compiled")
@@ -63,6 +64,11 @@ def test_arrays_of_lanes_begin_with_a_cache_line():
         assert made[1].shape == (5, 7, 64)
         assert made[1].flags.c_contiguous
         assert not made[1].any()
+    one = opponent({"name": "switching"}, K=3, T=900, B=90, V=2)
+    path = playing.draw_path(one, 3, 900, 2, 0)
+    lanes = new_lanes([path] * 7, [np.random.default_rng(0)] * 7)
+    for array in (lanes.arms, lanes.now, lanes.sums, new_ucbs(3, 7)):
+        assert array.ctypes.data % 64 == 0
 
 
 def test_how_runs_are_put_together(monkeypatch):

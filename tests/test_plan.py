@@ -118,6 +118,12 @@ def test_an_entry_that_is_changed_is_played_beside_what_claims_are_about(changed
     run = Run({"overrides": f"experiment=smoke {changed}"})
     played = {(point["label"], point["axis"]) for point in run.plan.points}
     assert {(label, axis) for axis in "TB"} <= played
+    asked = {}  # of what no entry holds: no axis but those that claims ask for
+    for sweep in needs(run.claims, toy=True).sweeps:
+        asked.setdefault(label_of(sweep.policy), set()).update(sweep.axes)
+    own = {label_of(entry.conf) for entry in run.experiment.entrants.values()}
+    for one in asked.keys() - own:
+        assert {axis for name, axis in played if name == one} <= asked[one], one
     before = {(point["label"], point["axis"]) for point in whole_of("smoke").plan.points}
     swept = {label_of(sweep.policy) for sweep in needs(CLAIMS, toy=True).sweeps}
     assert {(one, axis) for one, axis in before if one in swept} <= played

@@ -498,6 +498,7 @@ def test_table_says_what_ran_and_what_did_not(data):
     assert not table.isna().any(axis=None)
     again = pd.read_csv(io.StringIO(to_csv(table).replace(r"\tilde{O}", "O~")))
     pd.testing.assert_frame_equal(again, table, check_dtype=False)
+    assert "O~" not in to_csv(table)
     lines = to_markdown(table).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert len(lines) == 7
@@ -525,6 +526,11 @@ def test_tables_are_saved_with_their_origin(data, tmp_path):
             table1.READING,
         )
     assert "0123" in (tmp_path / "t.md").read_text()
+    hostile = {"command": "snakemake --config overrides='--> <b>'"}
+    save_table(table1.make(data.slopes, NO_CLAIMS), tmp_path / "t.md", hostile)
+    comment = (tmp_path / "t.md").read_text().partition("<!-- ")[2]
+    assert comment.count("--") == 3  # two in the command, and the end of the comment
+    assert comment.count(">") == 1
     assert (tmp_path / "t.tex").read_text().startswith('% {"command"')
     with pytest.raises(ConfeeError, match="a table is"):
         save_table(table1.make(data.slopes, NO_CLAIMS), tmp_path / "t.docx", PROVENANCE)

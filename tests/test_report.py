@@ -190,6 +190,7 @@ def test_a_run_without_verdicts_or_pictures_has_a_page():
         ("-3 <= x-1, 5e-05", "−3 ≤ x-1, 5e-05"),
         ("B^(1/3)", marked("$B^{1/3}$")),
         ("2 eps^2, T eps / 8", marked(r"2 $\varepsilon^{2}$, T ε / 8")),
+        ("rho^2", marked(r"$\rho^{2}$")),
         ("3 rho^ < 1, rho(t), T/sqrt(B)", "3 ρ\u0302 &lt; 1, ρ(t), T/√B"),
         ("$V_T^2$", "<math><mrow><msup><msub><mi>V</mi><mi>T</mi></msub><mn>2</mn></msup></mrow>"
          "</math>"),

@@ -66,20 +66,31 @@ def test_without_a_fit_it_says_from_what_to_what(few):
     assert nothing == "No cell was played on the axis of $V$."
 
 
+def lacking_on_the_horizon(few, left_out):
+    """What the picture of normalised regret says instead of an exponent."""
+    slopes = pd.DataFrame({"policy": ["hyque"], "axis": "T", "part": "upper", "exponent": math.nan,
+                           "points": 0, "left_out": left_out})  # fmt: skip
+    side = horizon.draw(few.worst[few.worst["label"] == "hyque"], few.points, slopes).axes[-1]
+    return [text.get_text() for text in side.texts]
+
+
 @pytest.mark.parametrize(
     ("left_out", "shown", "said"),
     [
-        ("saturated: B=1e+03 (2), B=2e+03; grid edge: B=4e+03", "saturated", "saturated"),
+        ("grid edge: B=4e+03; saturated: B=1e+03, B=2e+03 (2 of 8 phases)", *["saturated"] * 2),
         ("at ceiling: B=1e+03, B=2e+03, B=3e+03; saturated: B=4e+03", "at ceiling", "at ceiling"),
         ("batch under 4 queries: B=1e+03", "short batches", "batch under 4 queries"),
         ("", "no fit", ""),
+        (math.nan, "no fit", ""),
     ],
 )
 def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown, said):
     slopes = few.slopes[(few.slopes["axis"] == "B") & (few.slopes["part"] == "upper")]
     mine = slopes["policy"] == "hyque"
     slopes = slopes.assign(
-        exponent=slopes["exponent"].mask(mine), left_out=np.where(mine, left_out, "")
+        exponent=slopes["exponent"].mask(mine),
+        points=np.where(mine, 1, 5),
+        left_out=[left_out if one else "" for one in mine],
     )
     side = axes.draw(few.worst, few.points, "B", slopes).axes[-1]
     words = {text.get_text() for text in side.texts if "\N{PLUS-MINUS SIGN}" not in text.get_text()}
@@ -87,6 +98,7 @@ def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown
     finding = axes.finding(few.worst, few.points, "B", slopes)
     why = f" (most of the others: {said})" if said else ""
     assert f"; too few of its points enter a fit{why}." in finding
+    assert words == {shown} == set(lacking_on_the_horizon(few, left_out))
 
 
 def test_growth_is_the_exponent_less_the_rates(few):

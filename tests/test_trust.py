@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 import fresh
-from confee import api, cli, config
+from confee import api, cli, conf, config
 from confee.claims import ledger
 from confee.claims.judging.verdict import Verdict
 from confee.commands import snakemake
@@ -271,7 +271,7 @@ def test_a_file_of_ones_own_that_is_none_is_named(own, canary, text, said):
 
 
 @pytest.mark.parametrize("named", ["CONFEE_EXTRA", "CONFEE_CONF"])
-@pytest.mark.parametrize("place", ["policy", "experiment", "policy/sub", "else"])
+@pytest.mark.parametrize("place", ["policy", "experiment", "policy/sub", "else", "linked"])
 @pytest.mark.parametrize(
     ("what", "said"),
     [
@@ -290,6 +290,11 @@ def test_a_file_that_is_not_asked_for_does_not_hang(
     if named == "CONFEE_CONF":
         shutil.copytree(ROOT / "conf", base / "conf")
     file = base / "conf" / place / "zz.yaml"
+    if place == "linked":
+        (canary.parent / "elsewhere").mkdir()
+        file.parent.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.symlink_to(canary.parent / "elsewhere")
+        (canary.parent / "elsewhere/round").symlink_to(file.parent)  # links may go in a circle
     file.parent.mkdir(parents=True, exist_ok=True)
     match what:
         case "a pipe":
@@ -305,6 +310,37 @@ def test_a_file_that_is_not_asked_for_does_not_hang(
     if place == "experiment" and what != "a bomb":
         with pytest.raises(SystemExit, match=said):
             cli.main(["list"])
+
+
+def test_what_nobody_asks_for_is_passed_over(own, canary):
+    """What editors and systems hide, and notes beside the files that Hydra is asked for."""
+    base = canary.parent / "own/conf/experiment"
+    own("defaults: [/experiment/tiny]\n", name="mine")
+    (base / ".#mine.yaml").symlink_to("user@host.1")
+    (base / "._mine.yaml").write_bytes(b"\0\5\x16\7")
+    (base / "folder.yaml").mkdir()
+    (base / ".hidden").mkdir()
+    (base / ".hidden/x.yaml").write_bytes(b"\xff")
+    (base.parent / "notes.yaml").write_text("- a list\n")
+    (base.parent / "broken.yaml").write_text("[")
+    policies = canary.parent / "own/policies"
+    policies.mkdir()
+    (policies / "._mine.py").write_bytes(b"\0\5\x16\7")
+    assert config.experiment("experiment=tiny").name == "tiny"
+    assert "mine" in conf.files("experiment")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n  # @package hydra.job\nname: x\n", "# @package _global_.hydra.job\nname: x\n",
+     "defaults: [/policy@hydra.job: ucb1]\n", "defaults: [/policy/ucb1@hydra.job]\n"],
+)  # fmt: skip
+def test_what_is_hydras_is_not_set_from_anywhere(own, canary, text):
+    own(text)
+    with pytest.raises(ConfeeError, match=r"hostile\.yaml: (# @package )?hydra: "):
+        config.experiment("experiment=tiny")
+    own("# A word on\n# @package hydra settings\ndefaults: [/experiment/tiny]\n")
+    assert config.experiment("experiment=tiny").name == "tiny"
 
 
 def test_files_are_read_and_written_in_utf_8_whatever_the_locale():
@@ -526,7 +562,7 @@ def test_clean_removes_nothing_by_a_damaged_plan(canary):
     assert sorted(canary.parent.rglob("*")) == before
 
 
-@pytest.mark.parametrize("left", ["regret.parquet", "config.yaml"])
+@pytest.mark.parametrize("left", ["regret.parquet", "config.yaml", "made/block.json"])
 def test_clean_removes_nothing_where_an_experiment_has_lost_its_plan(left, canary):
     for name in ("results/cells/uniform/0.parquet", f"results/tiny/{left}"):
         files.write_text(name, "")

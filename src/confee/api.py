@@ -105,7 +105,8 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
     remake = f"make it with: {commands.snakemake(commands.of_folder(experiment))}"
-    table, about = read_table(Path(results).absolute() / experiment / "regret.parquet", remake)
+    file = Path(results) / experiment / "regret.parquet"
+    table, about = read_table(file, remake, missing=f"looked for in {Path.cwd()}; {remake}")
     frame = table.to_pandas()
     frame.attrs["confee"] = about
     return frame

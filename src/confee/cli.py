@@ -25,9 +25,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
     lean.collect_rarely()
-    for stream in (sys.stdout, sys.stderr):  # whose encoding may not know the marks of verdicts
-        with contextlib.suppress(AttributeError):
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         chosen = _parser().parse_args(arguments)
         chosen.run(chosen)
@@ -74,8 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         help="policy=hyque adversary=switching adversary.gap=0.25 K=2 T=1e4 B=1584 V=2 seeds=200 "
         "first_seed=0 idle=expected proxy=means output=cell.parquet",
     )
-    known = command("list", _list, "name the policies, adversaries, ...; or explain one of them")
-    known.add_argument("name", nargs="?", help="of a policy or an adversary: its rule and options")
+    known = command("list", _list, "name the policies, adversaries, ...; or tell of one of them")
+    known.add_argument("name", nargs="?", help="what to tell of, and of code its rule and options")
     shown = command("config", _config, "print the resolved configuration of an experiment")
     shown.add_argument("overrides", nargs="*", metavar="key=value")
     ledger = command("claims", _claims, "show an experiment's verdicts, or one of them in full")

@@ -138,15 +138,20 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     return ": ".join(filter(None, dict.fromkeys([where, _first(text), _first(cause)])))
 
 
-def _unknown_file(found: re.Match[str], _: Sequence[str]) -> str:
+def _unknown_file(found: re.Match[str], overrides: Sequence[str]) -> str:
     group, name = found.groups()
     if name in conf.CODED.get(group, ()):
-        return f"{conf.own() or 'conf'}/{group}/{name}.yaml: missing; must hold `name: {name}`"
-    return f"{group}={schema.show(name)}: unknown; known: {', '.join(conf.files(group))}"
+        base = conf.own() or conf.folder()
+        return f"{base / group / name}.yaml: missing; must hold `name: {name}`"
+    asked = [o for o in overrides if key(o).partition("@")[0] == group]
+    asked = [o for o in asked if re.sub(r"[\\'\"]", "", o.partition("=")[2]).strip() == name]
+    given = schema.show(asked[0]) if name and asked else f"{group}={schema.show(name)}"
+    return f"{given}: unknown; known: {', '.join(conf.files(group))}"
 
 
 def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
-    known = {*_own_keys("cell"), *conf.GROUPS}  # it may have been given under a wrong name
+    # It may have been given under a wrong name.
+    known = {*_own_keys("cell"), *_own_keys("config"), *conf.GROUPS}
     for override in overrides:
         if re.split(r"[.@]", key(override))[0] not in known:
             return f"{schema.show(override)}: no such key"

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +57,18 @@ def files(group: str) -> dict[str, Path]:
 
     Raises ConfeeError if one's own has a name that is taken.
     """
-    found = {file.stem: file for file in sorted((folder() / group).glob("*.yaml"))}
+    found = {file.stem: file for file in _shown(folder() / group)}
     base = own()
-    for file in sorted((base / group).glob("*.yaml")) if base else ():
+    for file in _shown(base / group) if base else ():
         if file.stem in found:
             raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
         found[file.stem] = file
     return dict(sorted(found.items()))
+
+
+def _shown(place: Path) -> list[Path]:
+    """Its files, without what editors and systems hide there."""
+    return sorted(file for file in place.glob("*.yaml") if not file.name.startswith("."))
 
 
 def headline(experiment: str) -> str:
@@ -89,15 +94,29 @@ def text(file: Path) -> str:
 
 
 def check_own() -> None:
-    """Looks at all files that are not confee's before Hydra reads any. Raises ConfeeError if one
-    has a name that is taken, can't be read, is no mapping, sets what is Hydra's, or is small and,
-    by its aliases, stands for one that fills the memory."""
-    for group in GROUPS:
-        files(group)
+    """Looks at files that are not confee's before Hydra reads any. Raises ConfeeError if one can't
+    be read, sets what is Hydra's, or is small and, by its aliases, stands for one that fills the
+    memory; and if one of a group has a name that is taken, or is no mapping."""
+    mine = {file.resolve() for group in GROUPS for file in files(group).values()}
     named = [own(), folder() if os.environ.get("CONFEE_CONF") else None]
     for base in filter(None, named):
-        for file in sorted(base.rglob("*.yaml")):
-            _check(file)
+        for file in _below(base):
+            _check(file, must=file.resolve() in mine)
+
+
+def _below(base: Path) -> Iterator[Path]:
+    """What Hydra can come to from there, by links too."""
+    seen = set()
+    for place, folders, names in os.walk(base, followlinks=True):
+        seen.add(os.path.realpath(place))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and os.path.realpath(Path(place, name)) not in seen
+        )
+        for name in sorted(names):
+            if name.endswith(".yaml") and not name.startswith("."):
+                yield Path(place, name)
 
 
 def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
@@ -108,7 +127,8 @@ def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
     return f"{place}: not YAML: {reason}"
 
 
-def _check(file: Path) -> None:
+def _check(file: Path, must: bool) -> None:
+    """`must`: be a mapping in YAML. Of any other Hydra says so itself, if it is asked for it."""
     counted: dict[int, float] = {}
 
     def values(node: Any) -> float:
@@ -126,16 +146,18 @@ def _check(file: Path) -> None:
     try:
         found = yaml.compose(source, yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise ConfeeError(not_yaml(error, str(file))) from None
+        if must:
+            raise ConfeeError(not_yaml(error, str(file))) from None
+        return
     if not found:
         return
-    if not isinstance(found, yaml.MappingNode):
+    if must and not isinstance(found, yaml.MappingNode):
         raise ConfeeError(f"{file}: must be a mapping")
     if values(found) > LONGEST:
         raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
-    if re.search(r"^#\s*@package\s+hydra\b", source, re.MULTILINE):
+    if re.search(r"@package\b.*\bhydra\b", _header(source)):
         raise ConfeeError(f"{file}: # @package hydra: must not be Hydra's own settings")
-    for key, value in found.value:
+    for key, value in found.value if isinstance(found, yaml.MappingNode) else ():
         said = [key.value]
         if key.value == "defaults" and isinstance(value, yaml.SequenceNode):
             said += [
@@ -144,5 +166,12 @@ def _check(file: Path) -> None:
                 if isinstance(entry, yaml.MappingNode)
                 for one, _ in entry.value
             ]
-        if any(re.match(r"(override\s+)?/?hydra\b", str(one)) for one in said):
+            said += [one.value for one in value.value if isinstance(one, yaml.ScalarNode)]
+        if any(re.match(r"(override\s+)?/?hydra\b|.*@(.*\.)?hydra\b", str(one)) for one in said):
             raise ConfeeError(f"{file}: hydra: no such key")
+
+
+def _header(source: str) -> str:
+    """The lines in which Hydra looks for a package."""
+    lines = map(str.strip, source.splitlines())
+    return "\n".join(itertools.takewhile(lambda x: not x or re.match(r"#\s*@", x), lines))

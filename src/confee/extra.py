@@ -150,4 +150,5 @@ def _module(name: str, own: Path | None) -> ModuleType:
 def _modules(where: list[str]) -> dict[str, Path]:
     """Name -> file of the modules in these folders."""
     files = (file for folder in where for file in sorted(Path(folder).glob("*.py")))
-    return {file.stem: file for file in files if file.stem != "__init__" and file.is_file()}
+    files = (file for file in files if file.stem != "__init__" and not file.name.startswith("."))
+    return {file.stem: file for file in files if file.is_file()}

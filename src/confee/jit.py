@@ -135,8 +135,6 @@ class _Sealed(caching.IndexDataCacheFile):
         data = held.getvalue()
         with super()._open_for_write(filepath) as file:
             file.write(data + hashlib.sha256(data).digest())
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _whole(path: str) -> bool:
@@ -258,17 +256,19 @@ def reason(error: BaseException) -> str:
         what = f"there is no {next(below, what)}"
     places = re.findall(r'File "([^"]+)", line (\d+)', str(error))
     if unknown := re.search(r"NameError: name '(\w+)'", what):  # numba does not say where
-        places = list(_uses(unknown[1]))
+        used = {use for function in _made for use in _uses(unknown[1], function)}
+        places = sorted(used) if len(used) == 1 else places
     return (f"{places[-1][0]}: line {places[-1][1]}: " if places else "") + what
 
 
-def _uses(name: str) -> Iterator[tuple[str, int]]:
-    """File and line of a name that a kernel uses and its module does not know."""
-    for function in _made:
-        if name not in function.__globals__:
-            for one in dis.get_instructions(function.__code__):
-                if one.opname == "LOAD_GLOBAL" and one.argval == name and one.positions:
-                    yield function.__code__.co_filename, one.positions.lineno or 0
+def _uses(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, int]]:
+    """File and line wherever a kernel uses a name that its module does not know."""
+    codes = [function.__code__] if name not in function.__globals__ else []
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+        for one in dis.get_instructions(code):
+            if one.opname == "LOAD_GLOBAL" and one.argval == name and one.positions:
+                yield code.co_filename, one.positions.lineno or 0
 
 
 def prune(unused_days: float = 7) -> list[Path]:

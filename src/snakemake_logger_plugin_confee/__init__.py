@@ -171,9 +171,8 @@ class LogHandler(LogHandlerBase):
         logging.raiseExceptions = False
         settings = self.common_settings
         self.stream = sys.stdout if settings.stdout else sys.stderr
-        for stream in (sys.stdout, sys.stderr):  # whose encoding may not know the marks of verdicts
-            with contextlib.suppress(AttributeError):
-                stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
+            sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         self.in_place = self.stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self.quiet = bool(settings.quiet)
         self.totals: dict[str, int] = {}

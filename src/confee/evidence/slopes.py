@@ -94,8 +94,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     - `decade`: two points a factor of ten apart, on the horizon; a row each, NaN where one of the
       two does not enter.
     - `joint`: one fit of all four variables over the cells of all axes, so its T is at fixed B.
-    - `growth`: saturated cells too; only where saturation, and nothing else, leaves the axis T or B
-      without enough points.
+    - `growth`: saturated cells too (their worst gap may be the largest there is); only where that
+      makes enough points of too few on the axis T or B.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8, and 0
@@ -150,7 +150,7 @@ def _reasons(table: pd.DataFrame) -> np.ndarray:
 
 
 def _left_out(cells: pd.DataFrame) -> str:
-    """`saturated: 1e+04 (2), 3e+04; grid edge: 1e+05` with the number of cells if not all."""
+    """`grid edge: T=1e+05; saturated: T=1e+04 (2 of 8 phases), T=3e+04`."""
     parts: list[str] = []
     out = cells[(cells["reason"] != "").to_numpy()]
     if out.empty:

@@ -15,7 +15,8 @@ CONTROL = {True: ("✓", "failed"), False: ("×", "did not fail"), None: ("–",
 """What became of a control: in a narrow terminal, and where there is room."""
 ROOMY = 110
 WHERE = re.compile(r"^(at|scale) [^;]*?: ")
-PARENTHESES = re.compile(r" ?\([^()]*\)")
+PARENTHESES = re.compile(r" \([^()]*\)")
+"""A label's options follow it without a blank."""
 BRACKETS = re.compile(r" ?\[[^][]*\]")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confee import commands, jit, schema
+from confee.config import RESERVED
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -216,11 +217,12 @@ def claims_file(experiment: str) -> tuple[list[Verdict], dict[str, Any]]:
 def clean() -> list[Path]:
     """Removes what the last plan of no experiment needs; returns what went. Raises ConfeeError if
     an experiment has results and no plan: what it needs is not known."""
-    for file in sorted({*RESULTS.glob("*/config.yaml"), *RESULTS.glob("*/regret.parquet")}):
-        if not (file.parent / "plan.json").exists():
+    for place in sorted(RESULTS.glob("*/")):
+        lost = place.name not in RESERVED and not (place / "plan.json").exists()
+        if lost and any(place.iterdir()):
             raise ConfeeError(
-                f"{file.parent}: has no plan.json, so what it needs is not known; run its "
-                "experiment again, or delete the folder"
+                f"{place}: has no plan.json, so what it needs is not known; run its experiment "
+                "again, or delete the folder"
             )
     needed: set[Path] = set()
     for file in sorted(RESULTS.glob("*/plan.json")):

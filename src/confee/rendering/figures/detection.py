@@ -66,7 +66,7 @@ def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame)
     text = f"At scale 1 no change test can fire before {', or '.join(parts)}. "
     run = points[points["label"] == "hyque"].drop_duplicates(["K", "T", "B"])
     if run.empty:
-        return f"{text}HyQue was not run here."
+        return f"{text}HyQue as printed is not among the policies shown."
     cells = list(run[["K", "T", "B"]].itertuples(index=False, name=None))
     least = [min(horizon.thresholds(K, T, B).values()) for K, T, B in cells]
     possible = sum(one < 1 for one in least)

@@ -67,7 +67,7 @@ def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
     for row in upper[upper["exponent"].isna()].itertuples():
         parts = [part.partition(": ") for part in str(row.left_out or "").split("; ")]
         counts = {reason: points.count(",") + 1 for reason, _, points in parts if points}
-        if counts:
+        if counts and row.points < 2:
             reasons[row.policy] = max(counts, key=lambda reason: counts[reason])
     return reasons
 
