@@ -333,7 +333,7 @@ class Run:
         """Where a finished run is to be read, as far as it is there."""
         report, album = f"results/{self.name}/report.html", f"figures/{self.name}/all.tex"
         first = report if Path(report).exists() else f"results/{self.name}/claims.md"
-        said = {"report": first, "figures": f"{Path(album).parent}/ (all.tex has them all)"}
+        said = {"report": first, "figures": f"{Path(album).parent}/ (all.tex has the experiment's)"}
         there = {"report": Path(first), "figures": Path(album)}
         return [f"{name}: {text}" for name, text in said.items() if there[name].exists()]
 
