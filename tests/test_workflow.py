@@ -236,7 +236,7 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     assert recipe("block").section in text
     assert recipe("block").title in text
     (copy.folder / "figures/tiny.claims/block.svg").unlink()
-    assert "marked for report but does not exist" in copy.run("--report", "r.html", fails=True)
+    assert "missing, and the report wants it" in copy.run("--report", "r.html", fails=True)
 
 
 @pytest.mark.slow
@@ -272,15 +272,17 @@ def test_what_was_touched_stays_and_what_was_damaged_or_deleted_is_made_anew(cop
 @pytest.mark.slow
 def test_a_cell_cut_short_is_played_again_and_a_damaged_one_named_with_what_to_do(copy):
     before = copy.bytes()
-    cells = [name for name in copy.cells() if "rexp3b" in str(name)]
+    cells = sorted(name for name in copy.cells() if "rexp3b" in str(name))
     cut, cell = (copy.folder / name for name in cells[:2])
     cut.write_bytes(cut.read_bytes()[:100])
     whole = cell.read_bytes()
     cell.write_bytes(whole[:-20] + b"x" + whole[-19:])
     (copy.results / "regret.parquet").unlink()
     said = copy.run(fails=True)
-    assert f"failed: regret: confee: {cells[1]}: damaged or not confee's; delete it and run" in said
-    assert "log: results/tiny.claims/logs/regret.log" in said
+    # by who reads it first: a job of the cell that was cut, or the next stage
+    damaged = rf"failed: .*: confee: {cells[1]}: damaged or not confee's; delete it and run"
+    assert re.search(damaged, said)
+    assert re.search(r"log: results/\S*logs/\S+\.log", said)
     cell.unlink()
     copy.run()
     assert copy.bytes() == before
@@ -299,7 +301,7 @@ def test_damaged_scales_and_jobs_are_made_anew(copy, units):
     if units == "gone":
         for cell in copy.folder.glob("results/cells/hyque_calibrated/*"):
             cell.unlink()
-    assert copy.dry()["calibrate"] == 2
+    assert copy.dry()["calibrate"] == 1  # a damaged one goes as a run begins; -n touches nothing
     for job in copy.folder.glob("results/jobs/*.json"):
         job.write_text("")
     copy.run()
@@ -430,7 +432,10 @@ def test_smoke_judges_every_claim_in_the_form_of_the_schema(tmp_path):
     results = tmp_path / "results" / "smoke"
     said = json.loads((results / "claims.json").read_text())
     jsonschema.validate(said, json.loads(SCHEMA.read_text()))
-    assert [claim["id"] for claim in said["claims"]] == list(LEDGER)
+    others = ("extension/", "alg-assumption/")  # of policies that `smoke` does not play
+    assert [claim["id"] for claim in said["claims"]] == [
+        id for id in LEDGER if not id.startswith(others)
+    ]
     text = (results / "claims.md").read_text()
     for claim in said["claims"]:
         assert claim["why"], claim["id"]
