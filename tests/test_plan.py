@@ -410,14 +410,16 @@ def test_a_policy_meets_its_own_setting():
     }
 
     def met(setting, more=()):
-        found = family({**entries, **dict(more)}, 3, 1000, 100, 2.0, setting=setting)
+        found = family({**entries, **dict(more)}, 3, 1000, 100, 2.0, setting=setting, who="mine")
         return [one.adversary for one in found]
 
     assert met("linear") == met("arms") == ["linear_switching"] * 2
     assert met("contextual") == ["contextual_switching"]
     assert met("arms", {"arms": {"name": "switching"}}.items()) == ["switching"]
-    there, wanted = "contextual, linear, logistic", "episodic for policies of the setting episodic"
-    said = f"^family: has adversaries of {there}; must have some of {wanted}$"
+    said = (
+        "^family: has adversaries of contextual, linear, logistic; must have some of episodic for "
+        r"policies\.mine, of the setting episodic$"
+    )
     with pytest.raises(ConfeeError, match=said):
         met("episodic")
     with pytest.raises(ConfeeError, match=r"family\.odd\.name=odd: unknown"):

@@ -131,19 +131,19 @@ def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
 
 
 def family(
-    entries: Mapping[str, Mapping[str, Any]], K, T, B, V, setting: str | None = None
+    entries: Mapping[str, Mapping[str, Any]], K, T, B, V, setting: str | None = None, who: str = ""
 ) -> list[Opponent]:
     """The opponents of an experiment at one (K, T, B, V).
 
-    With a `setting`, those that a policy of it meets: of its own setting if there are any, else of
-    another one that it can play (see `Setting.plays`).
+    With a `setting`, those that a policy of it (`who`) meets: of its own setting if there are any,
+    else of another one that it can play (see `Setting.plays`).
 
     A parameter may be a list: each value is an opponent. `strength` is a list of gaps in units of
     the critical gap (K V / B)^{1/3}, or `ceiling`; what lies above the ceiling is left out, and so
     is what V cannot pay for. Raises ConfeeError on a mistake in an entry, or if nothing is left.
     """
     found: dict[str, Opponent] = {}
-    of = _met(entries, setting) if setting else None
+    of = _met(entries, setting, who) if setting else None
     for label, entry in entries.items():
         where = f"family.{label}"
         if of and _setting(entry) not in (of, None):
@@ -162,7 +162,7 @@ def family(
     return list(found.values())
 
 
-def _met(entries: Mapping[str, Mapping[str, Any]], setting: str) -> str:
+def _met(entries: Mapping[str, Mapping[str, Any]], setting: str, who: str) -> str:
     """The setting whose adversaries a policy of `setting` meets. Raises ConfeeError if none is."""
     there = {_setting(entry) for entry in entries.values()}
     playable = SETTINGS[setting].plays
@@ -171,7 +171,7 @@ def _met(entries: Mapping[str, Mapping[str, Any]], setting: str) -> str:
             return one
     raise ConfeeError(
         f"family: has adversaries of {', '.join(sorted(filter(None, there)))}; must have some of "
-        f"{' or '.join(playable)} for policies of the setting {setting}"
+        f"{' or '.join(playable)} for policies.{who}, of the setting {setting}"
     )
 
 

@@ -358,7 +358,7 @@ def plan(
                 game = where, one.spec.setting
                 if game not in met:
                     named = {e: said for e, said in entries.items() if e in about[where]}
-                    met[game] = family(named, *where, setting=one.spec.setting)
+                    met[game] = family(named, *where, setting=one.spec.setting, who=label)
             except ConfeeError as error:
                 name = "grid" if place.axis in AXES else "maps"
                 raise ConfeeError(f"{name}.{place.axis}={place.point:g}: {error}") from None
