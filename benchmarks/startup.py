@@ -22,6 +22,7 @@ from pathlib import Path
 
 from confee.policies import policy
 from confee.simulation.cells import cell, opponent
+from confee.simulation.files import sealed
 from confee.simulation.plan import CHOOSE, Seeds, Unit
 from confee.world.adversaries import usual
 
@@ -89,7 +90,7 @@ def start(program: str, what: dict) -> dict[str, float]:
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "job.json").write_text(json.dumps(what))
+        (Path(folder) / "job.json").write_text(sealed(what))
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,16 @@ def test_a_job_imports_what_it_plays(tmp_path):
     assert found["listing imports"] == 0
     assert found["files"] == [unit.file.as_posix()] * 2
     assert (tmp_path / "results" / unit.file).exists()
+
+
+def test_the_benchmark_of_starts_runs():
+    """It makes a job as the workflow does; what it measures is no test."""
+    program = Path(__file__).parents[1] / "benchmarks/startup.py"
+    done = subprocess.run(
+        [sys.executable, program, "--starts", "1"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n| ") == 10
 
 
 BLAS = """
