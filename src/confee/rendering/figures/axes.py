@@ -46,6 +46,7 @@ def finding(
     if table.empty:
         return shared.nothing(axis, zeros)
     labels, found = set(table["label"]), fits.found(slopes, table, axis)
+    lacking = fits.lacking(slopes, axis)
     sentences = []
     for label in fits.first(labels):
         if label in found:
@@ -54,5 +55,5 @@ def finding(
             sentences.append(f"{looks.display(label)}'s $R/T$ {law}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
-            sentences.append(f"{span}; {fits.none(label, fits.lacking(slopes, axis))}.")
+            sentences.append(f"{span}; {fits.none(label, lacking)}.")
     return " ".join([*sentences, *fits.others(found, labels, "The rate's exponent")])

@@ -40,11 +40,11 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | No
     if table.empty:
         return shared.nothing("T", zeros)
     labels = set(table["label"])
-    found = fits.found(slopes, table, "T", growth=True)
+    found, lacking = fits.found(slopes, table, "T", growth=True), fits.lacking(slopes, "T")
     sentences = []
     for label in fits.first(labels):
         span = shared.said(table[table["label"] == label], "T", "regret over the rate")
-        law = fits.none(label, fits.lacking(slopes, "T"))
+        law = fits.none(label, lacking)
         if label in found:
             law = f"over the upper half it {fits.said(found[label], 'T', 'a flat line')}"
         sentences.append(f"{span}; {law}.")

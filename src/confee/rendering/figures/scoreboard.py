@@ -15,6 +15,7 @@ from matplotlib.textpath import TextToPath
 from confee.claims.judging.verdict import MARGIN
 from confee.rendering import numbers, style
 from confee.rendering.looks import display, plain
+from confee.rendering.scoreboard import CONTROL as OUTCOMES
 from confee.rendering.statements import GROUPS, group
 from confee.rendering.verdicts import MARKS, Mark, counted
 
@@ -130,7 +131,7 @@ def _badge(mark: Mark, y: float) -> FancyBboxPatch:
 
 def _control(ax: Axes, failed: bool | None, y: float) -> None:
     """A tick if it failed as it must; else what is to be noticed."""
-    glyph = {True: "\N{CHECK MARK}", False: "\N{MULTIPLICATION SIGN}", None: "\N{EN DASH}"}[failed]
+    glyph, _ = OUTCOMES[failed]
     box = {} if failed else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
     ax.text(CONTROL, y, glyph, fontsize=7.5, ha="center", va="center",
             color=style.INK if failed else "white", **box)  # fmt: skip
