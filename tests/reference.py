@@ -359,6 +359,13 @@ def play_planned(record, rng, base, query_rounds, restart=lambda: False):
         instance.observe(decision, *record.query(decision, rng))
 
 
+def restart_period(K, B, V):
+    """(K ln B)^{1/3} (B / V)^{2/3} queries, at least K and at most B; V = 0 never restarts."""
+    if V == 0:
+        return B
+    return min(max(math.floor((K * math.log(B) * (B / V) ** 2) ** (1 / 3)), K), B)
+
+
 def rexp3b_parameters(T, K, B, V):
     """Delta_T, Delta_B, gamma."""
     delta_T = T
@@ -488,6 +495,10 @@ def play(policy, means, B, V, rng, **options):
             play_rexp3b(record, rng, V, **options)
         case "ucb1":
             play_planned(record, rng, ucb1, paced(path.T, B), **options)
+        case "ucb1_restarted":
+            period = restart_period(path.K, B, V)
+            on_schedule = lambda: record.used % period == 0  # noqa: E731
+            play_planned(record, rng, ucb1, paced(path.T, B), on_schedule, **options)
         case "greedy_spend":
             play_planned(record, rng, ucb1, set(range(1, B + 1)), **options)
         case "sw_ucb":

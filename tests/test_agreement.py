@@ -21,6 +21,7 @@ from confee.world.game import COUNTS, RECORDED
 # (policy, options, K, T, B, V, gap). At these scales runs restart a few times.
 LARGE = [
     ("ucb1", {}, 3, 600, 200, 2, 0.3),
+    ("ucb1_restarted", {}, 3, 600, 200, 2, 0.3),
     ("greedy_spend", {}, 3, 600, 200, 2, 0.3),
     ("sw_ucb", {}, 3, 600, 200, 2, 0.3),
     ("informed", {}, 3, 600, 250, 2, 0.5),
@@ -44,6 +45,7 @@ LARGE = [
 ]
 SMALL = [
     ("ucb1", {}, 3, 250, 80, 2, 0.5),
+    ("ucb1_restarted", {}, 3, 250, 80, 2, 0.5),
     ("greedy_spend", {}, 3, 250, 80, 2, 0.5),
     ("sw_ucb", {}, 3, 200, 80, 3, 0.5),
     ("sw_ucb", {"xi": 2.0, "window_scale": 0.3}, 2, 200, 90, 1, 0.5),
@@ -206,7 +208,7 @@ class Never:
 
 
 @pytest.mark.parametrize("B", [20, 75, 299, 300])
-@pytest.mark.parametrize("policy", ["ucb1", "sw_ucb", "greedy_spend"])
+@pytest.mark.parametrize("policy", ["ucb1", "ucb1_restarted", "sw_ucb", "greedy_spend"])
 def test_same_draws_same_run_of_ucb(policy, B):
     T, V = 300, BUDGET
     parts = {}

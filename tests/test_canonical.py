@@ -119,3 +119,6 @@ def test_windows_of_tiny_variation_are_the_whole_budget():
     assert theory.window(2, 400, 5e-324) == 400
     assert theory.window(2, 400, 0) == 400
     assert theory.window(2, 400, 1e300) == 2
+    assert theory.restart_period(2, 400, 5e-324) == 400
+    assert theory.restart_period(2, 400, 0) == 400
+    assert theory.restart_period(2, 400, 1e300) == 2

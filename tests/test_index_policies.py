@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plays
+from confee import theory
 from confee.policies import POLICIES
 from confee.policies.bob_sw_ucb import grid
 from confee.world import game
@@ -332,16 +333,20 @@ def test_cbm_without_a_gap_spends_the_budget():
 # ----------------------------------------------------------------------- random restarts
 
 
-def restarted(path, B, rate, seed):
-    """(queries, idle runs, restarts): UCB1 that starts anew after geometric times."""
+def geometric(rate):
+    """Queries to the next restart, by a coin a query."""
+    return lambda rng: 1 + math.floor(math.log(1 - rng.random()) / math.log(1 - rate))
+
+
+def restarted(path, B, gap, seed):
+    """(queries, idle runs, restarts): UCB1 that starts anew after `gap(rng)` queries each time."""
     rng, mu = np.random.default_rng(seed), path.means()
     T, K = mu.shape
-    gap = lambda: 1 + math.floor(math.log(1 - rng.random()) / math.log(1 - rate))  # noqa: E731
-    left, restarts = gap(), 0
+    left, restarts = gap(rng), 0
     draws, since, queries, runs = Ranks(K, rng), [], [], []
     for t, after in pairwise([*paced(T, B), T + 1]):
         if left == 0:
-            draws, since, left, restarts = Ranks(K, rng), [], gap(), restarts + 1
+            draws, since, left, restarts = Ranks(K, rng), [], gap(rng), restarts + 1
         left -= 1
         n = np.bincount([arm for _, arm, _ in since], minlength=K)
         if len(since) < K:
@@ -361,7 +366,7 @@ def restarted(path, B, rate, seed):
 def test_restarts_are_ucb1_anew(rate):
     path, B = swings(1800), 600
     found = noted("random_restart_unaware", path, B, 0, 7, rate=rate)
-    queries, runs, restarts = restarted(path, B, rate, 7)
+    queries, runs, restarts = restarted(path, B, geometric(rate), 7)
     assert_same(found, (queries, runs))
     assert found[2]["restarts"] == restarts > 0
 
@@ -400,6 +405,50 @@ def test_order_optimal_rate():
     half = spec.kernel_arguments(3, 10**5, 10**4, 1.0, 6, spec.options(rate_scale=0.5))[2]
     assert half == pytest.approx(by_S[1] / 2)
     assert "S" not in POLICIES["random_restart_unaware"].told
+
+
+# ----------------------------------------------------------------------- scheduled restarts
+
+
+@pytest.mark.parametrize(("B", "V", "period"), [(600, 2.0, 119), (601, 2.0, 120), (600, 30.0, 19)])
+def test_scheduled_restarts_are_ucb1_anew(B, V, period):
+    """The same queries and idle rounds as UCB1 that starts again every `period` queries."""
+    path = swings(1800)
+    found = noted("ucb1_restarted", path, B, V, 7)
+    queries, runs, restarts = restarted(path, B, lambda rng: period, 7)
+    assert_same(found, (queries, runs))
+    assert found[2]["restarts"] == restarts == (B - 1) // period
+
+
+def test_without_a_scheduled_restart_it_is_ucb1():
+    """Nothing changes, or V is so small that the period is the whole budget."""
+    path = swings(4000)
+    for V in (0, 1e-3):
+        assert plays.play("ucb1_restarted", path, 900, V, 8) == plays.play("ucb1", path, 900, V, 8)
+
+
+def test_restart_period_by_hand():
+    """(4 ln 1000)^{1/3} = 3.02 and 500^{2/3} = 63.0 make 190; 8 times V makes a quarter."""
+    assert theory.restart_period(4, 1000, 2) == 190
+    assert theory.restart_period(4, 1000, 16) == 47
+    assert theory.restart_period(4, 1000, 1000) == 4
+    assert theory.restart_period(4, 1000, 1e-3) == 1000
+
+
+# ----------------------------------------------------------------------- a misled window
+
+
+def test_an_overtold_window_shrinks_with_the_horizon():
+    """At T = 8 B it is SW-UCB's; at twice the horizon a quarter as long; from K to B queries."""
+    found = {}
+    for name in ("sw_ucb", "sw_ucb_overtold"):
+        spec = POLICIES[name]
+        for multiple in (1, 8, 16, 10**6):
+            sizes = (4, multiple * 10_000, 10_000, 2.0)
+            found[name, multiple] = spec.kernel_arguments(*sizes, 3, spec.options())
+    assert {found["sw_ucb", multiple] for multiple in (1, 8, 16)} == {found["sw_ucb_overtold", 8]}
+    windows = [found["sw_ucb_overtold", multiple][2] for multiple in (1, 8, 16, 10**6)]
+    assert windows == [10_000, 464, 116, 4]
 
 
 # ----------------------------------------------------------------------- bandit over bandits

@@ -225,6 +225,7 @@ def test_theory_is_finite_at_every_extreme():
             length, queries = theory.rexp3b_batch(K, T, B, V)
             assert 1 <= queries <= length <= T
             assert 1 <= theory.window(K, B, V) <= B
+            assert K <= theory.restart_period(K, B, V) <= B
             assert 1 <= theory.linear_window(4, B, V) <= B
             order, first = theory.last_block(T, B)
             assert 1 <= first <= T < first + theory.slot_length(T, B) * 2**order

@@ -147,7 +147,7 @@ def exp3_rate(K: int, rounds: int) -> float:
     return min(1.0, math.sqrt(K * math.log(K) / ((math.e - 1) * rounds)))
 
 
-# ------------------------------------------------------------------ sliding window
+# ------------------------------------------------------------------ windows and restarts
 
 
 def window(K: int, B: int, V: float) -> int:
@@ -155,6 +155,20 @@ def window(K: int, B: int, V: float) -> int:
     if V == 0:
         return B
     return math.floor(min(max((math.sqrt(K) * B / V) ** (2 / 3), K), B))
+
+
+def restart_period(K: int, B: int, V: float) -> int:
+    """Return floor((K ln B)^{1/3} (B / V)^{2/3}), clipped to [K, B]: queries between restarts.
+
+    In a period of Delta queries over which the means vary by V_j, UCB1 loses about
+    sqrt(K Delta ln B) to noise and V_j Delta to drift. The sum over B / Delta periods,
+    B sqrt(K ln B / Delta) + V Delta, is smallest near this Delta. Each query stands for T / B
+    rounds, so the regret is of order T (K V ln B / B)^{1/3}, which is `rate` times (ln B)^{1/3}.
+    V = 0 gives B: no restart.
+    """
+    if V == 0:
+        return B
+    return math.floor(min(max((K * math.log(B)) ** (1 / 3) * (B / V) ** (2 / 3), K), B))
 
 
 def linear_window(d: int, B: int, V: float) -> float:

@@ -10,58 +10,76 @@ from confee import schema
 from confee.jit import njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_due, next_query, plan_of
-from confee.policies.ucb import PLAYS, choose, new_ucb, update
+from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
 from confee.policies.ucb_lanes import choose as choose_all
 from confee.policies.ucb_lanes import new_ucbs
+from confee.policies.ucb_lanes import reset as reset_all
 from confee.policies.ucb_lanes import update as update_all
 from confee.world.game import idle, new_data, query
+from confee.world.lanes import forget
 from confee.world.lanes import idle as all_idle
 from confee.world.lanes import query as query_all
 
 
 @njit
-def play(world, ledger, K, T, B, kind, by_index, exploration, rng):
+def play(world, ledger, K, T, B, kind, by_index, exploration, period, rng):
     """In idle rounds, arms by the frequency of all queries so far; any arm before the first.
 
     by_index: the arm that a query would play, instead.
+    period: queries after which the policy forgets everything, just before the next query; a period
+    of B never ends. The idle rounds before that query still play by the old frequencies.
     """
     ucb = new_ucb(K)
     blind = np.zeros(K) if by_index else ucb[PLAYS]
     data = new_data(K)
     plan = new_plan(kind, T, B)
+    tau = 0
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, np.ones(K), rng)
     while t <= T:
-        arm, _ = choose(ucb, ledger.queries, exploration, rng)
+        if tau == period:
+            reset(ucb)
+            data[:] = 0.0
+            tau = 0
+            ledger.restarts += 1
+        arm, _ = choose(ucb, tau, exploration, rng)
         reward = query(world, ledger, data, t, arm, rng)
         update(ucb, arm, reward)
+        tau += 1
         after = t + 1
         t = next_query(plan, ledger, rng)
         if by_index:
-            arm, _ = choose(ucb, ledger.queries, exploration, rng)
+            arm, _ = choose(ucb, tau, exploration, rng)
             blind[:] = 0.0
             blind[arm] = 1.0
         idle(world, ledger, data, after, t, blind, rng)
 
 
 @njit
-def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration):
+def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
     """`play` of many runs at once."""
     L = lanes.now.shape[1]
     ucb, room = new_ucbs(K, L), np.empty((2, L))
     arm, reward = np.zeros(L, dtype=np.int64), np.zeros(L)
     blind = np.zeros((K, L)) if by_index else ucb[PLAYS]
     plan = new_plan(kind, T, B)
+    tau = 0
     t = next_due(plan, ledger)
     all_idle(lanes, ledger, 1, t, np.ones((K, L)))
     while t <= T:
-        choose_all(ucb, ledger.queries, exploration, arm, room, lanes.streams)
+        if tau == period:
+            reset_all(ucb)
+            forget(lanes)
+            tau = 0
+            ledger.restarts += 1
+        choose_all(ucb, tau, exploration, arm, room, lanes.streams)
         query_all(lanes, ledger, t, arm, reward)
         update_all(ucb, arm, reward, room)
+        tau += 1
         after = t + 1
         t = next_due(plan, ledger)
         if by_index:
-            choose_all(ucb, ledger.queries, exploration, arm, room, lanes.streams)
+            choose_all(ucb, tau, exploration, arm, room, lanes.streams)
             blind[:] = 0.0
             for i in range(L):
                 blind[arm[i], i] = 1.0
@@ -76,7 +94,7 @@ class Options(PlanOptions):
 
 
 def arguments(K, T, B, V, options, by_index=False):
-    return plan_of(options), by_index, float(options.exploration)
+    return plan_of(options), by_index, float(options.exploration), B
 
 
 POLICY = Policy(

@@ -17,9 +17,17 @@ from confee.world.streams import integer
 def new_ucbs(K, L):
     """Instances that have seen nothing."""
     ucb = zeros((5, K, L))
-    for k in range(K):
-        ucb[ORDER, k] = k
+    reset(ucb)
     return ucb
+
+
+@leaf
+def reset(ucb):
+    """The instances forget everything."""
+    for k in range(ucb.shape[1]):
+        ucb[PLAYS, k] = 0.0
+        ucb[REWARDS, k] = 0.0
+        ucb[ORDER, k] = k
 
 
 @leaf
