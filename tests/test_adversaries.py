@@ -47,6 +47,8 @@ CONFS = [
     ("fall", {"size": 1.0}),
     ("rise", {"size": 0.4}),
     ("rise", {"size": 1.0}),
+    ("blink", {"gap": 0.3}),
+    ("blink", {"gap": 0.5, "duty": 0.7}),
     ("drift", {"amplitude": 0.3}),
     ("drift", {"amplitude": 1.0}),
     ("sinusoid", {"amplitude": 0.6}),
@@ -177,7 +179,7 @@ def test_the_oracle_has_no_regret_and_uniform_play_has(name, conf):
             assert row["regret"] == pytest.approx(lost)
 
 
-@pytest.mark.parametrize("name", [*CONTINUOUS, "switching_random", "fall", "rise"])
+@pytest.mark.parametrize("name", [*CONTINUOUS, "switching_random", "fall", "rise", "blink"])
 def test_no_variation_no_change(name):
     path = path_of(name, {}, V=0)
     assert len(path.mean) == 1
@@ -412,6 +414,89 @@ def test_falls_and_rises(name, size, V, n):
 def test_falls_and_rises_need_two_rounds_a_batch(name, T, n):
     path = path_of(name, {"size": 0.2}, K=2, T=T, B=2, V=50.0)
     assert len(path.mean) == max(1, 2 * n)
+
+
+# ----------------------------------------------------------------------- blinks
+
+
+def ups(path):
+    """(first, stop) of each segment with an arm above 1/2."""
+    high = path.mean.max(axis=1) > 0.5
+    return np.column_stack([path.start[:-1], path.start[1:]])[high]
+
+
+def test_blinks_by_hand():
+    """V = 2 pays for four blinks of 0.5, in the middle of 25 rounds each; V = 1.9 for three."""
+    path = path_of("blink", {"gap": 0.125, "duty": 0.2}, K=3, T=100, B=10, V=2.0)
+    assert ups(path).tolist() == [[11, 16], [36, 41], [61, 66], [86, 91]]
+    assert path.variation() == 2.0
+    leader = path.mean[0].argmax()
+    assert (path.mean[:, leader] == 0.5).all()
+    others = np.delete(path.mean, leader, axis=1)
+    assert set(others[::2].ravel()) == {0.375}
+    assert np.sort(others[1::2], axis=1).tolist() == [[0.375, 0.625]] * 4
+    path = path_of("blink", {"gap": 0.125, "duty": 0.5}, K=2, T=120, B=10, V=1.9)
+    assert ups(path).tolist() == [[11, 31], [51, 71], [91, 111]]
+
+
+def test_a_rise_where_v_pays_for_no_blink():
+    """V = 0.5 pays for one jump of 2 gap, and so does V = 0.99; V = 0.49 pays for nothing."""
+    for V in (0.5, 0.99):
+        path = path_of("blink", {"gap": 0.25}, K=3, T=100, B=10, V=V)
+        assert ups(path).tolist() == [[76, 101]]
+        assert path.variation() == 0.5
+    assert len(path_of("blink", {"gap": 0.25}, K=3, T=100, B=10, V=0.49).mean) == 1
+
+
+@pytest.mark.parametrize(("T", "jumps"), [(2, 1), (3, 2), (4, 2), (5, 4), (10, 8), (11, 10)])
+def test_blinks_leave_rounds_in_between(T, jumps):
+    path = path_of("blink", {"gap": 0.2}, K=2, T=T, B=2, V=50.0)
+    assert len(path.mean) == jumps + 1
+    if T % 2:
+        assert ups(path).tolist() == [[t, t + 1] for t in range(2, T + 1, 2)]
+
+
+def test_blinking_arms_are_drawn_uniformly():
+    """Leaders, and blinking arms counted from the leader on: within 4 standard errors."""
+    K, leaders, offsets = 4, [], []
+    for seed in range(400):
+        path = path_of("blink", {"gap": 0.05}, seed, K=K)
+        leaders.append(path.mean[0].argmax())
+        offsets += ((path.mean[1::2].argmax(axis=1) - leaders[-1]) % K).tolist()
+    assert 0 not in offsets
+    for drawn, ways in ((leaders, range(K)), (offsets, range(1, K))):
+        n, p = len(drawn), 1 / len(ways)
+        often = np.array([drawn.count(k) for k in ways])
+        assert abs(often - n * p).max() < 4 * np.sqrt(n * p * (1 - p))
+
+
+@few
+@given(data=st.data())
+def test_blinks_keep_their_lead_their_budget_and_their_duty(data):
+    K, T = data.draw(st.integers(2, 6)), data.draw(st.integers(2, 3000))
+    T = max(K, T)
+    gap, duty = data.draw(st.floats(0.005, 0.5)), data.draw(st.floats(0.01, 0.99))
+    V = data.draw(st.sampled_from([0.0, 2 * gap, 4 * gap, 12 * gap]) | st.floats(0, 40))
+    conf = {"gap": gap, "duty": duty}
+    path = path_of("blink", conf, data.draw(st.integers(0, 10**6)), K=K, T=T, B=K, V=V)
+    means, up = path.means(), ups(path)
+    ordered = np.sort(means, axis=1)
+    assert ordered[:, -1] - ordered[:, -2] == pytest.approx(gap)
+    assert ordered[0, -1] == 0.5
+    assert ordered.min() >= 0
+    assert ordered.max() <= 1
+    blinks = min((V / gap + 1e-9) // 4, (T - 1) // 2)
+    cost = 4 * gap * blinks if blinks else 2 * gap * (V / gap + 1e-9 >= 2)
+    assert path.variation() == pytest.approx(cost) == pytest.approx(brute_variation(path))
+    assert path.variation() <= V * (1 + 1e-9)
+    assert len(up) == max(blinks, cost > 0)
+    if not len(up):
+        return
+    period = T / len(up)
+    if min(duty, 1 - duty, (1 - duty) / 2 if blinks else 1) * period > 1:  # no jumps crowd
+        first = (np.arange(len(up)) + (1 - duty) / 2) * period if blinks else (1 - duty) * T
+        assert abs(up[:, 0] - 1 - first).max() <= 0.5 + 1e-6
+        assert abs(up[:, 1] - up[:, 0] - duty * period).max() <= 1 + 1e-6
 
 
 # ----------------------------------------------------------------------- switching_random
@@ -879,6 +964,9 @@ def test_stationary_does_not_change():
         ("switching_random", {"gap": 0.6}, {}, r"gap=0\.6: must be a number in \(0, 0\.5\]"),
         ("fall", {"size": 1.1}, {}, r"size=1\.1: must be a number in \(0, 1\]"),
         ("rise", {"size": 0}, {}, r"size=0: must be a number in \(0, 1\]"),
+        ("blink", {"gap": 0.6}, {}, r"gap=0\.6: must be a number in \(0, 0\.5\]"),
+        ("blink", {"duty": 0}, {}, r"duty=0: must be a number in \(0, 1\]"),
+        ("blink", {"duty": 1}, {}, r"duty=1: must be a number in \(0, 1\)"),
         ("drift", {"amplitude": 1.1}, {}, r"amplitude=1\.1: must be a number in \(0, 1\]"),
         ("sinusoid", {"amplitude": 1.1}, {}, r"amplitude=1\.1: must be a number in \(0, 1\]"),
         ("sinusoid", {"knots": 0}, {}, r"knots=0: must be a whole number in \[1, 1000\]"),

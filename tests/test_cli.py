@@ -103,7 +103,7 @@ def test_one_number_has_many_spellings(capsys):
         ("V=nan", "V=nan: must be"),
         ("V=.inf", "V=.inf: must be"),
         ("policy=hyqe", "policy=hyqe: unknown; known: baque"),
-        ("adversary=swiching", "adversary=swiching: unknown; known: contextual_switching, drift"),
+        ("adversary=swiching", "adversary=swiching: unknown; known: blink, contextual_switching"),
         ("policy.pool=set", "policy.pool=set: no such key"),
         ("+policy.pool=set", "policy.pool=set: no such key; known: none"),
         ("adversary.gap=0.7", "adversary.gap=0.7: must be a number in (0, 0.5]"),

@@ -35,6 +35,7 @@ OTHERS = [
     ({"name": "ucb1"}, {"name": "switching_random"}),
     ({"name": "ucb1"}, {"name": "fall"}),
     ({"name": "ucb1"}, {"name": "rise"}),
+    ({"name": "ucb1"}, {"name": "blink"}),
     ({"name": "ucb1"}, {"name": "drift"}),
     ({"name": "ucb1"}, {"name": "sinusoid"}),
     ({"name": "ucb1"}, {"name": "random_walk"}),

@@ -126,6 +126,7 @@ KINDS = {
     "single_jump": "single jump",
     "fall": "best arm falls",
     "rise": "worst arm rises",
+    "blink": "blinks",
     "drift": "drift",
     "sinusoid": "sinusoid",
     "random_walk": "random walk",

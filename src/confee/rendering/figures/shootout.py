@@ -28,7 +28,7 @@ NONE = 0.005
 ALIKE = 2.0
 """Times the least regret: kinds where nobody has more tell no policies apart."""
 
-ROW, COLUMN = 0.118, 0.3
+ROW, COLUMN = 0.109, 0.3
 """Inches: the height of a cell; its width at most."""
 
 PAPERS = ("hyque", "rexp3b")

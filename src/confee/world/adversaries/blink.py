@@ -1,0 +1,77 @@
+"""An arm rises above a steady leader for a while and falls back, again and again.
+
+One arm leads at 1/2 throughout, and the others lie at 1/2 - gap. The rounds are split into n
+periods of equal length, and each period has one blink in its middle: an arm drawn uniformly from
+the others jumps to 1/2 + gap, stays there for a share `duty` of the period, and falls back. So the
+path begins and ends with the leader on top, and the best arm leads by gap in every round.
+
+A blink costs 4 gap of variation, 2 gap for each jump, and n is the number of blinks that V pays
+for, at most (T - 1)/2, as rounds between two blinks must remain. Where V pays for no blink but for
+one jump, an arm rises for the last share `duty` of all rounds and stays up to the end. Where V
+pays for less, nothing changes.
+
+Old data are right again after each blink. A policy that forgets them pays to learn them anew, and
+one that keeps them does not see the next blink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confee import schema
+from confee.errors import ConfeeError
+from confee.world.adversaries.base import Adversary, below_ceiling, room
+from confee.world.adversaries.lines import on_rounds
+from confee.world.path import Path
+
+CEILING = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    """gap: the best arm's lead in every round. duty: share of a period with the other arm up."""
+
+    gap: float = schema.real(0.25, above=0, high=CEILING)
+    duty: float = schema.real(0.25, above=0, high=1)
+
+
+def resolve(options, K, T, B, V):
+    gap = below_ceiling("adversary.gap", options.gap, CEILING)
+    if not 0 < options.duty < 1:
+        raise ConfeeError(f"adversary.duty={options.duty:g}: must be a number in (0, 1)")
+    return {"gap": gap, "duty": options.duty}
+
+
+def starts(T: int, K: int, V: float, gap: float, duty: float) -> np.ndarray:
+    """Return the first rounds of all segments: steady, up, steady, up, and so on.
+
+    The jumps lie in whole rounds, moved by half a round at most from their exact places, or to the
+    next free round where blinks are so many that jumps crowd.
+    """
+    jumps = (V / gap + 1e-9) // 2
+    blinks = int(max(0, min(jumps // 2, (T - 1) // 2)))
+    room(2 * blinks + 1, K)
+    edges = np.full(1 if jumps else 0, 1 - duty)
+    if blinks:
+        middle = np.arange(blinks)[:, None] + 0.5
+        edges = ((middle + np.array([-duty, duty]) / 2) / blinks).ravel()
+    return on_rounds(np.concatenate([[0.0], edges, [1.0]]), T + 1)[:-1]
+
+
+def draw(resolved, K, T, V, rng):
+    """Every second segment has an arm up, drawn uniformly from all but the leader."""
+    gap = resolved["gap"]
+    start = starts(T, K, V, gap, resolved["duty"])
+    leader = rng.integers(0, K)
+    blinking = (leader + rng.integers(1, K, size=len(start) // 2)) % K
+    mean = np.full((len(start), K), 0.5 - gap)
+    mean[:, leader] = 0.5
+    mean[np.arange(1, len(start), 2), blinking] = 0.5 + gap
+    return Path.steps(start, mean, T)
+
+
+ADVERSARY = Adversary(
+    "blink", "an arm rises above the best for a while", Options, resolve, draw, ceiling=CEILING
+)
