@@ -251,9 +251,23 @@ def buffers(T, B, n, t, buffer):
     raise ValueError(f"buffer must be body or appendix, not {buffer!r}")
 
 
+def baseline_quota(T, b, t_n, slots, quota):
+    """Baseline queries of an instance that is active in these slots of a block that starts at t_n.
+
+    max(1, floor(|S| / b)), and 0 if its set S of active rounds is empty. S holds rounds up to T
+    only ("horizon"), or those past T as well ("block").
+    """
+    S = [t_n + slot * b + k for slot in slots for k in range(b)]
+    if quota == "horizon":
+        S = [t for t in S if t <= T]
+    elif quota != "block":
+        raise ValueError(f"quota must be horizon or block, not {quota!r}")
+    return max(1, math.floor(len(S) / b)) if S else 0
+
+
 def play_hyque(
-    record, rng, base, baseline=True, on_demand=True, scale=1.0, buffer="body", blind=False,
-    discarding=False,
+    record, rng, base, baseline=True, on_demand=True, scale=1.0, buffer="body", quota="horizon",
+    blind=False, discarding=False,
 ):  # fmt: skip
     """Algorithm 2 over `base`. Without `on_demand` it is BaQue, without `baseline` OdQue.
 
@@ -272,7 +286,11 @@ def play_hyque(
         t_n = t
         started, owner = schedule(n, rng, base.chance)
         instances = {i: base.new() for i in started}
-        quota = {i: owner.count(i) if baseline else 0 for i in started}
+        left = dict.fromkeys(started, 0)  # baseline queries still to be made
+        if baseline:
+            for i in started:
+                slots = [slot for slot in range(2**n) if owner[slot] == i]
+                left[i] = baseline_quota(T, b, t_n, slots, quota)
         ends = {}  # round -> instances whose span it ends
         for m, s in started:
             ends.setdefault(t_n + b * (s + 2**m) - 1, []).append((m, s))
@@ -288,8 +306,8 @@ def play_hyque(
             instance = instances[i]
 
             kind = "idle"
-            if quota[i] > 0:
-                quota[i] -= 1
+            if left[i] > 0:
+                left[i] -= 1
                 if record.used < B:
                     kind = "baseline"
                 else:
@@ -517,7 +535,8 @@ def play(policy, means, B, V, rng, **options):
 def run(policy, means, B, V, rng, **options):
     """One run as a dict of its regret parts, counts and variation.
 
-    Options: `scale` and `buffer` ("body", "appendix") of hyque, baque and odque; `pool`
-    ("multiset", "set") of rexp3b; `xi` and `window_scale` of sw_ucb.
+    Options: `scale` of hyque, baque and odque, `buffer` ("body", "appendix") of hyque and odque,
+    `quota` ("horizon", "block") of hyque and baque; `pool` ("multiset", "set") of rexp3b; `xi` and
+    `window_scale` of sw_ucb.
     """
     return play(policy, means, B, V, rng, **options).summary()

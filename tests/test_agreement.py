@@ -34,6 +34,7 @@ LARGE = [
     ("hyque", {"scale": 0.0002}, 2, 900, 700, 2, 0.5),
     ("hyque", {"scale": 0.00025}, 3, 600, 150, 2, 0.5),
     ("hyque", {}, 2, 260, 140, 2, 0.5),
+    ("hyque", {"quota": "block"}, 2, 260, 140, 2, 0.5),
     ("hyque", {"scale": 0.0001}, 2, 371, 163, 2, 0.5),
     ("baque", {}, 3, 800, 250, 2, 0.4),
     ("baque", {"scale": 0.00015}, 2, 800, 400, 2, 0.5),
@@ -55,6 +56,9 @@ SMALL = [
     ("rexp3b", {}, 2, 200, 20, 0.2, 0.1),  # its last batch wishes past B
     ("hyque", {}, 2, 500, 150, 2, 0.5),
     ("hyque", {"buffer": "appendix"}, 4, 400, 120, 2, 0.5),
+    ("hyque", {}, 2, 260, 65, 2, 0.5),  # 8 rounds of 256 in its last block
+    ("hyque", {"quota": "block"}, 2, 260, 65, 2, 0.5),
+    ("baque", {"quota": "block"}, 2, 260, 65, 2, 0.5),
     ("hyque", {"scale": 0.0002}, 2, 450, 350, 2, 0.5),
     ("hyque", {"scale": 0.00025}, 3, 300, 75, 2, 0.5),
     ("hyque", {"scale": 0}, 2, 260, 80, 2, 0.5),  # restarts at each query, wishes past B
@@ -180,24 +184,47 @@ def _paths(K, T, V, seed):
 @pytest.mark.parametrize("B", [20, 75, 140, 230, 299, 300])
 @pytest.mark.parametrize("scale", [1.0, 0.00025, 0.00012, 0.0])
 @pytest.mark.parametrize(
-    "policy", ["hyque", "appendix", "baque", "odque", "hyque_blind", "hyque_discarding"]
+    "policy", ["hyque", "appendix", "block", "baque", "odque", "hyque_blind", "hyque_discarding"]
 )
 def test_same_draws_same_run_of_hyque(policy, scale, B, monkeypatch):
     T, V = 300, BUDGET
     options = {"scale": scale}
     if policy == "appendix":
         policy, options["buffer"] = "hyque", "appendix"
+    if policy == "block":
+        policy, options["quota"] = "hyque", "block"
     for K in (2, 4):
         for seed, path in enumerate(_paths(K, T, V, B)):
-            instances = Instances(seed)
-            kernel = plays.plain(
-                POLICIES[policy].kernel, deep=True, draw_started=instances.draw_started
-            )
-            ours = plays.play(policy, path, B, V, First(B), kernel=kernel, **options)
-            monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
-            theirs = reference.run(policy, path.means(), B, V, First(B), **options)
-            monkeypatch.undo()
-            _same(ours, theirs, f"K={K}, path {seed}")
+            _same_of_hyque(policy, path, B, V, seed, options, monkeypatch)
+
+
+def _same_of_hyque(policy, path, B, V, seed, options, monkeypatch):
+    """Both sides play the same instances; returns the kernel's row."""
+    kernel = plays.plain(
+        POLICIES[policy].kernel, deep=True, draw_started=Instances(seed).draw_started
+    )
+    ours = plays.play(policy, path, B, V, First(B), kernel=kernel, **options)
+    monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
+    theirs = reference.run(policy, path.means(), B, V, First(B), **options)
+    monkeypatch.undo()
+    _same(ours, theirs, f"{policy}, T={path.horizon}, B={B}, path {seed}, {options}")
+    return ours
+
+
+@pytest.mark.parametrize("quota", ["horizon", "block"])
+def test_same_draws_same_run_where_a_block_has_just_started(quota, monkeypatch):
+    """T a small share into the last block, where the readings of the quota differ most."""
+    denied = 0
+    for b, n in ((4, 6), (10, 5), (100, 2)):
+        for share in (0.01, 0.02, 0.04, 0.08, 0.5):
+            T = b * (2**n - 1) + max(1, round(share * b * 2**n))
+            B = -(-2 * T // b)
+            both = [*_paths(2, T, BUDGET, B)]
+            for policy in ("hyque", "baque", "hyque_discarding"):
+                for seed in (0, 1, 2, 3, 62, 123):  # at b = 100 the last two pass B under block
+                    how = policy, both[seed % 2], B, BUDGET, seed, {"quota": quota}
+                    denied += _same_of_hyque(*how, monkeypatch)["denied"]
+    assert (denied > 0) == (quota == "block")
 
 
 class Never:

@@ -200,7 +200,7 @@ def test_an_algorithm_is_checked_where_it_is_made(wrong, said):
 
 
 def test_an_option_of_what_plays_it_is_taken():
-    alg = dataclasses.replace(UCB1, options=hyque.BaqueOptions)
+    alg = dataclasses.replace(UCB1, options=hyque.ScaleOptions)
     with pytest.raises(
         ConfeeError, match="algorithm=ucb1: option scale is an option of what plays"
     ):

@@ -551,19 +551,22 @@ def test_falcon_restarted_plays_as_the_reference(B):
 
 
 @pytest.mark.parametrize("B", [20, 75, 140, 199, 200])
-@pytest.mark.parametrize("scale", [1.0, 0.0008, 0.0003, 0.0])
-def test_hyque_over_falcon_plays_as_the_reference(B, scale, monkeypatch):
-    T = 200
+@pytest.mark.parametrize(
+    ("scale", "quota"),
+    [(1.0, "horizon"), (1.0, "block"), (0.0008, "horizon"), (0.0003, "horizon"), (0.0, "block")],
+)
+def test_hyque_over_falcon_plays_as_the_reference(B, scale, quota, monkeypatch):
+    T, options = 200, {"scale": scale, "quota": quota}
     for seed, path in enumerate(paths(T, B)):
         instances = Instances(seed)
         kernel = plays.plain(
             POLICIES["hyque_falcon"].kernel, deep=True, draw_started=instances.draw_started,
             **FIRST_OF_TIES,
         )  # fmt: skip
-        row = plays.play("hyque_falcon", path, B, 9.0, Draws(seed), kernel=kernel, scale=scale)
+        row = plays.play("hyque_falcon", path, B, 9.0, Draws(seed), kernel=kernel, **options)
         monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
         record = Rules(path, B)
-        reference.play_hyque(record, Draws(seed), OverFalcon(path.regressors, T), scale=scale)
+        reference.play_hyque(record, Draws(seed), OverFalcon(path.regressors, T), **options)
         monkeypatch.undo()
         same(row, record)
         if scale in (0.0, 0.0003) and B > 20:

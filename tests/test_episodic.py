@@ -436,9 +436,10 @@ def test_same_draws_same_run_when_restarted(B):
 @pytest.mark.parametrize("scale", [1.0, 2e-5, 0.0])
 def test_same_draws_same_run_of_hyque(scale, B, monkeypatch):
     restarts = []
-    for seed, (sizes, buffer) in enumerate([((3, 2, 2), "body"), ((2, 3, 2), "appendix")]):
+    readings = [((3, 2, 2), "body", "horizon"), ((2, 3, 2), "appendix", "block")]
+    for seed, (sizes, buffer, quota) in enumerate(readings):
         path = random_path([60, 90, 50], *sizes, np.random.default_rng(seed))
-        options = {"scale": scale, "buffer": buffer}
+        options = {"scale": scale, "buffer": buffer, "quota": quota}
         kernel = plays.plain(
             POLICIES["hyque_q_ucb"].kernel, draw_started=Instances(seed).draw_started
         )

@@ -231,8 +231,12 @@ def test_oful_restarted_is_its_rule(rate_scale):
 
 @pytest.mark.parametrize("B", [40, 170, 300])
 @pytest.mark.parametrize(
-    "options", [{}, {"scale": 1e-4, "radius": 0.3}, {"scale": 2e-5, "buffer": "appendix"}]
-)
+    "options",
+    [
+        {}, {"quota": "block"}, {"scale": 1e-4, "radius": 0.3},
+        {"scale": 2e-5, "buffer": "appendix"},
+    ],
+)  # fmt: skip
 def test_hyque_over_oful_is_its_rule(B, options, monkeypatch):
     """The same instances start on both sides, at chances rho(2^n) / rho(2^m)."""
     T, V, K = 300, 3.0, 4

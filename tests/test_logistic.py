@@ -381,7 +381,7 @@ def test_what_the_norm_does_to_tests_and_restarts():
     tests, rates = [], []
     for S in (2.2, 4.0):
         spec = POLICIES["hyque_glm_ucb"]
-        tests.append(spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))[5])
+        tests.append(spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))[6])
         spec = POLICIES["glm_ucb_restarted"]
         rates.append(spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))[2])
     usual, wide = (0.25 / (sigmoid(S) * sigmoid(-S)) for S in (2.2, 4.0))
@@ -436,6 +436,7 @@ HYQUE = [
     ({"radius": 0.05, "norm": 3.0}, 80),
     ({"radius": 0.05, "scale": 1e-4, "norm": 1.5}, 120),
     ({"radius": 0.05, "scale": 6e-5, "buffer": "appendix"}, 150),
+    ({"radius": 0.05, "quota": "block"}, 80),
 ]
 
 

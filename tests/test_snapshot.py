@@ -27,6 +27,7 @@ SCALE = 0.0002  # of the calibrated policy: some restarts
 OTHERS = [
     ({"name": "hyque", "scale": 0.0002}, {"name": "switching", "gap": 0.5}),
     ({"name": "hyque", "buffer": "appendix"}, {"name": "packed"}),
+    ({"name": "hyque", "quota": "block"}, {"name": "packed"}),
     ({"name": "rexp3b", "pool": "set"}, {"name": "packed", "target": "rexp3b"}),
     ({"name": "sw_ucb", "window_scale": 0.2}, {"name": "switching_centred", "jitter": True}),
     ({"name": "uniform"}, {"name": "hard", "c": 3}),

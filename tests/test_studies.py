@@ -27,10 +27,19 @@ def instances(n, rng):
     return list(zip(orders.tolist(), starts.tolist(), strict=True))
 
 
+def quotas(b, rounds, owner):
+    """The quotas of a block that ends after `rounds` rounds, by instance."""
+    return {
+        i: reference.baseline_quota(rounds, b, 1, [s for s in range(len(owner)) if owner[s] == i],
+                                    "horizon")
+        for i in set(owner)
+    }  # fmt: skip
+
+
 def queried(n, b, rounds, started, quota=1):
     """For each round of a block whether BaQue queries, and the instance it belongs to."""
     owner = reference.owners(n, started)
-    left = {i: quota * owner.count(i) for i in started}
+    left = {i: quota * most for i, most in quotas(b, rounds, owner).items()}
     asks, whose = [], []
     for t in range(rounds):
         i = owner[t // b]
@@ -189,7 +198,7 @@ def plain(order, T, B, on_demand, changes, seed):
         t = first
         started = instances(n, rng)
         owner = reference.owners(n, started)
-        left = {i: owner.count(i) for i in started}
+        left = quotas(b, min(b * 2**n, T + 1 - first), owner)
         asked = {i: [] for i in started}
         idle, age, stale = np.zeros(order + 1), np.zeros(order + 1), 0.0
         while t < first + b * 2**n and t <= T:

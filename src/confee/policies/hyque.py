@@ -20,7 +20,7 @@ from confee.jit import over as compiled_over
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
 from confee.policies.change_tests import next_look
-from confee.policies.schedule import arrange, draw_started
+from confee.policies.schedule import arrange, draw_started, limit_quotas
 from confee.policies.ucb import (
     UCB1,
     act,
@@ -36,16 +36,16 @@ from confee.world.game import anything, idle, new_memories, query
 
 @njit
 def play(
-    world, ledger, known, T, B, constants, b, baseline, on_demand, appendix, factor, scale, measure,
-    discards, rng,
+    world, ledger, known, T, B, constants, b, baseline, on_demand, appendix, whole, factor, scale,
+    measure, discards, rng,
 ):  # fmt: skip
     """Plays rounds 1..T; returns the scale (see `measure`).
 
     known, constants: the base algorithm's, see `confee.policies.algorithm`. b: slot length
     ceil(2T/B). baseline, on_demand: whether each half of the allocation is on. appendix: the buffer
-    printed in the appendix. factor: rho^ = scale * factor * rho. measure: the change tests restart
-    nothing; instead `scale` is raised to the smallest at which none fires. discards: the feedback
-    of conversions is lost.
+    printed in the appendix. whole: quotas count the whole block, past T as well. factor: rho^ =
+    scale * factor * rho. measure: the change tests restart nothing; instead `scale` is raised to
+    the smallest at which none fires. discards: the feedback of conversions is lost.
     """
     orders_at_most = 2
     while b << orders_at_most < T + b:
@@ -64,6 +64,8 @@ def play(
         block = t
         orders, starts = draw_started(chances(n, known), rng)
         pieces, quotas, closing = arrange(orders, starts)
+        if not whole:
+            limit_quotas(pieces, quotas, b, T + 1 - block)
         spans = np.zeros(orders.shape[0])  # baseline rewards of the block when a span began
         opened = closed = 0
         rewards = 0.0  # baseline rewards of the block so far
@@ -188,17 +190,30 @@ def demand(t, stop, used, T, B, width, appendix):
 
 
 @dataclass(frozen=True)
-class BaqueOptions:
+class ScaleOptions:
     """scale multiplies rho^ of the change tests; 1 is the paper's theory."""
 
     scale: float = schema.real(1.0, low=0)
 
 
 @dataclass(frozen=True)
-class Options(BaqueOptions):
+class OdqueOptions(ScaleOptions):
     """buffer: the on-demand buffer as printed in the body, or in the appendix."""
 
     buffer: str = schema.choice("body", "body", "appendix")
+
+
+@dataclass(frozen=True)
+class BaqueOptions(ScaleOptions):
+    """quota: the active rounds that count towards an instance's quota, those up to the horizon T or
+    all of its block."""
+
+    quota: str = schema.choice("horizon", "horizon", "block")
+
+
+@dataclass(frozen=True)
+class Options(BaqueOptions, OdqueOptions):
+    """The options of both halves."""
 
 
 def arguments(
@@ -206,9 +221,10 @@ def arguments(
 ):  # fmt: skip
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
+    whole = getattr(options, "quota", "horizon") == "block"
     factor = theory.rho_hat_factor(T) * alg.stretch(options)
     return (
-        alg.constants(known, T, options), b, baseline, on_demand, appendix, factor,
+        alg.constants(known, T, options), b, baseline, on_demand, appendix, whole, factor,
         float(options.scale), measure, discards,
     )  # fmt: skip
 

@@ -14,9 +14,10 @@ from confee.policies.base import Policy
 
 @dataclass(frozen=True)
 class Options:
-    """buffer as for `hyque`. The scale is found, not set."""
+    """buffer and quota as for `hyque`. The scale is found, not set."""
 
     buffer: str = schema.choice("body", "body", "appendix")
+    quota: str = schema.choice("horizon", "horizon", "block")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,6 @@ POLICY = Policy(
     id="odque",
     summary="HyQue without baseline batches: on-demand queries only",
     kernel=hyque.play,
-    options=hyque.Options,
+    options=hyque.OdqueOptions,
     arguments=partial(hyque.arguments, baseline=False),
 )

@@ -80,8 +80,8 @@ def arrange(orders, starts):
 
     Returns (pieces, quotas, closing): pieces [P, 3] are (first slot, end slot, instance) in order
     of time; quotas[i] counts the active slots of instance i, which is its number of baseline
-    queries ("Query batch": floor(|S| / b) for a union of whole slots); closing lists instances as
-    their spans end.
+    queries in a complete block ("Query batch": floor(|S| / b) for a union of whole slots; see
+    `limit_quotas` for a block that T cuts); closing lists instances as their spans end.
     """
     count = orders.shape[0]
     pieces = np.empty((2 * count, 3), dtype=np.int64)
@@ -109,3 +109,26 @@ def arrange(orders, starts):
             stack[depth] = i
             depth += 1
     return pieces[:made], quotas, closing
+
+
+@njit
+def limit_quotas(pieces, quotas, b, rounds):
+    """Lower the quotas of a block that is cut after `rounds` rounds, in place.
+
+    Instance i keeps max(1, floor(|S| / b)) queries, where S is its active rounds before the cut,
+    and none if S is empty. A complete block keeps the quotas that `arrange` gave it.
+
+    pieces, quotas: as `arrange` returns them. b: slot length.
+    """
+    last = pieces.shape[0] - 1
+    if pieces[last, 1] * b <= rounds:
+        return
+    quotas[:] = 0  # active rounds first
+    for p in range(last + 1):
+        start = pieces[p, 0] * b
+        if start >= rounds:
+            break
+        quotas[pieces[p, 2]] += min(pieces[p, 1] * b, rounds) - start
+    for i in range(quotas.shape[0]):
+        if quotas[i] > 0:
+            quotas[i] = max(1, quotas[i] // b)

@@ -29,7 +29,7 @@ def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) 
 
     path = Path.steps(np.ones(1), np.full((1, K), level), T)
     rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
-    trial = Calibrated(buffer=options.buffer, scale=0.0)
+    trial = Calibrated(**dataclasses.asdict(options), scale=0.0)
     arguments = hyque.arguments(K, T, B, None, trial, measure=True)
     kernel: Callable[..., float] = hyque.play
     return kernel(new_world(path), new_ledger(), K, T, B, *arguments, rng)

@@ -145,7 +145,9 @@ class Data:
         starts = np.array([s for _, s in BLOCK], dtype=np.int64)
         pieces, quotas, _ = arrange(orders, starts)
         rows = []
-        left = quotas * 1  # baseline queries: an instance's first `quota` active rounds
+        # An instance queries in its first `quota` active rounds; the block is complete, so both
+        # readings of the option `quota` give these numbers.
+        left = quotas * 1
         for first, end, instance in pieces.tolist():
             start, stop = first * self.b, end * self.b
             queried = min(int(left[instance]), stop - start)

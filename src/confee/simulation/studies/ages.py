@@ -2,7 +2,8 @@
 
 An idle round plays the frequencies of its active instance. Their age is the round minus the mean
 round of that instance's queries so far. `baque` queries on schedule only; `hyque` also on demand,
-for which all blocks from round 1 on are played, without restart.
+for which all blocks from round 1 on are played, without restart. In a block that T cuts, quotas
+count the rounds up to T, as the policies do (`quota: horizon`).
 
 Staleness: let every query see the arm that is best then, and let that arm change for good (never
 back to one that was best before) at given fractions of the block. An idle round after a change is
@@ -24,7 +25,7 @@ from confee import proofs, theory
 from confee.canonical import canonical, stream
 from confee.jit import njit
 from confee.policies.hyque import demand
-from confee.policies.schedule import arrange, draw_instances
+from confee.policies.schedule import arrange, draw_instances, limit_quotas
 
 BINS = 400
 """Of the ages of an order over the block length, for their quantiles."""
@@ -133,6 +134,7 @@ def block(
     """Plays one block, with `used` queries made before it; returns the queries made after it."""
     orders, starts = draw_instances(n, rng)
     pieces, left, _ = arrange(orders, starts)
+    limit_quotas(pieces, left, b, rounds)
     asked = np.zeros(orders.shape[0])  # queries of each instance, the sum of their rounds,
     summed = np.zeros(orders.shape[0])  # and how many were made before each change
     before = np.zeros((orders.shape[0], changes.shape[0], changes.shape[1]))

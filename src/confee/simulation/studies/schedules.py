@@ -1,7 +1,8 @@
 """Drawn blocks of BaQue without a bandit: longest runs, and the query density where one is cut.
 
 The schedule alone decides which rounds are queries: an instance queries in its first `quota` active
-rounds, and is idle in the others (Algorithm 1; no on-demand queries). A run lies in one block.
+rounds, and is idle in the others (Algorithm 1; no on-demand queries). A run lies in one block. In a
+block that T cuts, quotas count the rounds up to T, as the policies do (`quota: horizon`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from confee import proofs, theory
 from confee.canonical import stream
 from confee.jit import njit
-from confee.policies.schedule import arrange, draw_started, square_roots
+from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
 
 ALPHAS = (0.25, 0.5, 0.75)
 """Runs over T B^{-alpha} rounds are counted for these."""
@@ -146,6 +147,7 @@ def scan(n, b, rounds, T, B, tile, keep, starts, quota, rng, found):
         if first * b >= rounds:
             break
         pieces, left = draw_tile(tile, keep, starts, rng)
+        limit_quotas(pieces, left, b, rounds - first * b)
         left *= quota
         for p in range(pieces.shape[0]):
             stop = min((first + pieces[p, 1]) * b, rounds)
