@@ -16,6 +16,8 @@ from confee.canonical import canonical
 from confee.claims import hyque_floor, ledger, rexp3b_budget
 from confee.claims.judging import budget, verdict
 from confee.evidence import Evidence, slopes
+from confee.simulation import cells as simulated
+from confee.simulation.play import play_all
 from confee.simulation.studies import ages
 from test_evidence import RATE, make_points, make_worst
 
@@ -196,7 +198,7 @@ def make_runs(cells, denied=0, **columns):
 def asks(id, policy, toy=False):
     """The cells a claim asks of a policy, as dicts."""
     cells = [dataclasses.asdict(a) for a in claims.needs([id], toy).asks]
-    return [{**c, "policy": policy} for c in cells if c["policy"]["name"] == policy]
+    return [{**c, "policy": policy} for c in cells if simulated.label_of(c["policy"]) == policy]
 
 
 def hyque_cells():
@@ -216,8 +218,8 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
     assert rexp3b_budget.wished(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
         1.97, abs=0.01
     )
-    assert len(claims.needs(["hyque-budget"], True).asks) < len(hyque_cells()) + 1
-    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 11
+    assert len(asks("hyque-budget", "hyque", toy=True)) < len(hyque_cells())
+    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 19
     for cell in asks("rexp3b-budget", "rexp3b", toy=True):
         sizes = {name: cell[name] for name in "KTBV"}
         assert rexp3b_budget.wished(**sizes) > 1.9 * cell["B"]
@@ -236,6 +238,37 @@ def test_hyque_budget_twins():
     over = make_runs(hyque_cells())
     over.loc[0, "queries"] += 1
     assert one(claims.judge(evidence(regret=over), ["hyque-budget"])).verdict == "fails"
+
+
+def test_hyque_budget_judges_the_default_quota_and_shows_the_other():
+    default = make_runs(hyque_cells())
+    other = make_runs(asks("hyque-budget", "hyque(quota=block)"))
+    assert len(other) == len(default)
+    other.loc[3, "denied"] = 7
+    both = pd.concat([default, other], ignore_index=True)
+    found = one(claims.judge(evidence(regret=both), ["hyque-budget"]))
+    assert found.verdict == "holds"
+    assert found.control["failed"] is True
+    assert found.numbers["runs"] == len(default)
+    assert [(s["step"], s["outcome"]) for s in found.steps] == [
+        ("`quota: horizon`", "holds"), ("`quota: block`", "fails"),
+    ]  # fmt: skip
+    alone = one(claims.judge(evidence(regret=default), ["hyque-budget"]))
+    assert [s["outcome"] for s in alone.steps] == ["holds", "undecided"]
+
+
+def test_hyque_budget_as_played():
+    """In the toy's own cells the default keeps to B, and `quota: block` does not."""
+    rows = []
+    for ask in claims.needs(["hyque-budget"], True).asks:
+        sizes = {name: getattr(ask, name) for name in "KTBV"}
+        (against,) = simulated.family(ask.against, **sizes)
+        rows += play_all(simulated.cell(ask.policy, **sizes), [against], range(ask.seeds))
+    found = one(claims.judge(evidence(regret=pd.DataFrame(rows)), ["hyque-budget"]))
+    steps = {step["step"]: step for step in found.steps}
+    assert steps["`quota: horizon`"]["number"] == found.numbers["overspending"] == 0
+    assert steps["`quota: block`"]["outcome"] == "fails"
+    assert found.control["failed"] is True
 
 
 def test_hyque_budget_is_undecided_without_the_phases_that_would_show_it():

@@ -6,30 +6,50 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import budget
-from confee.claims.judging.verdict import Verdict, apply_control, at_horizon, fewest_seeds
-from confee.simulation.needs import Needs
+from confee.claims.judging.verdict import (
+    UNDECIDED,
+    Verdict,
+    apply_control,
+    at_horizon,
+    fewest_seeds,
+)
+from confee.simulation.cells import label_of
+from confee.simulation.needs import Conf, Needs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confee.evidence import Evidence
 
 ID = "hyque-budget"
 IDS = (ID,)
 ABOUT = ("hyque",)
 
+HORIZON = {"name": "hyque"}
+BLOCK = {"name": "hyque", "quota": "block"}
+"""The other reading of the quota: active rounds past T count as well."""
+
 AGAINST = {"switching": {"name": "switching", "strength": 1}}
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """Cells just after a block starts, and the control in the first of them."""
-    asks = [*budget.just_started(ID, {"name": "hyque"}, 2, 2.0, AGAINST, toy)]
+    """Cells just after a block starts, in both readings, and the control in the first of them."""
+    asks = [
+        ask
+        for policy in (HORIZON, BLOCK)
+        for ask in budget.just_started(ID, policy, 2, 2.0, AGAINST, toy)
+    ]
     control = dataclasses.replace(asks[0], policy={"name": budget.CONTROL})
     return Needs(asks=(*asks, control))
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """`fails` if any run wished past B, `holds` if none did at any of the phases above."""
+    """`fails` if any run wished past B, `holds` if none did at any of the phases above.
+
+    Judges the default reading of the quota; the other one is a step beside it.
+    """
     played = budget.played(evidence, ID)
-    runs = played[played["label"] == "hyque"].reset_index(drop=True)
+    runs = _runs(played, HORIZON)
     if runs.empty:
         return []
     outcome, numbers, decide = budget.spent_on(runs)
@@ -46,6 +66,23 @@ def judge(evidence: Evidence) -> list[Verdict]:
         seeds=fewest_seeds(runs),
         decide=decide,
         why=budget.reason(numbers, outcome),
+        number_of="share of runs",
+        steps=tuple(_step(policy, played) for policy in (HORIZON, BLOCK)),
         evidence=("regret", "asked"),
     )
     return [apply_control(verdict)]
+
+
+def _runs(played: pd.DataFrame, policy: Conf) -> pd.DataFrame:
+    return played[played["label"] == label_of(policy)].reset_index(drop=True)
+
+
+def _step(policy: Conf, played: pd.DataFrame) -> dict:
+    """One reading of the quota."""
+    step = f"`quota: {policy.get('quota', 'horizon')}`"
+    runs = _runs(played, policy)
+    if runs.empty:
+        return {"step": step, "outcome": UNDECIDED, "number": None, "note": "not played"}
+    outcome, counts, _ = budget.spent_on(runs)
+    return {"step": step, "outcome": outcome, "number": counts["share"],
+            "note": budget.said(counts)}  # fmt: skip

@@ -57,7 +57,7 @@ def needs(id: str, toy: bool) -> Needs:
     variations: tuple[float, ...] = (1.0, 4.0, 16.0)
     strengths: list = [1, 2, 4, "ceiling"]
     if toy:
-        sizes, variations, seeds, strengths = TOY_SIZES, (2.0,), 4, [2, "ceiling"]
+        sizes, variations, seeds, strengths = TOY_SIZES, (2.0,), 8, [2, "ceiling"]
     against = {"switching": {"name": "switching", "strength": strengths}}
     asks = []
     for T, B in sizes.values():

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 CONTROL = "greedy_spend"
 
 FRACTIONS = (0.01, 0.02, 0.04, 0.08)
-"""Shares of the last block that T leaves; just after its start is where HyQue's wishes pass B."""
+"""Shares of the last block up to T. HyQue with `quota: block` asks for more than B queries just
+after that block starts."""
 
 RUNS = 60
 """Runs at each of these shares without which none past B means nothing: about 1 in 10 is."""
