@@ -26,7 +26,7 @@ from confee.rendering.figures.pace import orders
 from confee.rendering.tables import save as save_table
 from confee.rendering.tables import table1, to_csv, to_latex, to_markdown
 from confee.rendering.tables.write import latex
-from confee.simulation.plan import Map
+from confee.simulation.grid import Map
 from confee.workflow.pictures import fingerprint
 
 LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a_b=1,c$=2)")

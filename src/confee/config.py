@@ -14,8 +14,9 @@ from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
+from confee.simulation.grid import LARGEST, Grid, Map, Ray
 from confee.simulation.needs import AXES
-from confee.simulation.plan import LARGEST, Entrant, Grid, Map, Seeds
+from confee.simulation.plan import Entrant, Seeds
 from confee.simulation.play import Accounting
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
@@ -59,6 +60,15 @@ class _Map:
     beta: float = schema.real(above=0, high=1)
     V: float = schema.real(low=0)
     nu: float = schema.real(low=-1, high=1)
+    phases: int = schema.whole(low=1, high=64)
+
+
+@dataclass(frozen=True)
+class _Ray:
+    K: int = schema.whole(low=2, high=100_000)
+    B: int = schema.whole(low=1, high=10**13)
+    V: float = schema.real(low=0)
+    ratio: float = schema.real(low=1, high=10**9)
     phases: int = schema.whole(low=1, high=64)
 
 
@@ -128,7 +138,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         values["figures"] = values["figures"] if "figures" in named else []
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
-        "seeds", "idle", "proxy", "claims", "figures", "jobs",
+        "rays", "seeds", "idle", "proxy", "claims", "figures", "jobs",
     }  # fmt: skip
     schema.keys(values, expected)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
@@ -155,13 +165,15 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     for label, entrant in entrants.items():
         cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})
     family(entries, **{n: centre[n] for n in "KTBV"})
-    if not any(grid.axes.values()) and not grid.maps:
-        raise ConfeeError("grid={}: an experiment needs at least one point on an axis, or a map")
+    if not any(grid.axes.values()) and not grid.maps and not grid.rays:
+        raise ConfeeError(
+            "grid={}: an experiment needs at least one point on an axis, or a map, or a ray"
+        )
     unplayed = [
         label
         for label, entrant in entrants.items()
         if not any(label in one.policies for one in grid.maps.values())
-        and not any(grid.axes.get(axis) for axis in entrant.axes)
+        and not any(grid.axes.get(axis) or axis in grid.rays for axis in entrant.axes)
     ]
     name = top.name + (CLAIMS_ALONE if alone else "")
     resolved = canonical({k: v for k, v in values.items() if k != "jobs"} | {"name": name})
@@ -215,7 +227,7 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
         if axis not in AXES:
             raise ConfeeError(f"at.{schema.show(axis)}: must be one of K, T, B, V")
         at[axis] = _sizes(schema.mapping(moved, f"at.{axis}"), f"at.{axis}")
-    return Grid(centre, axes, at, phases, _maps(values))
+    return Grid(centre, axes, at, phases, _maps(values), _rays(values))
 
 
 def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
@@ -264,9 +276,57 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
     return made
 
 
+def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
+    """Named rays: lists of K, B, V and T/B of which at most one has several values.
+
+    A ray meets the whole family but for stationary worlds; its still cells meet those alone.
+    """
+    fields = {f.name: f for f in dataclasses.fields(_Ray)}
+    made = {}
+    for label, given in schema.mapping(values["rays"], "rays").items():
+        where = f"rays.{label}"
+        if label in (*AXES, *values["maps"]):
+            raise ConfeeError(f"{where}: must not be named like an axis or a map")
+        lists = dict(schema.mapping(given, where))
+        still = [
+            entry for entry, conf in values["family"].items() if conf.get("name") == "stationary"
+        ]
+        moving = [entry for entry in values["family"] if entry not in still]
+        named = lists.pop("family", moving)
+        met = _names(named, f"{where}.family", list(values["family"]))
+        checked: dict[str, list[Any]] = {}
+        for name, points in lists.items():
+            if name not in fields:
+                known = ", ".join(["family", *fields])
+                raise ConfeeError(
+                    f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
+                )
+            points = points if isinstance(points, list) else [points]
+            found = [schema.check(fields[name], p, f"{where}.{name}") for p in points]
+            checked[name] = list(dict.fromkeys(found))
+        phases = checked.pop("phases", [2])
+        if len(phases) != 1:
+            raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")
+        for name in ("K", "B", "V", "ratio"):
+            if not checked.get(name):
+                raise ConfeeError(f"{where}.{name}: missing; must be a number or a list of numbers")
+        several = [name for name, points in checked.items() if len(points) > 1]
+        if len(several) > 1:
+            raise ConfeeError(
+                f"{where}.{several[1]}={schema.show(checked[several[1]])}: must be one number, as "
+                f"{several[0]} has several"
+            )
+        if len(checked["V"]) > 1 and 0 in checked["V"]:
+            raise ConfeeError(f"{where}.V=0: must be over 0, as V has several values")
+        made[label] = Ray(**checked, phases=phases[0], family=met, still=still)
+        next(made[label].places(label))
+    return made
+
+
 def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     policies = schema.mapping(values["policies"], "policies")
     plays = schema.mapping(values["plays"], "plays")
+    axes_known = [*AXES, *schema.mapping(values["rays"], "rays")]
     for label in plays:
         if label not in policies:
             known = ", ".join(policies)
@@ -276,7 +336,7 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     entrants = {}
     for label, conf in policies.items():
         how = dict(schema.mapping(plays.get(label, {}), f"plays.{label}"))
-        axes = _names(how.pop("axes", list(AXES)), f"plays.{label}.axes", AXES)
+        axes = _names(how.pop("axes", axes_known), f"plays.{label}.axes", axes_known)
         play = schema.build(_Play, how, f"plays.{label}")
         mapped = schema.mapping(conf, f"policies.{label}")
         entrants[label] = Entrant(mapped, axes, **dataclasses.asdict(play))

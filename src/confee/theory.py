@@ -35,6 +35,11 @@ def critical_gap(K: float, B: float, V: float) -> float:
     return (K * V / B) ** (1 / 3)
 
 
+def still_gap(K: float, B: float) -> float:
+    """sqrt(K / B): the gap that B queries just tell apart where nothing changes (V = 0)."""
+    return math.sqrt(K / B)
+
+
 # ------------------------------------------------------------------ lower bound (appendix)
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 LEDGER = (
-    "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "hyque-floor",
+    "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
+    "hyque-floor",
     "hyque-budget", "idle-runs", "query-runs", "density", "decomposition", "query-regret",
     "error-regret", "drift-regret",
     "on-demand-free", "lower-bound/algebra", "lower-bound/measured", "lower-bound-constant",
@@ -49,7 +50,8 @@ def _found() -> dict[str, ModuleType]:
 CLAIMS: dict[str, ModuleType] = _found()
 """Claim id -> module, in the order of the ledger. A module with `IDS` is found by being there."""
 
-PRIMARY = ("hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "rexp3b-rate")
+PRIMARY = ("hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
+           "rexp3b-rate")  # fmt: skip
 """Verdicts that rest on an interval and are corrected for being several (Holm)."""
 
 

@@ -11,23 +11,22 @@ from confee import theory
 from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
 from confee.claims.judging import budget, runs
-from confee.claims.judging.lines import Line, all_of, curves, exponents
-from confee.claims.judging.rates import control_check, reason
+from confee.claims.judging.exponents import MARGIN, Check, Claimed, root_logs
+from confee.claims.judging.lines import STILL, curves
+from confee.claims.judging.rates import Controls, Joint, combine, control_of, ray_checks, reason
 from confee.claims.judging.verdict import (
     ALPHA,
+    CONSISTENT,
     FAILS,
     HOLDS,
-    MARGIN,
     UNDECIDED,
-    Check,
-    Joint,
     Verdict,
     apply_control,
     at_horizon,
-    check_axis,
 )
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
+from confee.simulation.grid import Ray
 from confee.simulation.needs import Ask, Conf, Needs, Study
 from confee.simulation.play import draw_path
 from confee.world.path import known
@@ -40,18 +39,18 @@ if TYPE_CHECKING:
 STRENGTHS = (1, 2, 4, 8, "ceiling")
 """Of each adversary, in units of the critical gap."""
 
-BUDGETS = (3e3, 7e3, 1.65e4, 3.9e4, 9.1e4)
+BUDGETS = tuple(3200 * 2**k for k in range(6))
 TOY_BUDGETS = (500, 1000, 2000, 4000)
-"""Over a ratio of 30, along B = T^0.8."""
 
 VARIATIONS = (1 / 4, 1 / 2, 1, 2, 4)
 TOY_VARIATIONS = VARIATIONS[:-1]
 """Times the V of the case, all within the theorem's range V <= sqrt(B) / K."""
 
-BUDGET, TOY_BUDGET = 4e4, 2e3
+BUDGET, TOY_BUDGET = 51_200, 2000
 """Along V."""
 
-BETA = theory.MINIMAL_BUDGET_EXPONENT
+RATIO = 10
+"""T/B on all rays."""
 
 VARIANTS = ("", "narrow ")
 """ALG as its theory has it, and with a smaller bonus, with which it meets the assumption too as far
@@ -64,6 +63,8 @@ SEEDS = {
 """Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
 
 PARTS = ("budget", "density", "exponents")
+
+CLAIMED = Claimed(logs=root_logs)
 
 
 @dataclass(frozen=True)
@@ -112,13 +113,24 @@ class Case:
         found = {role: label_of(policy) for role, policy in self.policies.items()}
         return found | {"misled": f"{self.alg.id}_misled"}
 
-    def lines(self, toy: bool) -> tuple[Line, Line]:
+    def rays(self, toy: bool) -> dict[str, Ray]:
         """Along B, and along V."""
         budgets, budget = (TOY_BUDGETS, TOY_BUDGET) if toy else (BUDGETS, BUDGET)
         variations = tuple(self.V * v for v in (TOY_VARIATIONS if toy else VARIATIONS))
-        phases = 2 if toy else 4
-        return (Line("B", budgets, self.K, V=self.V, phases=phases, beta=BETA),
-                Line("V", variations, self.K, B=budget, phases=phases, beta=BETA))  # fmt: skip
+        return {
+            "B": Ray([self.K], budgets, [self.V], [RATIO], still=STILL),
+            "V": Ray([self.K], [budget], variations, [RATIO], still=STILL),
+        }
+
+    def controls(self, variant: str) -> Controls:
+        """Along both rays the variant restarted at the optimal rate, told V, must hold; uniform
+        play, which is any algorithm that sees nothing, must fail along B, and the restarted
+        algorithm told the least V of the ray along V."""
+        ideal = self.labels[f"{variant}restarted"]
+        return Controls(
+            positive={"B": ideal, "V": ideal},
+            negative={"B": self.uniform, "V": self.labels["misled"]},
+        )
 
     def adversaries(self, strengths: Sequence[Any]) -> dict[str, Conf]:
         """Its adversaries at some strengths."""
@@ -160,8 +172,9 @@ def needs(id: str, toy: bool) -> Needs:
 
 
 def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
-    for line in case.lines(toy):
-        for _, _, sizes in line.places():
+    for label, ray in case.rays(toy).items():
+        for place in ray.places(label):
+            sizes = place.sizes
             for role, policy in case.policies.items():
                 against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS[role]
                 yield Ask(case.id, policy, **sizes, against=against, seeds=seeds)
@@ -172,9 +185,12 @@ def _misled(case: Case, toy: bool) -> Iterator[Ask]:
 
     Its rate of restarts goes with V^{2/3}, so a scale on that rate tells it another V.
     """
-    line = case.lines(toy)[1]
-    for _, _, sizes in line.places():
-        scale = (line.points[0] / sizes["V"]) ** (2 / 3)
+    ray = case.rays(toy)["V"]
+    for place in ray.places("V"):
+        sizes = place.sizes
+        if not place.V:
+            continue
+        scale = (ray.V[0] / place.V) ** (2 / 3)
         policy = {**case.policies["narrow restarted"], "rate_scale": round(scale, 12)}
         against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS["misled"]
         yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
@@ -229,9 +245,14 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
     spent, counts, where = budget.spent_on(counted)
     drawn = _drawn(case, evidence)
     dense = density.check(drawn[drawn["quota"] == 1]) if len(drawn) else density.NOTHING
-    worst, found = _exponents(case, evidence)
-    rows = {case.labels[f"{v}hyque"]: _checks(case, v, found) for v in VARIANTS}
-    rate, decisive, joint = all_of(rows, ALPHA)
+    worst, points = _exponents(case, evidence)
+    rows = {
+        case.labels[f"{v}hyque"]: ray_checks(
+            worst, points, case.labels[f"{v}hyque"], CLAIMED, case.controls(v)
+        )
+        for v in VARIANTS
+    }
+    rate, decisive, joint = _of_variants(rows)
     outcomes = dict(zip(PARTS, (spent, dense.verdict, rate), strict=True))
     outcome = next((o for o in (FAILS, UNDECIDED) if o in outcomes.values()), HOLDS)
     reasons = (
@@ -239,7 +260,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         f"phases outside [B/2T, B/T): {dense.text}",
         f"{decisive}: {reason(joint, rows[decisive])}",
     )
-    tried = _controls(case, evidence, counted, drawn, found)
+    tried = _controls(counted, drawn, joint)
     levels = _levels(case, worst, evidence.toy)
     verdict = Verdict(
         id=case.id,
@@ -253,7 +274,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
                     for label, checks in rows.items()) + _said(case, levels),
         horizon=at_horizon(counted["T"].max(), evidence.toy),
-        control=_control(tried, outcomes, outcome, joint),
+        control=_control(tried, outcomes, outcome),
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
@@ -276,24 +297,25 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
             *_density_steps(drawn),
             *(check.step() | {"step": f"{label}, {check.name}"}
               for label, checks in rows.items() for check in checks),
-            *_compared(case, found),
+            *_compared(case, worst, points),
         ),
         evidence=("asked", *([f"studies/{runs.STUDY}"] if len(drawn) else [])),
     )  # fmt: skip
     return [apply_control(verdict)]
 
 
-def _checks(case: Case, variant: str, found: pd.DataFrame) -> list[Check]:
-    """The exponents of a variant in B and V, and what they say of HyQue's schedule."""
-    checks = []
-    for axis in ("B", "V"):
-        check = check_axis(found, case.labels[f"{variant}hyque"], axis, sqrt_log=True)
-        ideal = case.labels[f"{variant}restarted"]
-        if check.verdict == FAILS and check_axis(found, ideal, axis, True).verdict == FAILS:
-            decide = f"axis {axis}: {ideal}, told V, fails as well: larger budgets"
-            check = dataclasses.replace(check, verdict=UNDECIDED, p_fails=None, decide=decide)
-        checks.append(check)
-    return checks
+def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
+    """(outcome, variant that decided, its verdict): `fails` if one does at a level divided by the
+    number of variants, `holds` if all are consistent."""
+    joints = {name: combine(checks) for name, checks in rows.items()}
+    failing = [name for name, j in joints.items()
+               if j.verdict == FAILS and len(joints) * (j.p_value or 0.0) <= ALPHA]  # fmt: skip
+    if failing:
+        name = min(failing, key=lambda one: joints[one].p_value or 0.0)
+        return FAILS, name, joints[name]
+    open_ones = [name for name, j in joints.items() if j.verdict != CONSISTENT]
+    name = (open_ones or list(joints))[0]
+    return (UNDECIDED if open_ones else HOLDS), name, joints[name]
 
 
 def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
@@ -312,7 +334,7 @@ def drawn_from(asked: pd.DataFrame, toy: bool) -> tuple[pd.DataFrame, pd.DataFra
         runs = asked[asked["ask"] == case.id]
         if len(runs):
             roles = {label: role for role, label in case.labels.items()}
-            for frame in curves(runs, case.lines(toy)):
+            for frame in curves(runs, case.rays(toy)):
                 setting = case.alg.setting.id
                 frames.append(frame.assign(setting=setting, role=frame["label"].map(roles)))
     worst, points = (pd.concat(frames[i::2], ignore_index=True) for i in (0, 1))
@@ -320,20 +342,19 @@ def drawn_from(asked: pd.DataFrame, toy: bool) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(worst, slopes) of all that was played, the misled one by its own name."""
+    """(worst, points) of all that was played, the misled one by its own name."""
     import pandas as pd
 
     name = case.labels["misled"]
     misled = evidence.asked_for(f"{case.id}/misled").assign(label=name, policy=name)
     rows = pd.concat([f for f in (evidence.asked_for(case.id), misled) if len(f)])
-    return exponents(rows.reset_index(drop=True), case.lines(evidence.toy))
+    return curves(rows.reset_index(drop=True), case.rays(evidence.toy))
 
 
-def _controls(case, evidence, counted, drawn, found) -> dict[str, dict]:
-    """What must fail each part: budget, density, and the exponents in B and in V."""
+def _controls(counted, drawn, joint: Joint) -> dict[str, dict]:
+    """What must fail each part: budget, density, and the ray that decides on exponents."""
     doubled = drawn[drawn["quota"] == 2] if len(drawn) else drawn
     dense = density.check(doubled) if len(doubled) else None
-    own = dataclasses.replace(evidence, slopes=found)
     return {
         "budget": budget.control(counted, counted),
         "density": {
@@ -342,23 +363,18 @@ def _controls(case, evidence, counted, drawn, found) -> dict[str, dict]:
             "failed": dense.verdict == FAILS if dense else None,
             "note": "share of phases outside",
         },
-        "B": control_check(own, ("B",), case.uniform, True),
-        "V": control_check(own, ("V",), case.labels["misled"], True),
+        "exponents": control_of(joint.decisive),
     }
 
 
-def _control(
-    tried: Mapping[str, dict], outcomes: Mapping[str, str], outcome: str, joint: Joint
-) -> dict:
+def _control(tried: Mapping[str, dict], outcomes: Mapping[str, str], outcome: str) -> dict:
     """Of a claim that fails, that of a part that fails, and whose control does; else the first
-    that did not fail, if any."""
-    failing = [joint.decisive.name if part == "exponents" else part
-               for part in PARTS if outcomes[part] == FAILS]  # fmt: skip
+    that did not fail, if any. An exponent's ray looks at its own controls (see `exponents`)."""
     if outcome == FAILS:
-        counted = [tried[part] for part in failing]
+        counted = [tried[part] for part in PARTS if outcomes[part] == FAILS]
         control = next((one for one in counted if one["failed"] is True), counted[0])
     else:
-        counted = list(tried.values())
+        counted = [tried[part] for part in ("budget", "density")]
         control = next((one for one in counted if one["failed"] is not True), counted[0])
     others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
               for one in tried.values() if one is not control]  # fmt: skip
@@ -384,15 +400,14 @@ def _density_steps(drawn: pd.DataFrame) -> list[dict]:
     ]  # fmt: skip
 
 
-def _compared(case: Case, found: pd.DataFrame) -> list[dict]:
+def _compared(case: Case, worst: pd.DataFrame, points: pd.DataFrame) -> list[dict]:
     """The exponents of what HyQue is compared with, as parts of no consequence."""
     steps = []
     compared = {r: label for r, label in case.labels.items() if r not in ("hyque", "narrow hyque")}
     for role, label in compared.items():
-        for axis in ("V",) if role == "misled" else ("B", "V"):
-            if ((found["policy"] == label) & (found["axis"] == axis)).any():
-                check = check_axis(found, label, axis, sqrt_log=True)
-                steps.append(check.step() | {"step": f"for comparison: {label}, {axis}"})
+        rays = ("V",) if role == "misled" else ("B", "V")
+        for check in ray_checks(worst, points, label, CLAIMED, case.controls(""), rays):
+            steps.append(check.step() | {"step": f"for comparison: {label}, {check.name}"})
     return steps
 
 
@@ -400,16 +415,17 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
     """Axis -> policy -> point -> R / (T (K V / B)^{1/3}), the mean over phases."""
     levels: dict[str, dict[str, dict[str, float]]] = {}
     table = worst.set_index(["label", "K", "T", "B", "V"])["regret"]
-    for line in case.lines(toy):
+    for axis, ray in case.rays(toy).items():
         for label in worst["label"].unique():
             by: dict[str, list[float]] = {}
-            for point, _, sizes in line.places():
-                key = (label, *sizes.values())
-                if key in table.index:
-                    by.setdefault(f"{point:g}", []).append(float(table[key]) / theory.rate(**sizes))
+            for place in ray.places(axis):
+                key = (label, *place.setting)
+                if key in table.index and place.V:
+                    level = float(table[key]) / theory.rate(*place.setting)
+                    by.setdefault(f"{place.point:g}", []).append(level)
             if by:
                 means = {point: sum(some) / len(some) for point, some in by.items()}
-                levels.setdefault(line.axis, {})[label] = means
+                levels.setdefault(axis, {})[label] = means
     return levels
 
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.lines import Line, exponents
-from confee.claims.judging.rates import control_check, reason
+from confee.claims.judging.exponents import Claimed, root_logs
+from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
 from confee.claims.judging.ratios import paired
-from confee.claims.judging.verdict import (
-    MARGIN,
-    Verdict,
-    apply_control,
-    at_horizon,
-    check_axis,
-    combine,
-)
+from confee.claims.judging.verdict import Verdict
 from confee.evidence.worst import SETTING
-from confee.simulation.needs import Ask, Conf, Needs
+from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,101 +24,74 @@ ID = "full-feedback"
 IDS = (ID,)
 ABOUT = ("hyque",)
 
-AXIS = "T=B"
-LINE = Line(AXIS, (1.2e4, 3e4, 7e4, 1.7e5, 4e5, 9.6e5))
-TOY_LINE = Line(AXIS, (500, 1000, 2000, 4000), K=2, V=2, phases=2)
-"""The last five points are over a ratio of 30 in budgets."""
+RIVAL = "master"
 
-RIVAL, IDEAL, CONTROL = "master", "rexp3", "uniform"
-
-SEEDS = {"hyque": 8, RIVAL: 8, IDEAL: 4, CONTROL: 4}
-TOY_SEEDS = dict.fromkeys(SEEDS, 2)
-"""Paired runs need as many of MASTER as of HyQue; those of Rexp3 spread by 1-4 % only."""
-
-
-def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
-    """Changes at equal distances and in HyQue's last block. At B = T the worst gaps are wide for
-    policies that don't restart, and narrow for windowed ones."""
-    return {
-        "switching": {"name": "switching", "strength": [1, 2, 4, "ceiling"]},
-        "centred": {"name": "switching_centred", "strength": [8, 16, 32, "ceiling"]},
-        "packed": {"name": "packed", "strength": [4, "ceiling"]},
-    }
-
-
-def asks(tag: str, toy: bool) -> list[Ask]:
-    """HyQue, MASTER, Rexp3 and uniform play along B = T."""
-    line, seeds = (TOY_LINE, TOY_SEEDS) if toy else (LINE, SEEDS)
-    return list(line.asks(tag, seeds, against))
+CLAIMED = Claimed(logs=root_logs)
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """One line of cells; the exponents in K and V at B = T are for table-rows."""
-    return Needs(asks=tuple(asks(ID, toy)))
+    """HyQue, MASTER and the controls on the rays along B."""
+    rivals = [Sweep({"name": name}, rays=("B",)) for name in ("hyque", RIVAL)]
+    return Needs(sweeps=(*rivals, *USUAL.sweeps()))
+
+
+def full_rays(points: pd.DataFrame, variables: Collection[str] = ("B",)) -> list[str]:
+    """The rays along some variables on which every round may be queried (T = B)."""
+    rays = points[points["variable"].isin(variables)].groupby("axis")
+    return [str(ray) for ray, cells in rays if (cells["T"] == cells["B"]).all()]
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """The exponent of HyQue's R/T along B = T against -1/3; uniform play must fail."""
-    runs = evidence.asked_for(ID)
-    if runs.empty or not (runs["label"] == "hyque").any():
+    """The exponents of HyQue's R/T along B = T against -1/3, with the usual controls."""
+    rays = full_rays(evidence.points)
+    worst, points = evidence.worst, evidence.points
+    checks = ray_checks(worst, points, "hyque", CLAIMED, USUAL, rays)
+    if not checks:
         return []
-    line = TOY_LINE if evidence.toy else LINE
-    worst, found = exponents(runs, [line])
-    check = check_axis(found, "hyque", AXIS, sqrt_log=True)
-    joint = combine([check])
-    others = {label: check_axis(found, label, AXIS, sqrt_log=label == RIVAL)
-              for label in (RIVAL, IDEAL) if (found["policy"] == label).any()}  # fmt: skip
-    ratios = to_rival(runs, worst, line)
-    verdict = Verdict(
-        id=ID,
-        statement="at B = T HyQue's worst-case regret grows as T^(2/3), the optimal exponent",
-        place="Remark on B = T (HyQue and MASTER), and the one on the lower bound there",
-        verdict=joint.verdict,
-        prediction="exponent of R/T at most -1/3 in T = B; a factor sqrt(ln T) is forgiven",
-        measured=f"{check.text}; {_said(ratios)}",
-        horizon=at_horizon(check.horizon or line.points[-1], evidence.toy),
-        control=control_check(dataclasses.replace(evidence, slopes=found), (AXIS,), CONTROL, True),
-        numbers={
-            AXIS: check.numbers(),
-            "ratio_to_master": ratios,
-            "others": {label: other.numbers() for label, other in others.items()},
-        },
-        seeds=check.seeds,
-        interval=(check.excess_low, check.excess_high),
-        interval_of=f"excess of the exponent in {AXIS}, margin {MARGIN}",
-        decide=joint.decide,
-        p_value=joint.p_value,
-        why=reason(joint, [check]),
-        number_of="excess of the exponent",
-        steps=(
-            check.step() | {"step": f"hyque, {AXIS}"},
-            *(one.step() | {"step": f"for comparison: {label}, {AXIS}"}
-              for label, one in others.items()),
-        ),
-        evidence=("asked",),
-    )  # fmt: skip
-    return [apply_control(verdict)]
+    others = ray_checks(worst, points, RIVAL, CLAIMED, USUAL, rays)
+    ratios = to_rival(evidence.regret, points, rays)
+    verdict = exponents_verdict(
+        evidence,
+        ID,
+        "at B = T HyQue's worst-case regret grows as T^(2/3), the optimal exponent",
+        "Remark on B = T (HyQue and MASTER), and the one on the lower bound there",
+        "exponent of R/T at most -1/3 in B = T; a factor sqrt(ln T) is forgiven",
+        checks,
+    )
+    compared = [one.step() | {"step": f"for comparison: {RIVAL}, {one.name}"} for one in others]
+    return [
+        dataclasses.replace(
+            verdict,
+            measured=f"{verdict.measured}; {_said(ratios)}",
+            numbers=verdict.numbers | {"ratio_to_master": ratios}
+            | {"others": {f"{RIVAL}, {one.name}": one.numbers() for one in others}},
+            steps=(*verdict.steps, *compared),
+            evidence=("regret", "worst", "points"),
+        )
+    ]  # fmt: skip
 
 
-def to_rival(runs: pd.DataFrame, worst: pd.DataFrame, line: Line) -> dict[str, dict]:
+def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) -> dict[str, dict]:
     """HyQue's regret over MASTER's at each point, on the paths that are worst for HyQue.
 
     Paired by path: the same adversary and seed. The adversary is chosen by HyQue's mean over the
-    other half of the seeds, in each of a point's cells, whose pairs count together as R/T. Beside
-    it `worst_over_worst`, where each has its own adversary.
+    other half of the seeds, in each of a point's cells, whose pairs count together as R/T.
     """
-    if not (runs["label"] == RIVAL).any():
-        return {}
-    regret = worst.pivot_table(index=SETTING, columns="label", values="regret")
-    where = {tuple(sizes[name] for name in SETTING): point for point, _, sizes in line.places()}
-    pairs: dict[float, list] = {}
-    worsts: dict[float, list[float]] = {}
+    mine = points[points["axis"].isin(rays) & (points["label"] == RIVAL) & (points["V"] > 0)]
+    where = {tuple(row[name] for name in SETTING): (row["V"], row["point"])
+             for row in mine.to_dict("records")}  # fmt: skip
+    runs = regret[regret["label"].isin(["hyque", RIVAL]) & (regret["T"] == regret["B"])]
+    pairs: dict[tuple[float, float], list] = {}
     for setting, table in _pairs(runs).groupby(SETTING):
-        point = where[setting]
-        pairs.setdefault(point, []).append(_at_worst(table) / setting[SETTING.index("T")])
-        ratio = regret.loc[setting, "hyque"] / regret.loc[setting, RIVAL]
-        worsts.setdefault(point, []).append(ratio)
-    return {f"{p:g}": _ratio(pairs[p], worsts[p], len(pairs)) for p in sorted(pairs)}
+        if setting in where:
+            found = _at_worst(table) / setting[SETTING.index("T")]
+            pairs.setdefault(where[setting], []).append(found)
+    ratios = {}
+    for V, point in sorted(pairs):
+        both = np.concatenate(pairs[V, point])
+        if len(both) > 2:
+            ratios[f"V={V:g}, T={point:.3g}"] = paired(both[:, 0], both[:, 1], len(pairs))
+    return ratios
 
 
 def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -151,20 +117,13 @@ def _at_worst(table: pd.DataFrame) -> np.ndarray:
     return np.concatenate(picked) if picked else np.empty((0, 2))
 
 
-def _ratio(pairs: list, worsts: list[float], points: int) -> dict:
-    """The ratio of one point, with limits for all points at once."""
-    x, y = np.concatenate(pairs).T
-    return {**paired(x, y, points), "worst_over_worst": float(np.mean(worsts))}
-
-
 def _said(ratios: dict[str, dict]) -> str:
     if not ratios:
         return f"{RIVAL} was not played"
-    last, found = list(ratios.items())[-1]
+    where, found = list(ratios.items())[-1]
+    least, most = (f(r["ratio"] for r in ratios.values()) for f in (min, max))
     return (
         f"on the paths that are worst for it HyQue pays {found['ratio']:.3f} [{found['low']:.3f}, "
-        f"{found['high']:.3f}] times what MASTER pays at T = {float(last):.3g}, and "
-        f"{min(r['ratio'] for r in ratios.values()):.3f} to "
-        f"{max(r['ratio'] for r in ratios.values()):.3f} times over all T; worst case over worst "
-        f"case {found['worst_over_worst']:.3f}"
+        f"{found['high']:.3f}] times what MASTER pays at {where}, and {least:.3f} to {most:.3f} "
+        "times over all points"
     )

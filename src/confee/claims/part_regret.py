@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.rates import (
-    REQUIRED,
-    control_sweeps,
-    exponents_verdict,
-    rate_checks,
-)
-from confee.claims.judging.verdict import (
-    Verdict,
-)
-from confee.evidence.parts import REFERENCE, part_slopes
+from confee.claims.judging.exponents import Claimed, root_logs
+from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
+from confee.claims.judging.verdict import Verdict
+from confee.evidence.parts import part_worst
 from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:
@@ -24,17 +17,6 @@ if TYPE_CHECKING:
 PARTS = {"query-regret": "query", "error-regret": "error", "drift-regret": "drift"}
 IDS = tuple(PARTS)
 ABOUT = ("hyque",)
-
-COMMON = {"K": "sw_ucb_copied", "V": "sw_ucb_misled"}
-CONTROLS = {
-    part: {"BT": label, **COMMON}
-    for part, label in (("query", "hyque_blind"), ("error", "hyque_blind"), ("drift", "ucb1"))
-}
-"""What must fail on which axes. Uniform arms do not touch the drift part, in which no arm occurs:
-only the rounds whose feedback is used do. There the control is a policy that never forgets any."""
-
-IDEAL = "sw_ucb"
-"""Told V, it forgets at the right pace: on these checks it holds (see the tests)."""
 
 STATEMENTS = {
     "query": "HyQue: regret over query rounds grows at most as K^(1/3) V^(1/3) B^(2/3)",
@@ -45,45 +27,46 @@ PER = {"query": "R_query/B", "error": "R_error per idle round", "drift": "R_drif
 """What is fitted, see confee.evidence.parts."""
 
 PREDICTION = (
-    "exponents of {} at most -1/3 in B, 1/3 in V, 1/3 in K, 0 in T at fixed B; a factor sqrt(ln B) "
-    "is forgiven"
+    "exponents of {} at most -1/3 in B at a fixed T/B, 1/3 in V, in K that of SW-UCB, no growth in "
+    "T at fixed B beyond mixing; factors sqrt(ln B) and sqrt(ln K) are forgiven"
 )
 
 
+def controls(part: str) -> Controls:
+    """The usual ones; along B a policy that fails in this part.
+
+    HyQue's schedule with uniform arms fails in the parts in which arms occur. In the drift part
+    only the rounds occur whose feedback is used: there it is UCB1, which never forgets any.
+    """
+    along_B = "ucb1" if part == "drift" else "hyque_blind"
+    return dataclasses.replace(USUAL, negative={**USUAL.negative, "B": along_B})
+
+
 def needs(id: str, toy: bool) -> Needs:
-    """HyQue on every axis; the control and sw_ucb on those that carry the budget. Parts are
-    measured on the choosing seeds, so those two need no fresh ones."""
-    policies = (CONTROLS[PARTS[id]]["BT"], IDEAL)
-    if toy:
-        few = [Sweep({"name": p}, ("T",), largest_B=1e4, estimate=0) for p in policies]
-        return Needs(sweeps=tuple(few))
-    others = [Sweep({"name": p}, ("B", "T"), largest_B=7e5, estimate=0) for p in policies]
-    others += [s for s in control_sweeps(COMMON) if s.policy["name"] != REFERENCE]
-    return Needs(sweeps=(Sweep({"name": "hyque"}), *others))
+    """HyQue and the controls on all rays. Parts are measured on the choosing seeds, so the control
+    along B needs no fresh ones."""
+    some = controls(PARTS[id])
+    along_B = Sweep({"name": some.negative["B"]}, rays=("B",), estimate=0)
+    others = [sweep for sweep in some.sweeps() if sweep.policy["name"] != some.negative["B"]]
+    return Needs(sweeps=(Sweep({"name": "hyque"}, rays=VARIABLES), *others, along_B))
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """One verdict a part: every axis together, and a control through the same checks."""
+    """One verdict a part: every ray with its controls."""
     return [v for id in IDS for v in judge_part(evidence, id)]
 
 
-def judge_part(
-    evidence: Evidence, id: str, label: str = "hyque", axes: Sequence[str] = REQUIRED
-) -> list[Verdict]:
-    """The verdict on one part of one policy's regret, none if the experiment does not play it."""
-    if not (evidence.regret["label"] == label).any():
-        return []
+def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Verdict]:
+    """The verdict on one part of one policy's regret, none if no ray plays it."""
     part = PARTS[id]
-    controls = {on: one for on, one in CONTROLS[part].items() if set(on) & set(axes)}
-    found = part_slopes(evidence, part, (label, *controls.values(), REFERENCE))
-    verdict = exponents_verdict(
-        dataclasses.replace(evidence, slopes=found),
-        id,
-        STATEMENTS[part],
-        f"Lemma on the {part} regret",
-        PREDICTION.format(PER[part]),
-        rate_checks(found, label, True, axes),
-        controls,
-        sqrt_log=True,
-    )
-    return [verdict]
+    if evidence.regret.empty or not (evidence.points["label"] == label).any():
+        return []
+    some = controls(part)
+    labels = {label, some.partner, *some.positive.values(), *some.negative.values()}
+    worst, points = part_worst(evidence, part, labels)
+    checks = ray_checks(worst, points, label, Claimed(logs=root_logs), some)
+    if not checks:
+        return []
+    place = f"Lemma on the {part} regret"
+    prediction = PREDICTION.format(PER[part])
+    return [exponents_verdict(evidence, id, STATEMENTS[part], place, prediction, checks)]

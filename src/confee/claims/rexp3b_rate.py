@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.rates import control_sweeps, judge_rate
+from confee import proofs
+from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
 from confee.claims.judging.verdict import Verdict
 from confee.simulation.needs import Needs, Sweep
 
@@ -15,25 +18,32 @@ IDS = ("rexp3b-rate",)
 ABOUT = ("rexp3b",)
 
 SET = "rexp3b(pool=set)"
-CONTROLS = {"BT": SET, "K": "sw_ucb_copied", "V": "sw_ucb_misled"}
+CONTROLS = dataclasses.replace(USUAL, negative={**USUAL.negative, "B": SET})
 
 STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 
+CLAIMED = Claimed(
+    k_log_k=True, bound=lambda K, T, B, V: proofs.rexp3b_bound(int(K), int(T), int(B), V) / T
+)
+"""Its theorem has no logarithm but ln K, and a bound with constants."""
+
 
 def needs(id: str, toy: bool) -> Needs:
-    """Rexp3B on all axes, the controls on theirs, and uniform play to tell what is saturated."""
-    return Needs(sweeps=(Sweep({"name": "rexp3b"}), *control_sweeps(CONTROLS)))
+    """Rexp3B on all rays, and the controls on theirs."""
+    sweeps = (Sweep({"name": "rexp3b"}, rays=VARIABLES, estimate=4), *CONTROLS.sweeps())
+    return Needs(sweeps=sweeps)
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """One verdict; Rexp3B that replays the set of arms (as printed) must fail in B and T."""
+    """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
     return judge_rate(
         evidence,
         IDS[0],
         "rexp3b",
         STATEMENT,
         "Theorem on Rexp3B (appendix)",
-        "exponents of R/T at most -1/3 in B, 1/3 in V, 1/3 in K ln K, 0 in T at fixed B",
-        controls=CONTROLS,
-        sqrt_log=False,
+        "exponents of R/T at most -1/3 in B at a fixed T/B, 1/3 in V, in K ln K that of SW-UCB in "
+        "K, no growth in T at fixed B beyond mixing",
+        CLAIMED,
+        CONTROLS,
     )

@@ -1,11 +1,10 @@
-"""Exponents of one part of the regret: over query rounds, by error, by drift."""
+"""Worst cases of one part of the regret: over query rounds, by error, by drift."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from confee.evidence.slopes import slopes
 from confee.evidence.worst import worst_cases
 
 if TYPE_CHECKING:
@@ -17,10 +16,10 @@ REFERENCE = "uniform"
 """The policy whose worst case says what is saturated: there, its regret counts whole."""
 
 
-def part_slopes(
+def part_worst(
     evidence: Evidence, part: str, labels: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Exponents of a part's worst case, columns as of `slopes`, next to the same `rate`.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(worst, points) of a part of the regret, as those of the whole.
 
     The worst adversary of a part need not be that of the regret, and the fresh seeds played only
     those of the regret. So only seeds below `choose` count, that met the whole family; they are cut
@@ -30,23 +29,25 @@ def part_slopes(
     the rate K^{1/3} V^{1/3} T / B^{1/3} of the other parts, on the same cells. It is also what
     the query rounds would cost if there were T of them.
 
-    Error and drift are sums over idle rounds, taken times T / (idle rounds). That is a factor
-    between 1 and 2 while B <= T/2, so it changes no rate; without it the share of idle rounds,
-    1 - B/T, would pass for an exponent. Cells with B > T/2, where idle rounds die out, are no
-    points of these parts.
+    Error and drift are sums over idle rounds, taken times T / (idle rounds). Cells with B > T/2,
+    where idle rounds die out, are no points of any part.
 
     A cell is saturated where the part, so scaled, is above half of uniform play's *whole* worst
-    case. Uniform play has neither query rounds nor data, so it has no part and no exponent here.
+    case. Uniform play has neither query rounds nor data, so it has no part and no points here.
 
-    Args:
-        evidence: its `regret`, `points` and `choose`.
-        part: query, error or drift.
-        labels: the policies wanted, all by default.
+    Parameters
+    ----------
+    evidence
+        Its `regret`, `points` and `choose`.
+    part
+        query, error or drift.
+    labels
+        The policies wanted, all by default.
     """
     runs, points = evidence.regret, evidence.points
-    points = points[points["policy"] != REFERENCE]
+    points = points[(points["policy"] != REFERENCE) & (2 * points["B"] <= points["T"])]
     if labels is not None:
-        runs = runs[runs["label"].isin(labels)]
+        runs = runs[runs["label"].isin([*labels, REFERENCE])]
         points = points[points["label"].isin(labels)]
     if evidence.choose:
         runs = runs[runs["seed"] < evidence.choose]
@@ -55,6 +56,5 @@ def part_slopes(
         value = value * (runs["T"] / runs["B"])
     else:
         value = value * (runs["T"] / (runs["T"] - runs["queries"]).clip(lower=1))
-        points = points[2 * points["B"] <= points["T"]]
     value = value.where(runs["policy"] != REFERENCE, runs["regret"])
-    return slopes(worst_cases(runs.assign(regret=value), choose=0), points)
+    return worst_cases(runs.assign(regret=value), choose=0), points

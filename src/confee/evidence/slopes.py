@@ -1,4 +1,4 @@
-"""Exponents of R/T along the axes of an experiment, with intervals, next to the theory's."""
+"""Exponents of R/T along an experiment's axes and rays, with intervals, next to the theory's."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
+from confee.evidence.curve import (
+    MINIMAL_POINTS,
+    Curve,
+    curve,
+    measure,
+    project,
+    rate_of,
+    reasons,
+)
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL, CONTROLS
+from confee.evidence.worst import CELL
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VARIABLES = ("T", "B", "V", "K")
 
-AXES = {"T": "T", "B": "B", "V": "V", "K": "K", "T=B": "T"}
-"""Axes an exponent is fitted on, and the variable it is an exponent of.
+AXES = ("T", "B", "V", "K")
+"""Axes of the grid, and what may move along a ray. Other axes of a plan are maps."""
 
-`T=B` is the horizon with feedback every round. Other axes of a plan (`phase:0.01`) are for counts.
-"""
-
-SPANNING = ("T", "B", "T=B")
+SPANNING = ("T", "B")
 """Axes along which the budget must span a ratio."""
-
-MINIMAL_POINTS = 4
-"""Fewer points than this decide nothing about a slope."""
 
 UPPER_POINTS = 5
 """The upper half has at least this many, where the axis has them: with 4 points the interval has
@@ -39,7 +42,7 @@ MINIMAL_SPAN = 30.0
 
 COLUMNS = [
     "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",
-    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out", "start", "stop",
+    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out", "start", "stop", "bend",
 ]  # fmt: skip
 
 
@@ -83,38 +86,40 @@ MODELS = {
 
 
 def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
-    """Fitted exponents of R/T, one row per (policy label, axis, part).
+    """Fitted exponents of R/T, one row per (policy label, axis or ray, part).
 
-    y = log(R/T) is regressed on the logarithm of the axis' variable as each cell has it, see
+    y = log(R/T) is regressed on the logarithm of the variable as each cell has it, see
     confee.evidence.regression for phases and interval. Parts:
 
-    - `upper`: the upper half of the axis, at least 5 points and, on T and B, budgets over a ratio
-      of 30; all there are where that cannot be had, marked `short` below 4 points or that ratio.
+    - `ray`: a whole ray, see confee.evidence.curve. Verdicts rest on these. NaN where there is no
+      line: `bend`, the change of the slope along the ray, is then over 0.1 and significant.
+    - `upper`: the upper half of an axis of the grid, at least 5 points and, on T and B, budgets
+      over a ratio of 30; all there are where that cannot be had, marked `short` below 4 points or
+      that ratio.
     - `all`: the whole axis. `local`: its last two points.
     - `decade`: two points a factor of ten apart, on the horizon; a row each, NaN where one of the
       two does not enter.
-    - `joint`: one fit of all four variables over the cells of all axes, so its T is at fixed B.
-    - `growth`: saturated cells too (their worst gap may be the largest there is); only where that
-      makes enough points of too few on the axis T or B.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
-    the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8, and 0
-    for T in the joint fit. `theory` is what is claimed of this policy (NaN if nothing is).
-    `sqrt_log` is likewise what a factor sqrt(ln B) would add. `span` is a ratio of budgets on T,
-    B and in the joint fit, else of the axis' variable, and `start` and `stop` the first and the
-    last point of the fit. `left_out` says what was left out and why.
-    A policy that was played at V = 0 alone is held to the stationary row of Table 1, T sqrt(K / B);
-    beside other V, such cells are out of range.
+    the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8. `theory` is
+    what is claimed of this policy (NaN if nothing is). `sqrt_log` is likewise what a factor
+    sqrt(ln B) would add. `span` is a ratio of budgets on T and B, else of the axis' variable, and
+    `start` and `stop` the first and the last point of the fit. `left_out` says what was left out
+    and why. A policy that was played at V = 0 alone is held to the stationary row of Table 1,
+    T sqrt(K / B); beside other V, such cells are out of range.
 
-    Args:
-        worst: one row a cell, as from worst_cases.
-        points: one row per (cell, axis), as in docs/design.md.
+    Parameters
+    ----------
+    worst
+        One row a cell, as from worst_cases.
+    points
+        One row per (cell, axis), as in docs/design.md.
     """
     import pandas as pd
 
     plan = points[points["axis"].isin(AXES)].drop_duplicates([*CELL, "axis", "point", "phase"])
     table = plan.merge(worst.drop(columns="policy", errors="ignore"), on=CELL, how="left")
-    table["reason"] = _reasons(table)
+    table["reason"] = reasons(table)
     rows: list[dict] = []
     for label, group in table.groupby("label", sort=True):
         own = group.copy()
@@ -125,28 +130,39 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
             here = own[own["axis"] == axis]
             if not here.empty:
                 rows += _axis_rows(str(label), axis, here, model, level)
-        rows += _joint_rows(str(label), own, model, level)
+    if "variable" in points:
+        on_rays = points[points["variable"].isin(AXES)]
+        for (ray, label), here in on_rays.groupby(["axis", "label"], sort=True):
+            found = curve(worst, points, str(label), str(ray))
+            if found is not None:
+                rows.append(_ray_row(found, MODELS.get(str(here["policy"].iloc[0]), Model())))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _reasons(table: pd.DataFrame) -> np.ndarray:
-    """Why each cell stays out of the fits, first reason that applies; empty if it enters."""
-
-    free = table["policy"].isin(CONTROLS)
-
-    def flag(name: str) -> pd.Series:
-        return table[name].fillna(False).astype(bool)
-
-    reasons = [
-        (table["regret"].isna(), "not run"),
-        (~flag("in_range"), "out of range"),
-        (~(table["regret"] > 0), "no regret"),
-        (flag("short_batch"), "batch under 4 queries"),
-        (flag("saturated") & ~free, "saturated"),
-        (flag("ceiling") & ~free, "at ceiling"),
-        (flag("edge") & ~free, "grid edge"),
-    ]
-    return np.select([c.to_numpy() for c, _ in reasons], [r for _, r in reasons], default="")
+def _ray_row(found: Curve, model: Model) -> dict:
+    """A ray as a row: its line, if it is one."""
+    entering = found.entering()
+    points = np.unique(entering.point)
+    row: dict = {"policy": found.label, "axis": found.ray, "part": "ray", "points": len(points),
+                 "cells": len(entering.y), "horizon": int(found.T.max()),
+                 "left_out": found.left_out, "short": len(points) < MINIMAL_POINTS,
+                 "seeds": int(entering.seeds.min()) if len(points) else 0}  # fmt: skip
+    if len(points) < 2:
+        return row
+    cells = entering.x, entering.point, entering.phase
+    fit = measure(cells[0], entering.y, entering.se, entering.seeds, *cells[1:])
+    row |= {"start": points[0], "stop": points[-1], "span": float(points[-1] / points[0]),
+            "bend": fit.bend}  # fmt: skip
+    stationary = not (entering.V > 0).any()
+    rate = rate_of(entering, "stationary" if stationary else "rate", model.k_log_k)
+    logs = {"rate": rate, "sqrt_log": 0.5 * np.log(np.log(entering.B.astype(float)))}
+    if model.theory is not None:
+        logs["theory"] = rate_of(entering, model.theory, model.k_log_k)
+    row |= {name: _tidy(project(cells[0], known, *cells[1:])) for name, known in logs.items()}
+    if fit.straight:
+        row |= {"exponent": _tidy(fit.slope), "low": _tidy(fit.low), "high": _tidy(fit.high),
+                "se": _tidy(fit.se), "df": fit.df}  # fmt: skip
+    return row
 
 
 def _left_out(cells: pd.DataFrame) -> str:
@@ -251,16 +267,11 @@ def _tidy(value: float) -> float:
 def _axis_rows(
     label: str, axis: str, cells: pd.DataFrame, model: Model, level: float
 ) -> list[dict]:
-    """Rows of one axis: upper, all, local, decades, and growth where the axis is saturated."""
+    """Rows of one axis: upper, all, local, decades."""
     left_out = _left_out(cells)
     entering = _whole_points(cells, cells["reason"] == "")
     parts = [("upper", _upper(entering, axis)), ("all", entering), ("local", _last(entering, 2))]
-    few = entering["point"].nunique() < MINIMAL_POINTS
-    if axis in SPANNING and few and (cells["V"] > 0).all():
-        growth = _whole_points(cells, cells["reason"].isin(["", "saturated"]))
-        if growth["point"].nunique() >= MINIMAL_POINTS:
-            parts.append(("growth", _upper(growth, axis)))
-    decades = _decades(cells["point"].unique()) if AXES[axis] == "T" else []
+    decades = _decades(cells["point"].unique()) if axis == "T" else []
     ends = [*((some["point"].min(), some["point"].max()) for _, some in parts), *decades]
     parts += [("decade", entering[entering["point"].isin(pair)]) for pair in decades]
     rows = []
@@ -275,24 +286,10 @@ def _axis_rows(
             rows.append({**common, "axis": axis, "points": count, "cells": len(some), "seeds": 0,
                          "horizon": int(cells["T"].max())})  # fmt: skip
             continue
-        x = _variables(some, model)[AXES[axis]]
+        x = _variables(some, model)[axis]
         design = _design(some, x, some["point"].to_numpy(), model)
         rows += _fit_rows(some, design, model, [axis], common, level)
     return rows
-
-
-def _joint_rows(label: str, cells: pd.DataFrame, model: Model, level: float) -> list[dict]:
-    """Rows of the joint fit: every variable that varies, over the cells of all axes."""
-    entering = cells[cells["reason"] == ""].drop_duplicates(CELL)
-    logs = _variables(entering, model)
-    names = [name for name in VARIABLES if len(entering) and np.ptp(logs[name]) > 0]
-    common = {"policy": label, "part": "joint", "left_out": _left_out(cells), "short": False}
-    if entering.groupby(["axis", "point"]).ngroups < len(names) + 2 or not names:
-        return []
-    common["span"] = float(entering["B"].max() / entering["B"].min())
-    x = np.column_stack([logs[name] for name in names])
-    point = entering.groupby(["axis", "point"]).ngroup().to_numpy()
-    return _fit_rows(entering, _design(entering, x, point, model), model, names, common, level)
 
 
 def _whole_points(cells: pd.DataFrame, mask: pd.Series) -> pd.DataFrame:
@@ -315,7 +312,7 @@ def _span(cells: pd.DataFrame, axis: str) -> float:
     if axis in SPANNING:
         typical = _budgets(cells)
         return float(typical.max() / typical.min())
-    variable = cells[AXES[axis]]
+    variable = cells[axis]
     return float(variable.max() / variable.min())
 
 

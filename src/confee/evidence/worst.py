@@ -29,7 +29,7 @@ MINIMAL_REXP3B_BATCH = 4
 
 COLUMNS = [
     "policy", *CELL, "adversary", "gap", "strength", "regret", "se", "seeds", "naive", "split",
-    "edge", "ceiling", "saturated", "in_range", "short_batch", "eligible",
+    "edge", "ceiling", "at_limit", "saturated", "in_range", "short_batch", "eligible",
 ]  # fmt: skip
 
 
@@ -184,7 +184,9 @@ def _steady(adversary: pd.Series) -> pd.Series:
 
 
 def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """`ceiling` and `edge`: whether the chosen gap is at an end of all gaps tried in the cell.
+    """`ceiling`, `edge`, `at_limit`: whether the chosen gap is at an end of those that were tried.
+
+    `at_limit` says that it is the largest its family has, whatever the others have.
 
     The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
     smallest. The setting's own largest gap (1 for arms, since means lie in [0, 1]) is neither: no
@@ -205,7 +207,9 @@ def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
     ceiling = top & (gap >= limit * (1 - 1e-9))
     edge = (top | bottom) & ~ceiling & inside
-    return pd.DataFrame({"ceiling": ceiling, "edge": edge}, index=chosen.index)
+    at_limit = gap >= limit * (1 - 1e-9)
+    made = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
+    return pd.DataFrame(made, index=chosen.index)
 
 
 def _of_adversary(family: pd.DataFrame, name: str) -> np.ndarray:
@@ -224,7 +228,8 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
 
     played = worst[worst["policy"].isin(CONTROLS)].groupby(SETTING)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
-    open_gap = entries[_steady(entries["adversary"]) & (entries["adversary"] != "single_jump")]
+    uneven = ("single_jump", "blink")  # other arms are not all alike, or not in all rounds
+    open_gap = entries[_steady(entries["adversary"]) & ~entries["adversary"].isin(uneven)]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
     formula = (1 - 1 / worst["K"]) * largest * worst["T"]

@@ -139,8 +139,9 @@ def family(
     else of another one that it can play (see `Setting.plays`).
 
     A parameter may be a list: each value is an opponent. `strength` is a list of gaps in units of
-    the critical gap (K V / B)^{1/3}, or `ceiling`; what lies above the ceiling is left out, and so
-    is what V cannot pay for. Raises ConfeeError on a mistake in an entry, or if nothing is left.
+    the critical gap (K V / B)^{1/3}, where V = 0 of sqrt(K / B), or `ceiling`; what lies above the
+    ceiling is left out, and so is what V cannot pay for. Raises ConfeeError on a mistake in an
+    entry, or if nothing is left.
     """
     found: dict[str, Opponent] = {}
     of = _met(entries, setting, who) if setting else None
@@ -200,7 +201,7 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
         field = next(f for f in dataclasses.fields(spec.options) if f.name == spec.strength)
         for value in _listed(entry.get(spec.strength, [])):  # not used, but wrong is wrong
             schema.check(field, value, f"{where}.{spec.strength}")
-        critical = theory.critical_gap(K, B, V)
+        critical = theory.critical_gap(K, B, V) if V > 0 else theory.still_gap(K, B)
         gaps = []
         for value in _listed(strengths):
             value = schema.check(_STRENGTH, value, f"{where}.strength", CEILING)

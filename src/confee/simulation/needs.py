@@ -24,15 +24,18 @@ Conf = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Sweep:
-    """A policy on axes of the experiment's grid, against the experiment's family.
+    """A policy on axes of the experiment's grid and on its rays, against the experiment's family.
 
-    `estimate`: fresh seeds to begin with (None: the experiment's). Where the experiment lists the
-    policy itself, what it says of it goes.
+    `rays`: the variables of the rays it is wanted on. `beside`: a label; where the experiment lists
+    that policy, its axes and rays are meant instead. `estimate`: fresh seeds to begin with (None:
+    the experiment's). Where the experiment lists the policy itself, what it says of it goes.
     """
 
     policy: Conf
-    axes: tuple[str, ...] = AXES
+    axes: tuple[str, ...] = ()
     _: KW_ONLY
+    rays: tuple[str, ...] = ()
+    beside: str = ""
     largest_B: float = math.inf
     largest_K: float = math.inf
     estimate: int | None = None

@@ -8,20 +8,19 @@ are grouped can change neither a number nor what is played again.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confee import theory
 from confee.code import code_hash
 from confee.errors import ConfeeError
 from confee.simulation.cells import Cell, Opponent, cell, family
-from confee.simulation.needs import AXES, Needs, Study, octave
+from confee.simulation.grid import Grid, Place
+from confee.simulation.needs import AXES, Needs, Study
 from confee.simulation.play import USUAL, Accounting
 
 CHOOSE, ESTIMATE = "choose", "estimate"
@@ -182,115 +181,13 @@ def units(one: Cell, against: Sequence[Opponent], seeds: Seeds, shard: int, how:
             yield Unit(one, tuple(against), stage, turn, start, size, seeds, how)
 
 
-# --------------------------------------------------------------------------- the grid
-
-
-@dataclass(frozen=True)
-class Place:
-    """A cell's place on an axis: its nominal value there, and which horizon of the octave it is."""
-
-    axis: str
-    point: float
-    phase: int
-    K: int
-    T: int
-    B: int
-    V: float
-
-    @property
-    def setting(self) -> tuple[int, int, int, float]:
-        return self.K, self.T, self.B, self.V
-
-
-LARGEST = "largest"
-
-
-@dataclass(frozen=True)
-class Map:
-    """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
-
-    `policies`: the labels of the experiment's policies that play it. `largest` for V is the
-    theorem's upper end, sqrt(B)/K. `family`: the entries of the experiment's family that are met
-    on it, all by default.
-    """
-
-    policies: Sequence[str]
-    K: Sequence[int]
-    T: Sequence[int]
-    beta: Sequence[float]
-    V: Sequence[float | str] = ()
-    nu: Sequence[float] = ()
-    phases: int = 1
-    family: Sequence[str] = ()
-
-    @property
-    def size(self) -> int:
-        """How many places it has at most."""
-        settings = len(self.K) * len(self.T) * len(self.beta) * self.phases
-        return settings * (len(self.V) + len(self.nu))
-
-    def places(self, label: str) -> Iterator[Place]:
-        """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
-        settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
-        for K, point, beta, phase in settings:
-            try:
-                T = round(point * octave(phase, self.phases) ** (1 / beta))
-            except OverflowError:
-                raise ConfeeError(
-                    f"maps.{label}.beta={beta:g}: makes T too large; must be larger, or phases 1"
-                ) from None
-            B = min(T, math.ceil(T**beta - 1e-9))
-            variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
-            for V in [*variations, *(B**nu for nu in self.nu)]:
-                if B >= K:
-                    yield Place(label, point, phase, K, T, B, float(V))
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Sweeps around a centre. B = None is the rule B = T^0.8; `at` moves a sweep off the centre."""
-
-    centre: Mapping[str, Any]
-    axes: Mapping[str, Sequence[float]]
-    at: Mapping[str, Mapping[str, Any]]
-    phases: int
-    maps: Mapping[str, Map] = field(default_factory=dict)
-
-    def places(self) -> Iterator[Place]:
-        """Every point of every axis, at `phases` horizons over one octave of B; then the maps."""
-        for axis in AXES:
-            for point in self.axes.get(axis, ()):
-                values = {**self.centre, **self.at.get(axis, {}), axis: point}
-                for phase in range(self.phases):
-                    yield self._place(axis, point, phase, values)
-        for label, one in self.maps.items():
-            yield from one.places(label)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many places each axis and each map has at most."""
-        axes = {axis: self.phases * len(points) for axis, points in self.axes.items()}
-        return axes | {label: one.size for label, one in self.maps.items()}
-
-    def met(self, place: Place) -> Sequence[str]:
-        """The entries of the family that a place is about; all if it names none."""
-        return self.maps[place.axis].family if place.axis in self.maps else ()
-
-    def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
-        factor = octave(phase, self.phases)
-        T, B = values["T"], values["B"]
-        if B is None:  # an octave of B = T^0.8
-            T = round(T * factor ** (1 / theory.MINIMAL_BUDGET_EXPONENT))
-            B = math.ceil(T**theory.MINIMAL_BUDGET_EXPONENT)
-        else:
-            T, B = round(T * factor), round(B * factor)
-        return Place(axis, point, phase, values["K"], T, B, values["V"])
+# --------------------------------------------------------------------------- the plan
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy in an experiment: on which axes it is played, up to which budget and number of arms,
-    and on how many fresh seeds first (None: the experiment's)."""
+    """A policy in an experiment: on which axes and rays it is played, up to which budget and number
+    of arms, and on how many fresh seeds first (None: the experiment's)."""
 
     conf: Mapping[str, Any]
     axes: Sequence[str] = AXES
@@ -341,18 +238,13 @@ def plan(
     places = list(grid.places())
     about: dict[tuple, set[str]] = {}
     for place in places:
-        about.setdefault(place.setting, set()).update(grid.met(place) or entries)
+        about.setdefault(place.setting, set()).update(grid.met(place, entries))
     for label, entrant in entrants.items():
-        own = [m for m, one in grid.maps.items() if label in one.policies]
         how = entrant.seeds(seeds)
         for place in places:
-            if place.axis not in (*entrant.axes, *own):
+            if not _plays(label, entrant, place, grid):
                 continue
-            too_large = entrant.largest_B < place.B or entrant.largest_K < place.K
-            if place.axis in AXES and too_large:
-                continue
-            sizes: dict[str, Any] = {name: getattr(place, name) for name in "KTBV"}
-            where = place.setting
+            sizes, where = place.sizes, place.setting
             try:
                 one = cell(entrant.conf, f"policies.{label}", **sizes)
                 game = where, one.spec.setting
@@ -360,13 +252,13 @@ def plan(
                     named = {e: said for e, said in entries.items() if e in about[where]}
                     met[game] = family(named, *where, setting=one.spec.setting, who=label)
             except ConfeeError as error:
-                name = "grid" if place.axis in AXES else "maps"
-                raise ConfeeError(f"{name}.{place.axis}={place.point:g}: {error}") from None
+                raise ConfeeError(f"{grid.name(place)}={place.point:g}: {error}") from None
             if one not in seen:
                 seen.add(one)
                 made.units.extend(units(one, met[game], how, shard, accounting))
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
-            made.points.append(said | {"point": float(place.point), "phase": place.phase, **sizes})
+            where_on = {"point": float(place.point), "phase": place.phase}
+            made.points.append(said | {"variable": grid.variable(place)} | where_on | sizes)
     for asked in needs.asks if needs else ():
         where = (asked.K, asked.T, asked.B, asked.V)
         sizes = dict(zip("KTBV", where, strict=True))
@@ -377,6 +269,14 @@ def plan(
             made.asked.append((asked.tag, u))
     made.studies = list({s.file: s for s in (needs.studies if needs else ())}.values())
     return made
+
+
+def _plays(label: str, entrant: Entrant, place: Place, grid: Grid) -> bool:
+    """Whether a policy is played at a place: maps name their policies, policies their axes."""
+    if place.axis in grid.maps:
+        return label in grid.maps[place.axis].policies
+    small = entrant.largest_B >= place.B and entrant.largest_K >= place.K
+    return place.axis in entrant.axes and small
 
 
 def _check_size(

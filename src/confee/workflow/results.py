@@ -54,7 +54,7 @@ def points(plan: Mapping[str, Any]) -> pd.DataFrame:
     """Which cell lies where on which axis (points.csv)."""
     import pandas as pd
 
-    columns = ["label", "policy", "axis", "point", "phase", "K", "T", "B", "V"]
+    columns = ["label", "policy", "axis", "variable", "point", "phase", "K", "T", "B", "V"]
     return pd.DataFrame(plan["points"], columns=columns)
 
 

@@ -17,8 +17,9 @@ from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
+from confee.simulation.grid import Grid
 from confee.simulation.needs import Study, Sweep
-from confee.simulation.plan import ESTIMATE, Entrant, Grid, Plan, Unit, groups, plan
+from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
 from confee.workflow.pictures import SHOWN, alone, rests_on_verdicts
@@ -58,7 +59,7 @@ class Run:
         if e.claims:
             entrants, grid = _for_claims(e, named, figures if e.figures else [])
         self.plan: Plan = plan(
-            _with_sweeps(entrants, e.entrants, needs.sweeps),
+            _with_sweeps(entrants, e.entrants, needs.sweeps, grid),
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
@@ -359,7 +360,10 @@ def _for_claims(
 
 
 def _with_sweeps(
-    entrants: Mapping[str, Entrant], own: Mapping[str, Entrant], sweeps: Sequence[Sweep]
+    entrants: Mapping[str, Entrant],
+    own: Mapping[str, Entrant],
+    sweeps: Sequence[Sweep],
+    grid: Grid,
 ) -> dict[str, Entrant]:
     """Who plays the grid: `entrants`, and the policies that claims sweep.
 
@@ -375,9 +379,12 @@ def _with_sweeps(
             continue
         nothing = Entrant(sweep.policy, (), largest_B=0, largest_K=0, estimate=sweep.estimate)
         before = swept.get(label, nothing)
+        axes: Sequence[str] = (*sweep.axes, *grid.along(sweep.rays))
+        if sweep.beside in names:
+            axes = own[names[sweep.beside]].axes
         swept[label] = Entrant(
             sweep.policy,
-            axes=tuple(dict.fromkeys((*before.axes, *sweep.axes))),
+            axes=tuple(dict.fromkeys((*before.axes, *axes))),
             largest_B=max(before.largest_B, sweep.largest_B),
             largest_K=max(before.largest_K, sweep.largest_K),
             estimate=before.estimate,

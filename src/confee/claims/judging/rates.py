@@ -1,26 +1,31 @@
-"""What the claims on rates share: the axes of one policy, and a control, as one verdict."""
+"""What the claims on rates share: the rays of one policy with their controls, as one verdict."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.judging.verdict import (
-    FAILS,
-    HOLDS,
+from confee.claims.judging.exponents import (
     MARGIN,
     Check,
-    Joint,
-    Verdict,
-    apply_control,
-    at_horizon,
-    check_axis,
-    check_fixed_budget,
-    combine,
+    Claimed,
+    judge_arms,
+    judge_ray,
+    with_controls,
 )
-from confee.evidence.slopes import axis_of
+from confee.claims.judging.verdict import (
+    ALPHA,
+    CONSISTENT,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Verdict,
+    at_horizon,
+)
+from confee.evidence.curve import Curve, curve
 from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
@@ -28,7 +33,64 @@ if TYPE_CHECKING:
 
     from confee.evidence import Evidence
 
-REQUIRED = ("B", "V", "K", "T")
+VARIABLES = ("V", "B", "K", "T")
+"""The order in which rays are judged: T and B are fixed along V, so no logarithm moves there."""
+
+IDEAL, IDEAL_ARMS = "sw_ucb", "ucb1_restarted"
+"""Policies with a proved rate: positive controls, and the partner along K."""
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Variable -> the policy that must hold, and the one that must fail, along it."""
+
+    positive: Mapping[str, str] = field(
+        default_factory=lambda: {"V": IDEAL, "B": IDEAL, "K": IDEAL_ARMS, "T": IDEAL}
+    )
+    negative: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "V": "sw_ucb_misled", "B": "random_restart", "K": "sw_ucb_copied",
+            "T": "sw_ucb_overtold",
+        }
+    )  # fmt: skip
+    partner: str = IDEAL
+
+    def sweeps(self) -> list[Sweep]:
+        """Each control on the rays it is for, and uniform play: it tells which cells are
+        saturated."""
+        along: dict[str, set[str]] = {"uniform": set(VARIABLES), self.partner: {"K"}}
+        for mapping in (self.positive, self.negative):
+            for variable, label in mapping.items():
+                along.setdefault(label, set()).add(variable)
+        return [
+            Sweep(
+                policy_of(label),
+                rays=tuple(sorted(variables)),
+                # Copies make K^2 arms of K, and past 16 of them regret is saturated anyway.
+                largest_K=16 if label == "sw_ucb_copied" else math.inf,
+                estimate=None if label == "random_restart" else 4,
+            )
+            for label, variables in along.items()
+        ]
+
+
+USUAL = Controls()
+
+
+def policy_of(label: str) -> dict[str, Any]:
+    """The policy of a control's label, whose only option may be a word: `rexp3b(pool=set)`."""
+    name, _, options = label.rstrip(")").partition("(")
+    return {"name": name, **dict(one.split("=") for one in options.split(", ") if one)}
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The verdict of several rays, with its p-value, the ray that decided, and what would."""
+
+    verdict: str
+    p_value: float | None
+    decisive: Check
+    decide: str
 
 
 def judge_rate(
@@ -38,25 +100,97 @@ def judge_rate(
     statement: str,
     place: str,
     prediction: str,
-    controls: Mapping[str, str],
-    sqrt_log: bool,
+    claimed: Claimed,
+    controls: Controls = USUAL,
+    rays: Collection[str] | None = None,
 ) -> list[Verdict]:
-    """The verdict on one policy's rate, none if the experiment does not play the policy.
+    """The verdict on one policy's rate along all rays it played, or those named by `rays`.
 
-    Judged together: exponents in B, V, K and T, the coefficient of T at fixed B in the joint
-    fit, and T along B = T where that was played. `controls`: axes -> the policy that must fail
-    their checks (one of B and T will do: both carry the budget). A claim that fails on an axis
-    needs that axis' control; else all count.
+    None if the experiment does not play the policy on any. `fails` if one ray fails at a level
+    divided by the number of rays; `consistent` if all hold (T need not), as a supremum over paths
+    is never shown by a finite family.
     """
-    if not (evidence.slopes["policy"] == label).any():
+    checks = ray_checks(evidence.worst, evidence.points, label, claimed, controls, rays)
+    if not checks:
         return []
-    checks = rate_checks(evidence.slopes, label, sqrt_log)
-    if axis_of(evidence.slopes, label, "T=B", "upper") is not None:
-        checks.append(check_axis(evidence.slopes, label, "T=B", sqrt_log))
-    verdict = exponents_verdict(
-        evidence, id, statement, place, prediction, checks, controls, sqrt_log, _spans(checks)
-    )
-    return [dataclasses.replace(verdict, evidence=("regret", "worst", "slopes"))]
+    verdict = exponents_verdict(evidence, id, statement, place, prediction, checks)
+    return [dataclasses.replace(verdict, evidence=("regret", "worst", "points"))]
+
+
+def ray_checks(
+    worst: pd.DataFrame,
+    points: pd.DataFrame,
+    label: str,
+    claimed: Claimed,
+    controls: Controls = USUAL,
+    rays: Collection[str] | None = None,
+) -> list[Check]:
+    """A check for each ray of a policy, and one for all its rays along K, with their controls."""
+    mine = points[(points["label"] == label) & points["variable"].isin(VARIABLES)]
+    if rays is not None:
+        mine = mine[mine["axis"].isin(rays)]
+    found = dict(zip(mine["axis"], mine["variable"], strict=True))
+    checks = []
+    for variable in VARIABLES:
+        labels = [ray for ray, moves in found.items() if moves == variable]
+        positive, negative = (side.get(variable, "") for side in (controls.positive,
+                                                                  controls.negative))  # fmt: skip
+        if positive == label:
+            positive = IDEAL_ARMS
+        for group in [labels] if variable == "K" and labels else [[ray] for ray in labels]:
+            partner = controls.partner if variable == "K" else ""
+            own = [curve(worst, points, label, ray, partner) for ray in group]
+            there = [one for one in own if one is not None]
+            check = judge(there, claimed)
+            tried = [
+                (name, _control(worst, points, name, there, claimed, free))
+                for name, free in ((positive, False), (negative, True))
+            ]
+            checks.append(with_controls(check, *tried))
+    return checks
+
+
+def judge(curves: Sequence[Curve], claimed: Claimed, free: bool = False) -> Check:
+    """One ray, or all rays along K together, before controls."""
+    if curves[0].variable == "K":
+        return judge_arms(curves, claimed, free)
+    return judge_ray(curves[0], claimed, free)
+
+
+def _control(
+    worst: pd.DataFrame,
+    points: pd.DataFrame,
+    label: str,
+    curves: Sequence[Curve],
+    claimed: Claimed,
+    free: bool,
+) -> Check | None:
+    """A control through the check of these curves, on their points."""
+    same = []
+    for one in curves:
+        own = curve(worst, points, label, one.ray, one.partner)
+        if own is not None:
+            same.append(own.at_points(one.point))
+    return judge(same, dataclasses.replace(claimed, k_log_k=False), free) if same else None
+
+
+def combine(checks: Sequence[Check]) -> Joint:
+    """One verdict of several rays."""
+    tested = [c for c in checks if c.p_fails is not None]
+    failing = [c for c in tested if c.verdict == FAILS]
+    if failing:
+        worst = min(failing, key=lambda c: (c.p_fails, VARIABLES.index(c.variable)))
+        p = min(1.0, len(tested) * (worst.p_fails or 0.0))
+        if p <= ALPHA:
+            return Joint(FAILS, p, worst, "")
+    needed = [c for c in checks if c.variable != "T"]
+    if needed and all(c.verdict == HOLDS for c in needed):
+        p = max(c.p_holds or 0.0 for c in needed)
+        return Joint(CONSISTENT, p, max(needed, key=lambda c: c.excess_high), "")
+    open_ones = [c for c in checks if c.verdict != HOLDS]
+    reasons = [f"{c.name}: {c.decide}" for c in open_ones if c.decide]
+    reasons += [f"{c.name}: fails alone, but not as one of {len(tested)} tests" for c in failing]
+    return Joint(UNDECIDED, None, (open_ones or list(checks))[0], "; ".join(reasons))
 
 
 def exponents_verdict(
@@ -66,105 +200,61 @@ def exponents_verdict(
     place: str,
     prediction: str,
     checks: Sequence[Check],
-    controls: Mapping[str, str],
-    sqrt_log: bool,
-    spans: str = "",
 ) -> Verdict:
-    """The verdict on a claim whose parts are exponents, each axis with its control."""
+    """The verdict on a claim whose parts are rays, the deciding one first."""
     joint = combine(checks)
     decisive = joint.decisive
-    tried = {axes: control_check(evidence, axes, label, sqrt_log)
-             for axes, label in controls.items()}  # fmt: skip
-    verdict = Verdict(
+    ordered = [decisive, *(c for c in checks if c is not decisive)]
+    return Verdict(
         id=id,
         statement=statement,
         place=place,
         verdict=joint.verdict,
         prediction=prediction,
-        measured="; ".join(check.text for check in checks),
-        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy, spans),
-        control=chosen_control(tried, joint),
-        numbers={check.name: check.numbers() for check in checks} | {"controls": tried},
+        measured="; ".join(check.text for check in ordered),
+        horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
+        control=control_of(decisive),
+        numbers={check.name: check.numbers() for check in ordered},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
-        interval_of=f"excess of the exponent in {decisive.name}, margin {MARGIN}",
+        interval_of=f"excess of the exponent of {decisive.name}, margin {MARGIN}",
         decide=joint.decide,
         p_value=joint.p_value,
         why=reason(joint, checks),
         number_of="excess of the exponent",
-        steps=tuple(check.step() for check in checks),
+        steps=tuple(check.step() for check in ordered),
         evidence=("regret",),
     )
-    return apply_control(verdict)
 
 
-def rate_checks(
-    slopes: pd.DataFrame, label: str, sqrt_log: bool, axes: Sequence[str] = REQUIRED
-) -> list[Check]:
-    """The exponents of one policy on `axes`, and the coefficient of T at fixed B."""
-    checks = [check_axis(slopes, label, axis, sqrt_log) for axis in axes]
-    return [*checks, check_fixed_budget(slopes, label, sqrt_log)]
-
-
-def control_sweeps(controls: Mapping[str, str]) -> list[Sweep]:
-    """Each control on the axes it is for, and uniform play: it tells which cells are saturated."""
-    axes = {"uniform": "BT"} | {label: some for some, label in controls.items()}
-    made = []
-    for label, some in axes.items():
-        policy: dict[str, Any] = {"name": label.split("(")[0]}
-        if label == "rexp3b(pool=set)":
-            policy["pool"] = "set"
-        # Copies cost K^2 arms, and past 16 of them the control is saturated anyway.
-        most = 16 if label == "sw_ucb_copied" else math.inf
-        made.append(Sweep(policy, tuple(some), largest_B=7e5, largest_K=most, estimate=4))
-    return made
-
-
-def chosen_control(tried: Mapping[str, dict], joint: Joint) -> dict:
-    """The control of the axis on which a claim fails; else the first that did not fail, if any.
-
-    Its note names the others.
-    """
-    own = [one for axes, one in tried.items() if joint.decisive.name[0] in axes]
-    counted = own if joint.verdict == FAILS else list(tried.values())
-    control = next((one for one in counted if one["failed"] is not True), counted[0])
-    others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
-              for one in tried.values() if one is not control]  # fmt: skip
-    return {**control, "note": "; ".join(filter(None, [control["note"], *others]))}
-
-
-def reason(joint: Joint, checks: Sequence[Check]) -> str:
-    """The rule that gave the verdict, with its numbers."""
-    one = joint.decisive
-    if joint.verdict == FAILS and one.growth is not None:
-        return f"{one.name} is saturated and normalised regret grows {one.growth:.2f}x per 30x in B"
-    if joint.verdict == FAILS:
-        return (f"{one.name} alone fails: its excess is {one.excess:+.3f}, at least "
-                f"{one.excess_low:+.3f}, over the margin {MARGIN}")  # fmt: skip
-    if joint.verdict == HOLDS:
-        return (f"on all of {', '.join(c.name for c in checks)} the excess is at most "
-                f"{one.excess_high:+.3f}, within the margin {MARGIN}")  # fmt: skip
-    open_ones = [c.name for c in checks if c.verdict != HOLDS]
-    return f"not shown on either side of the margin {MARGIN}: {', '.join(open_ones)}"
-
-
-def control_check(evidence: Evidence, axes: Sequence[str], label: str, sqrt_log: bool) -> dict:
-    """A control through the checks of its axes; `failed` is None if it was played on none."""
-    slopes = evidence.slopes
-    played = [axis for axis in axes if axis_of(slopes, label, axis, "upper") is not None]
-    if not played:
-        what = f"{label}, exponent in {' or '.join(axes)}"
-        return {"what": what, "value": None, "failed": None, "note": ""}
-    joint = combine([check_axis(slopes, label, axis, sqrt_log) for axis in played])
+def control_of(check: Check) -> dict[str, Any]:
+    """The controls of a ray as a verdict has them: the negative one, and what the positive one
+    did."""
+    positive, negative = (check.controls.get(kind) for kind in ("positive", "negative"))
+    if negative is None or positive is None:
+        return {"what": "none", "value": None, "failed": None, "note": ""}
+    played = negative["verdict"] != "not played"
     return {
-        "what": f"{label}, exponent in {joint.decisive.name}",
-        "value": joint.decisive.exponent,
-        "verdict": joint.verdict,
-        "failed": joint.verdict == FAILS,
-        "note": joint.decide,
+        "what": f"{negative['what']}, {check.name}",
+        "value": negative["value"],
+        "failed": negative["verdict"] == FAILS if played else None,
+        "note": f"positive control {positive['what']}: {positive['verdict']}",
     }
 
 
-def _spans(checks: Sequence[Check]) -> str:
-    """How far each axis goes: `B 40x, V 12x`."""
-    return ", ".join(f"{c.name} {c.span:.2g}x" for c in checks if c.span > 1 and c.name in REQUIRED)
+def reason(joint: Joint, checks: Sequence[Check]) -> str:
+    """The step of the rule that gave the verdict, with its numbers."""
+    one = joint.decisive
+    if joint.verdict == CONSISTENT:
+        return f"all of {', '.join(c.name for c in checks if c.verdict == HOLDS)} hold: {one.why}"
+    if joint.verdict == FAILS:
+        ceiling = f"; {limit_text(one)}" if one.at_limit > 0 else ""
+        return f"{one.name}: {one.why}{ceiling}"
+    open_ones = [f"{c.name}: {c.why}" for c in checks if c.verdict != HOLDS]
+    return "; ".join(open_ones)
+
+
+def limit_text(check: Check) -> str:
+    """How often the worst gap is the largest of its family."""
+    return (f"in {check.at_limit:.0%} of the cells the worst gap is the largest that its family "
+            "offers")  # fmt: skip

@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextToPath
 
-from confee.claims.judging.verdict import MARGIN
+from confee.claims.judging.exponents import MARGIN
 from confee.rendering import numbers, style
 from confee.rendering.looks import display, plain
 from confee.rendering.scoreboard import CONTROL as OUTCOMES

@@ -1,0 +1,212 @@
+"""Where an experiment plays: sweeps around a centre, maps, and rays.
+
+A *ray* is a set of cells along which one variable moves and T/B stays fixed, so that the share of
+rounds that are queried is the same in all of them. Exponents are judged on rays alone: along a
+fixed horizon or a fixed budget regret per round moves from its value with all rounds queried to its
+value with hardly any, and this transition looks like an exponent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from confee import theory
+from confee.errors import ConfeeError
+from confee.simulation.needs import AXES, octave
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell's place on an axis: its nominal value there, and which horizon of the octave it is."""
+
+    axis: str
+    point: float
+    phase: int
+    K: int
+    T: int
+    B: int
+    V: float
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """K, T, B and V by name."""
+        return {"K": self.K, "T": self.T, "B": self.B, "V": self.V}
+
+    @property
+    def setting(self) -> tuple[int, int, int, float]:
+        return self.K, self.T, self.B, self.V
+
+
+LARGEST = "largest"
+
+
+@dataclass(frozen=True)
+class Map:
+    """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
+
+    `policies`: the labels of the experiment's policies that play it. `largest` for V is the
+    theorem's upper end, sqrt(B)/K. `family`: the entries of the experiment's family that are met
+    on it, all by default.
+    """
+
+    policies: Sequence[str]
+    K: Sequence[int]
+    T: Sequence[int]
+    beta: Sequence[float]
+    V: Sequence[float | str] = ()
+    nu: Sequence[float] = ()
+    phases: int = 1
+    family: Sequence[str] = ()
+
+    @property
+    def size(self) -> int:
+        """How many places it has at most."""
+        settings = len(self.K) * len(self.T) * len(self.beta) * self.phases
+        return settings * (len(self.V) + len(self.nu))
+
+    def places(self, label: str) -> Iterator[Place]:
+        """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
+        settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
+        for K, point, beta, phase in settings:
+            try:
+                T = round(point * octave(phase, self.phases) ** (1 / beta))
+            except OverflowError:
+                raise ConfeeError(
+                    f"maps.{label}.beta={beta:g}: makes T too large; must be larger, or phases 1"
+                ) from None
+            B = min(T, math.ceil(T**beta - 1e-9))
+            variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
+            for V in [*variations, *(B**nu for nu in self.nu)]:
+                if B >= K:
+                    yield Place(label, point, phase, K, T, B, float(V))
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Cells along one variable, with T = ratio * B everywhere.
+
+    Parameters
+    ----------
+    K, B, V, ratio
+        Lists, of which at most one has several values: that is the variable of the ray. A ray along
+        `ratio` is one along T, at fixed B. `ratio` is T / B, at least 1.
+    phases
+        Each point is played at so many budgets, spread over one octave and each with seeds of its
+        own. Each phase by itself is a replication of the others.
+    family, still
+        The entries of the experiment's family that are met, and those that are met at V = 0.
+
+    At the first and the last point of a ray with V > 0 there is a *still* cell as well: the same
+    sizes with V = 0, in phase 0. It says how much of the regret has nothing to do with V.
+    """
+
+    K: Sequence[int]
+    B: Sequence[int]
+    V: Sequence[float]
+    ratio: Sequence[float]
+    phases: int = 2
+    family: Sequence[str] = ()
+    still: Sequence[str] = ()
+
+    @property
+    def variable(self) -> str:
+        """B, V, K or T: what moves along the ray; B where nothing does."""
+        lists = {"B": self.B, "V": self.V, "K": self.K, "T": self.ratio}
+        return next((name for name, values in lists.items() if len(values) > 1), "B")
+
+    @property
+    def size(self) -> int:
+        """How many places it has at most."""
+        points = len(self.K) * len(self.B) * len(self.V) * len(self.ratio)
+        return points * self.phases + 2 * bool(self.still)
+
+    def places(self, label: str) -> Iterator[Place]:
+        """Every point in each phase, then the still cells."""
+        sizes = list(itertools.product(self.K, self.B, self.V, self.ratio))
+        for K, B, V, ratio in sizes:
+            for phase in range(self.phases):
+                yield self._place(label, K, B, V, ratio, phase)
+        if self.still and self.variable != "T" and any(self.V):
+            ends = dict.fromkeys((K, B, ratio) for K, B, _, ratio in (sizes[0], sizes[-1]))
+            for K, B, ratio in ends:
+                yield self._place(label, K, B, 0.0, ratio, 0)
+
+    def _place(self, label: str, K: int, B: int, V: float, ratio: float, phase: int) -> Place:
+        point = {"B": B, "V": V, "K": K, "T": ratio * B}[self.variable]
+        budget = round(B * octave(phase, self.phases))
+        T = round(ratio * budget)
+        if budget < K:
+            raise ConfeeError(f"rays.{label}.B={B:g}: must be at least K = {K}")
+        return Place(label, point, phase, K, T, budget, float(V))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Sweeps around a centre, maps and rays.
+
+    B = None is the rule B = T^0.8; `at` moves a sweep off the centre.
+    """
+
+    centre: Mapping[str, Any]
+    axes: Mapping[str, Sequence[float]]
+    at: Mapping[str, Mapping[str, Any]]
+    phases: int
+    maps: Mapping[str, Map] = field(default_factory=dict)
+    rays: Mapping[str, Ray] = field(default_factory=dict)
+
+    def places(self) -> Iterator[Place]:
+        """Every point of every axis, at `phases` horizons over one octave of B; then the maps and
+        the rays."""
+        for axis in AXES:
+            for point in self.axes.get(axis, ()):
+                values = {**self.centre, **self.at.get(axis, {}), axis: point}
+                for phase in range(self.phases):
+                    yield self._place(axis, point, phase, values)
+        for label, one in self._named.items():
+            yield from one.places(label)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many places each axis, map and ray has at most."""
+        axes = {axis: self.phases * len(points) for axis, points in self.axes.items()}
+        return axes | {label: one.size for label, one in self._named.items()}
+
+    @property
+    def _named(self) -> dict[str, Map | Ray]:
+        return {**self.maps, **self.rays}
+
+    def met(self, place: Place, entries: Collection[str]) -> Collection[str]:
+        """The entries of the family that are met at a place; all of `entries` if it names none."""
+        if place.axis in self.maps:
+            return self.maps[place.axis].family or entries
+        if place.axis in self.rays:
+            ray = self.rays[place.axis]
+            return (ray.still if place.V == 0 and ray.still else ray.family) or entries
+        return entries
+
+    def variable(self, place: Place) -> str:
+        """What moves along the ray of a place; empty if it lies on none."""
+        return self.rays[place.axis].variable if place.axis in self.rays else ""
+
+    def name(self, place: Place) -> str:
+        """The key of conf that a place comes from."""
+        kind = "rays" if place.axis in self.rays else "maps" if place.axis in self.maps else "grid"
+        return f"{kind}.{place.axis}"
+
+    def along(self, variables: Collection[str]) -> tuple[str, ...]:
+        """The rays along some variables."""
+        return tuple(label for label, ray in self.rays.items() if ray.variable in variables)
+
+    def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
+        factor = octave(phase, self.phases)
+        T, B = values["T"], values["B"]
+        if B is None:  # an octave of B = T^0.8
+            T = round(T * factor ** (1 / theory.MINIMAL_BUDGET_EXPONENT))
+            B = math.ceil(T**theory.MINIMAL_BUDGET_EXPONENT)
+        else:
+            T, B = round(T * factor), round(B * factor)
+        return Place(axis, point, phase, values["K"], T, B, values["V"])
