@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
+from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
 from confee.claims.judging.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING, worst_cases
@@ -28,13 +29,13 @@ AGAINST = {"stationary": {"name": "stationary", "gap": 0.5}}
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """The grid, and a cell with B large and V small, where the bound says something."""
+    """The rays, and a cell with B large and V small, where the bound says something."""
     B, seeds = (50_000, 2) if toy else (200_000, 8)
     asks = [
         Ask(ID, {"name": "rexp3b", "pool": pool}, 4, 1_000_000, B, 0.25, AGAINST, seeds)
         for pool in ("multiset", "set")
     ]
-    sweeps = () if toy else (Sweep({"name": "rexp3b"}, estimate=4),)
+    sweeps = () if toy else (Sweep({"name": "rexp3b"}, rays=VARIABLES, estimate=4),)
     return Needs(sweeps=sweeps, asks=tuple(asks))
 
 
