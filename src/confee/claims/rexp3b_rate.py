@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee import proofs
-from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.exponents import Claimed, arms_log
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
 from confee.claims.judging.verdict import Verdict
 from confee.simulation.needs import Needs, Sweep
@@ -23,7 +23,7 @@ CONTROLS = dataclasses.replace(USUAL, negative={**USUAL.negative, "B": SET})
 STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 
 CLAIMED = Claimed(
-    k_log_k=True, bound=lambda K, T, B, V: proofs.rexp3b_bound(int(K), int(T), int(B), V) / T
+    logs=arms_log, bound=lambda K, T, B, V: proofs.rexp3b_bound(int(K), int(T), int(B), V) / T
 )
 """Its theorem has no logarithm but ln K, and a bound with constants."""
 

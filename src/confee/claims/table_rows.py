@@ -12,7 +12,7 @@ import numpy as np
 from confee import proofs
 from confee.claims.detection_horizon import can_fire, table
 from confee.claims.full_feedback import full_rays
-from confee.claims.judging.exponents import Check, Claimed, root_logs
+from confee.claims.judging.exponents import Check, Claimed, arms_log, root_logs
 from confee.claims.judging.lines import STILL, asked_curves, asks
 from confee.claims.judging.rates import USUAL, Controls, combine, control_of, ray_checks
 from confee.claims.judging.verdict import (
@@ -84,7 +84,7 @@ FULL_RATE = "K^(1/3) V^(1/3) T^(2/3)"
 
 ROWS = {
     "Besbes et al. 2014": Row(
-        "Rexp3", "rexp3", ID, FULL_RATE, Claimed(k_log_k=True, bound=_rexp3_bound)
+        "Rexp3", "rexp3", ID, FULL_RATE, Claimed(logs=arms_log, bound=_rexp3_bound)
     ),
     "Wei and Luo 2021": Row(
         "MASTER over UCB1", "master", ID, FULL_RATE, Claimed(logs=root_logs)

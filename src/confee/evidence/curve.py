@@ -255,6 +255,18 @@ class Measure:
         """Whether there is a line: the slope does not change, or not significantly."""
         return not (abs(self.bend) > BEND and self.bend_p <= BEND_LEVEL)
 
+    def less(self, slope: float, end: float, growth: float) -> Measure:
+        """The measure of the curve less one without error: its slope, the one between its last two
+        points, and its growth. The scatter, and so each interval's width, stays as it is."""
+        return replace(
+            self,
+            slope=self.slope - slope, low=self.low - slope, high=self.high - slope,
+            end=self.end - end, end_low=self.end_low - end, end_high=self.end_high - end,
+            growth=self.growth - growth, growth_low=self.growth_low - growth,
+            growth_high=self.growth_high - growth,
+            halves=tuple((low - slope, high - slope) for low, high in self.halves),
+        )  # fmt: skip
+
 
 def measure(x, y, se, seeds, point, phase) -> Measure:
     """Fit a line, and a parabola where there are points enough, to a curve; see Measure.
@@ -307,33 +319,58 @@ def project(x, known, point, phase, end: bool = False) -> float:
     return float(design.project(known)[0])
 
 
-def _growth(y, se, seeds, point, phase) -> dict[str, float]:
-    """y at the last point minus y at the first, phase by phase."""
-    from scipy import stats
+@dataclass(frozen=True)
+class Change:
+    """By how much y differs between two points: value, standard error, degrees of freedom."""
 
+    value: float
+    se: float
+    df: float
+
+
+def change(y, se, seeds, point, phase) -> Change | None:
+    """y at the last point minus y at the first, a mean over the phases that both have.
+
+    Arrays of shape (cells,). None if the two points share no phase. The standard error is that of
+    the seeds, or of the phases where these scatter by more; NaN if neither is known.
+    """
     first, last = point == point.min(), point == point.max()
     shared = np.intersect1d(phase[first], phase[last])
-    steps, variances, count = [], [], 0.0
+    steps, variances, count, known = [], [], 0.0, False
     for one in shared:
         ends = [here & (phase == one) for here in (first, last)]
         steps.append(y[ends[1]].mean() - y[ends[0]].mean())
         variances.append(sum(float(np.sum(np.nan_to_num(se[e]) ** 2)) for e in ends))
         count += sum(float(np.sum(np.maximum(seeds[e] - 1, 0))) for e in ends)
+        known |= any(bool(np.isfinite(se[e]).any()) for e in ends)
     if not steps:
-        return {}
+        return None
     by_seeds = sum(variances) / len(steps) ** 2
     by_phases = float(np.var(steps, ddof=1)) / len(steps) if len(steps) > 1 else 0.0
     if by_seeds >= by_phases or len(steps) < 3:  # two phases tell little of their own scatter
         error, df = math.sqrt(max(by_seeds, by_phases)), max(count, 1.0)
     else:
         error, df = math.sqrt(by_phases), len(steps) - 1.0
-    half, value = float(stats.t.ppf(0.5 + LEVEL / 2, df)) * error, float(np.mean(steps))
-    return {"growth": value, "growth_low": value - half, "growth_high": value + half}
+    if not known and len(steps) < 2:
+        error = math.nan
+    return Change(float(np.mean(steps)), error, df)
 
 
-def rate_of(cells: Curve, model: str, k_log_k: bool) -> np.ndarray:
-    """Logarithm of the rate of R/T in each cell, without logarithmic factors but ln K's."""
+def _growth(y, se, seeds, point, phase) -> dict[str, float]:
+    """The growth of y from the first point to the last, with its limits, as fields of Measure."""
+    from scipy import stats
+
+    found = change(y, se, seeds, point, phase)
+    if found is None:
+        return {}
+    half = float(stats.t.ppf(0.5 + LEVEL / 2, found.df)) * found.se
+    return {
+        "growth": found.value, "growth_low": found.value - half, "growth_high": found.value + half
+    }  # fmt: skip
+
+
+def rate_of(cells: Curve, model: str) -> np.ndarray:
+    """Logarithm of the rate of R/T in each cell, without logarithmic factors."""
     law = theory.EXPONENTS[model]
-    K = np.log(cells.K * np.log(cells.K)) if k_log_k else np.log(cells.K.astype(float))
-    V = np.log(np.where(cells.V > 0, cells.V, 1.0).astype(float))
-    return law["K"] * K + law["V"] * V + law["B"] * np.log(cells.B.astype(float))
+    V = np.log(np.where(cells.V > 0, cells.V, 1.0))
+    return law["K"] * np.log(cells.K) + law["V"] * V + law["B"] * np.log(cells.B)

@@ -11,8 +11,10 @@ import numpy as np
 
 from confee import theory
 from confee.evidence.curve import (
+    LEVEL,
     MINIMAL_POINTS,
     Curve,
+    change,
     curve,
     measure,
     project,
@@ -39,6 +41,9 @@ UPPER_POINTS = 5
 
 MINIMAL_SPAN = 30.0
 """Ratio of budgets the upper half of an axis T or B must span."""
+
+STEP = 8.0
+"""Ratio of the two budgets of a step: three doublings."""
 
 COLUMNS = [
     "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",
@@ -97,8 +102,8 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
       over a ratio of 30; all there are where that cannot be had, marked `short` below 4 points or
       that ratio.
     - `all`: the whole axis. `local`: its last two points.
-    - `decade`: two points a factor of ten apart, on the horizon; a row each, NaN where one of the
-      two does not enter.
+    - `step`: two points of a ray along B, a factor of 8 apart; a row for each such pair, NaN where
+      one of the two does not enter.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8. `theory` is
@@ -135,7 +140,9 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
         for (ray, label), here in on_rays.groupby(["axis", "label"], sort=True):
             found = curve(worst, points, str(label), str(ray))
             if found is not None:
-                rows.append(_ray_row(found, MODELS.get(str(here["policy"].iloc[0]), Model())))
+                model = MODELS.get(str(here["policy"].iloc[0]), Model())
+                rows.append(_ray_row(found, model))
+                rows += _step_rows(found, model)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -154,15 +161,63 @@ def _ray_row(found: Curve, model: Model) -> dict:
     row |= {"start": points[0], "stop": points[-1], "span": float(points[-1] / points[0]),
             "bend": fit.bend}  # fmt: skip
     stationary = not (entering.V > 0).any()
-    rate = rate_of(entering, "stationary" if stationary else "rate", model.k_log_k)
+    rate = rate_of(entering, "stationary" if stationary else "rate")
     logs = {"rate": rate, "sqrt_log": 0.5 * np.log(np.log(entering.B.astype(float)))}
     if model.theory is not None:
-        logs["theory"] = rate_of(entering, model.theory, model.k_log_k)
+        logs["theory"] = rate_of(entering, model.theory)
     row |= {name: _tidy(project(cells[0], known, *cells[1:])) for name, known in logs.items()}
     if fit.straight:
         row |= {"exponent": _tidy(fit.slope), "low": _tidy(fit.low), "high": _tidy(fit.high),
                 "se": _tidy(fit.se), "df": fit.df}  # fmt: skip
     return row
+
+
+def _step_rows(found: Curve, model: Model) -> list[dict]:
+    """The exponent between any two points of a ray along B that are a factor of STEP apart."""
+    if found.variable != "B":
+        return []
+    entering, rows = found.entering(), []
+    pairs = itertools.combinations(np.unique(found.point), 2)
+    for start, stop in pairs:
+        if not math.isclose(stop, STEP * start, rel_tol=0.01):
+            continue
+        ends = entering.at_points(np.array([start, stop]))
+        row: dict = {"policy": found.label, "axis": found.ray, "part": "step", "start": start,
+                     "stop": stop, "span": float(stop / start), "points": len({*ends.point}),
+                     "cells": len(ends.y), "seeds": 0, "horizon": int(found.T.max()),
+                     "left_out": found.left_out, "short": False}  # fmt: skip
+        rows.append(row)
+        between = _between(ends, model) if row["points"] == 2 else {}
+        if between:
+            row |= between | {"seeds": int(ends.seeds.min())}
+    return rows
+
+
+def _between(ends: Curve, model: Model) -> dict:
+    """The exponent between two points, and what the rate gives there; empty if they share no
+    phase."""
+    from scipy import stats
+
+    cells = ends.point, ends.phase
+    none = np.zeros(len(ends.y))
+    fit = change(ends.y, ends.se, ends.seeds, *cells)
+    if fit is None:
+        return {}
+
+    def grown(known: np.ndarray) -> float:
+        exact = change(known, none, none, *cells)
+        assert exact is not None
+        return exact.value
+
+    length = grown(ends.x)
+    half = float(stats.t.ppf(0.5 + LEVEL / 2, fit.df)) * fit.se / length
+    value = fit.value / length
+    row = {"exponent": value, "low": value - half, "high": value + half, "se": fit.se / length,
+           "rate": grown(rate_of(ends, "rate", model.k_log_k)) / length,
+           "sqrt_log": grown(0.5 * np.log(np.log(ends.B.astype(float)))) / length}  # fmt: skip
+    if model.theory is not None:
+        row["theory"] = grown(rate_of(ends, model.theory, model.k_log_k)) / length
+    return {name: _tidy(number) for name, number in row.items()} | {"df": fit.df}
 
 
 def _left_out(cells: pd.DataFrame) -> str:
@@ -267,21 +322,18 @@ def _tidy(value: float) -> float:
 def _axis_rows(
     label: str, axis: str, cells: pd.DataFrame, model: Model, level: float
 ) -> list[dict]:
-    """Rows of one axis: upper, all, local, decades."""
+    """Rows of one axis: upper, all, local."""
     left_out = _left_out(cells)
     entering = _whole_points(cells, cells["reason"] == "")
     parts = [("upper", _upper(entering, axis)), ("all", entering), ("local", _last(entering, 2))]
-    decades = _decades(cells["point"].unique()) if axis == "T" else []
-    ends = [*((some["point"].min(), some["point"].max()) for _, some in parts), *decades]
-    parts += [("decade", entering[entering["point"].isin(pair)]) for pair in decades]
     rows = []
-    for (part, some), (start, stop) in zip(parts, ends, strict=True):
+    for part, some in parts:
         span = _span(some, axis)
         count = some["point"].nunique()
         short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
         common = {"policy": label, "part": part, "span": span, "left_out": left_out,
-                  "short": bool(short and part not in ("local", "decade")),
-                  "start": start, "stop": stop}  # fmt: skip
+                  "short": bool(short and part != "local"),
+                  "start": some["point"].min(), "stop": some["point"].max()}  # fmt: skip
         if count < 2:
             rows.append({**common, "axis": axis, "points": count, "cells": len(some), "seeds": 0,
                          "horizon": int(cells["T"].max())})  # fmt: skip
@@ -319,12 +371,6 @@ def _span(cells: pd.DataFrame, axis: str) -> float:
 def _last(cells: pd.DataFrame, count: int) -> pd.DataFrame:
     """The cells of the last `count` points of an axis."""
     return cells[cells["point"].isin(np.sort(cells["point"].unique())[-count:])]
-
-
-def _decades(points: np.ndarray) -> list[tuple[float, float]]:
-    """The pairs of points a factor of ten apart, to one part in a hundred, in order."""
-    pairs = itertools.combinations(np.sort(points), 2)
-    return [(low, high) for low, high in pairs if math.isclose(high, 10 * low, rel_tol=0.01)]
 
 
 def _upper(cells: pd.DataFrame, axis: str) -> pd.DataFrame:

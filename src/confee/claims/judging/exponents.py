@@ -1,17 +1,17 @@
 """The rule for exponents: from a curve along a ray, and two controls, to a verdict on a rate.
 
-An upper bound on the regret is judged one-sided. With z = y - log(rate) - log(allowance) in each
-cell, where the allowance is what a claim's logarithms forgive, the *excess* is the slope of z: how
+An upper bound on the regret is judged one-sided. The *excess* is the slope of y = log(R/T), less
+that of the rate, less that of the logarithms that the claim forgives, all on the same cells: how
 much faster regret grows than claimed. All limits are 95 % ones.
 
 A ray along B or V, in this order:
 
 1. *Too little*: fewer than 4 points enter. `undecided`. On B, where saturation is the reason, the
-   growth of z over a ratio of 30 in budgets may still fail it: by a factor of 1.5, lower limit over
-   1.25, but never where the theorem's own bound is more than uniform play loses.
+   growth of R over the rate, per factor of 30 in B, may still fail it: by a factor of 1.5, lower
+   limit over 1.25, but never where the theorem's own bound is more than uniform play loses.
 2. *No line, no exponent*: the quadratic term changes the slope by more than 0.10 along the ray, and
    is significant (5 %) against the points' scatter. Then the slope between the last two points
-   stands for the exponent, and for `fails` z must also have grown from the first point to the last.
+   stands for the exponent, and `fails` needs R over the rate to grow from end to end as well.
 3. *Impossible*: the upper limit of the exponent is below the lower bound's by more than the margin
    0.03. No policy keeps that up, so the ray shows a regime that ends: `undecided`.
 4. `fails`: the lower limit of the excess is over the margin.
@@ -23,11 +23,12 @@ A ray along B or V, in this order:
 
 A ray along K judges the difference to a partner with a proved rate, at two budgets: `fails` only if
 the excess at the larger budget is over the margin, and is not smaller by 0.03 than at the smaller
-one, and at most half of the worst case is overhead. A ray along T at fixed B judges the growth of z
-between its ends, divided by the growth of log T; it never bars `consistent`.
+one, and at most half of the worst case is overhead. A ray along T at fixed B judges the growth of
+R/T beyond mixing between its ends, divided by the growth of log T; it never bars `consistent`.
 
-*Controls*: a policy whose rate is proved must hold, and one that is known to break it must fail, on
-the same cells and by the same steps. If either does not, the ray says at most `undecided`.
+*Controls*: a policy whose rate is proved must hold, with the logarithms of its own theorem, and one
+that is known to break it must fail, on the same cells and by the same steps. If either does not,
+the ray says at most `undecided`.
 """
 
 from __future__ import annotations
@@ -72,13 +73,18 @@ def no_logs(curve: Curve) -> np.ndarray:
 def root_logs(curve: Curve) -> np.ndarray:
     """A factor sqrt(ln B), and along K a factor sqrt(ln K)."""
     size = curve.K if curve.variable == "K" else curve.B
-    return 0.5 * np.log(np.log(size.astype(float)))
+    return 0.5 * np.log(np.log(size))
+
+
+def arms_log(curve: Curve) -> np.ndarray:
+    """A factor (ln K)^{1/3}, as in (K ln K)^{1/3}."""
+    return np.log(np.log(curve.K)) / 3
 
 
 def proof_logs(curve: Curve) -> np.ndarray:
     """All logarithms of HyQue's proof: 6 (log2 T + 1) ln(T/delta) sqrt(ln B), and along K as in
     `root_logs`."""
-    factors = [math.log(theory.rho_hat_factor(t)) for t in curve.T.astype(float)]
+    factors = [math.log(theory.rho_hat_factor(t)) for t in curve.T]
     return np.array(factors) + root_logs(curve)
 
 
@@ -90,8 +96,6 @@ class Claimed:
     ----------
     model
         A row of theory.EXPONENTS.
-    k_log_k
-        Whether the theorem has K ln K in place of K.
     logs
         Logarithm of the factor that is forgiven, in each cell.
     bound
@@ -100,14 +104,13 @@ class Claimed:
     """
 
     model: str = "rate"
-    k_log_k: bool = False
     logs: Logs = no_logs
     bound: Callable[[int, int, int, float], float] = field(default=lambda K, T, B, V: math.inf)
 
     def rate(self, curve: Curve) -> np.ndarray:
-        """Logarithm of the rate in each cell; in a difference of curves what is left of it."""
-        own = rate_of(curve, self.model, self.k_log_k)
-        return own - rate_of(curve, self.model, False) if curve.partner else own
+        """Logarithm of the rate in each cell; none is left in a difference of curves."""
+        own = rate_of(curve, self.model)
+        return np.zeros_like(own) if curve.partner else own
 
 
 @dataclass(frozen=True)
@@ -253,21 +256,28 @@ def named(curve: Curve) -> str:
 
 
 def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measure]:
-    """The check with its fit, and the measure of the excess."""
+    """The check with its fit, and the measure of the excess.
+
+    What the logarithms forgive is subtracted from the slopes, not from the cells: a policy need not
+    have the logarithms that its theorem allows, and its points must not be bent by them.
+    """
     rate, logs = claimed.rate(curve), claimed.logs(curve)
-    found = measure(curve.x, curve.y - rate - logs, *_scatter(curve))
-    straight, values = found.straight, (found.slope, found.low, found.high)
-    if not straight:
-        values = (found.end, found.end_low, found.end_high)
-    shift = [project(curve.x, part, curve.point, curve.phase, not straight)
-             for part in (rate, logs)]  # fmt: skip
-    excess, low, high = values
+    where = curve.point, curve.phase
+    found = measure(curve.x, curve.y - rate, *_scatter(curve))
+    slopes = (project(curve.x, logs, *where, end=end) for end in (False, True))
+    ends = (logs[curve.point == one].mean() for one in (curve.point.max(), curve.point.min()))
+    found = found.less(*slopes, growth=next(ends) - next(ends))
+    end = not found.straight
+    excess = (found.end, found.end_low, found.end_high) if end else (
+        found.slope, found.low, found.high)  # fmt: skip
+    shift = [project(curve.x, known, *where, end=end) for known in (rate, logs)]
     return (
         dataclasses.replace(
             check,
-            exponent=excess + sum(shift), low=low + sum(shift), high=high + sum(shift),
-            rate=shift[0], allowance=shift[1], excess=excess, excess_low=low, excess_high=high,
-            bend=found.bend, straight=straight,
+            exponent=excess[0] + sum(shift), low=excess[1] + sum(shift),
+            high=excess[2] + sum(shift), rate=shift[0], allowance=shift[1],
+            excess=excess[0], excess_low=excess[1], excess_high=excess[2],
+            bend=found.bend, straight=found.straight,
         ),
         found,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from confee.claims.judging.exponents import (
     Claimed,
     judge_arms,
     judge_ray,
+    root_logs,
     with_controls,
 )
 from confee.claims.judging.verdict import (
@@ -171,7 +172,10 @@ def _control(
         own = curve(worst, points, label, one.ray, one.partner)
         if own is not None:
             same.append(own.at_points(one.point))
-    return judge(same, dataclasses.replace(claimed, k_log_k=False), free) if same else None
+    if not same:
+        return None
+    # A policy with a proved rate has the logarithms of its own theorem, not those of the claim.
+    return judge(same, claimed if free else dataclasses.replace(claimed, logs=root_logs), free)
 
 
 def combine(checks: Sequence[Check]) -> Joint:
