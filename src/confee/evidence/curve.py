@@ -52,6 +52,8 @@ class Curve:
         The nominal value of the variable, and which phase of that point a cell is.
     y, se, seeds
         Logarithm as described above, its standard error (NaN if unknown), number of seeds.
+    alone
+        log(R/T) by itself: nothing is subtracted.
     reason
         Why a cell enters no fit; empty if it does.
     uniform
@@ -75,6 +77,7 @@ class Curve:
     point: np.ndarray
     phase: np.ndarray
     y: np.ndarray
+    alone: np.ndarray
     se: np.ndarray
     seeds: np.ndarray
     reason: np.ndarray
@@ -142,9 +145,8 @@ def curve(
     regret = moving["regret"].to_numpy(float)
     T, B = moving["T"].to_numpy(float), moving["B"].to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        y, se = np.log(regret / T), moving["se"].to_numpy(float) / regret
-        if variable == "T":
-            y = y - np.log(1 - B / T)
+        alone, se = np.log(regret / T), moving["se"].to_numpy(float) / regret
+        y = alone - np.log(1 - B / T) if variable == "T" else alone
     reason = reasons(moving)
     if variable == "T":
         reason = np.where((reason == "") & (B >= T), "no idle rounds", reason)
@@ -154,10 +156,10 @@ def curve(
         y, se, seeds, reason = _paired(moving, y, se, seeds, reason, partner, other)
     K, V = moving["K"].to_numpy(float), moving["V"].to_numpy(float)
     point, phase = moving["point"].to_numpy(float), moving["phase"].to_numpy()
-    at_limit = moving["at_limit"].fillna(False).to_numpy(bool)
+    at_limit = moving["at_limit"].eq(True).to_numpy(bool)
     overhead = _overhead(table[still], moving)
     return Curve(
-        label, ray, variable, K, T, B, V, point, phase, y, se, seeds, reason,
+        label, ray, variable, K, T, B, V, point, phase, y, alone, se, seeds, reason,
         _uniform(worst, moving), at_limit, overhead, partner,
     )  # fmt: skip
 
@@ -167,7 +169,7 @@ def reasons(table: pd.DataFrame) -> np.ndarray:
     free = table["policy"].isin(CONTROLS)
 
     def flag(name: str) -> pd.Series:
-        return table[name].fillna(False).astype(bool)
+        return table[name].eq(True)
 
     said = [
         (table["regret"].isna(), "not run"),
@@ -183,7 +185,7 @@ def reasons(table: pd.DataFrame) -> np.ndarray:
 
 def _paired(moving, y, se, seeds, reason, partner, other):
     """The difference to another curve, cell by cell; see `curve`."""
-    if other is None:
+    if other is None or not len(other.y):
         return y, se, seeds, np.full(len(y), f"{partner} not played")
     place = {cell: i for i, cell in enumerate(zip(other.point, other.phase, strict=True))}
     cells = zip(moving["point"], moving["phase"], strict=True)
@@ -227,9 +229,9 @@ class Measure:
     bend, bend_p
         How much the slope changes from the first to the last point by the quadratic term, and the
         p-value of that term against the points' scatter; NaN below 5 points.
-    end, end_low, end_high
+    end, end_low, end_high, end_df
         Slope of the quadratic fit between the last two points.
-    growth, growth_low, growth_high
+    growth, growth_low, growth_high, growth_df
         y at the last point minus y at the first, limits from the seeds and phases.
     halves
         (low, high) of the slope in each phase by itself.
@@ -245,9 +247,11 @@ class Measure:
     end: float = math.nan
     end_low: float = math.nan
     end_high: float = math.nan
+    end_df: float = math.nan
     growth: float = math.nan
     growth_low: float = math.nan
     growth_high: float = math.nan
+    growth_df: float = math.nan
     halves: tuple[tuple[float, float], ...] = ()
 
     @property
@@ -293,16 +297,19 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
 
 def _parabola(x, y, se, seeds, point, phase) -> dict[str, float]:
     """What the quadratic term says: y = a + b u + c u^2 with u = x - (middle of the axis)."""
-    from scipy import stats
+    from scipy import special
 
     design = _at_the_end(x, point, phase)
     length = x[point == point.max()].mean() - x[point == point.min()].mean()
     square, slope = (design.fit(y, se, seeds, j, LEVEL) for j in (1, 0))
     curvature, error, df = float(square.value[0]), float(square.se[0]), float(square.df[0])
-    p = float(2 * stats.t.sf(abs(curvature) / error, df)) if error > 0 else float(curvature == 0)
+    p = float(2 * special.stdtr(df, -abs(curvature) / error)) if error > 0 else math.nan
+    if error == 0:
+        p = float(curvature == 0)
     return {
         "bend": 2 * curvature * length, "bend_p": p, "end": float(slope.value[0]),
         "end_low": float(slope.low[0]), "end_high": float(slope.high[0]),
+        "end_df": float(slope.df[0]),
     }  # fmt: skip
 
 
@@ -358,14 +365,15 @@ def change(y, se, seeds, point, phase) -> Change | None:
 
 def _growth(y, se, seeds, point, phase) -> dict[str, float]:
     """The growth of y from the first point to the last, with its limits, as fields of Measure."""
-    from scipy import stats
+    from scipy import special
 
     found = change(y, se, seeds, point, phase)
     if found is None:
         return {}
-    half = float(stats.t.ppf(0.5 + LEVEL / 2, found.df)) * found.se
+    half = float(special.stdtrit(found.df, 0.5 + LEVEL / 2)) * found.se
     return {
-        "growth": found.value, "growth_low": found.value - half, "growth_high": found.value + half
+        "growth": found.value, "growth_low": found.value - half, "growth_high": found.value + half,
+        "growth_df": found.df,
     }  # fmt: skip
 
 

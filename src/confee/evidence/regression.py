@@ -85,7 +85,7 @@ class Design:
             se: standard error of each y from its seeds, same shape; NaN counts as none.
             seeds: number of seeds behind each standard error, shape (cells,).
         """
-        from scipy import stats
+        from scipy import special
 
         y, se = (np.asarray(a, dtype=float).reshape(len(self._hat), -1) for a in (y, se))
         w = self.weights[j]
@@ -97,7 +97,7 @@ class Design:
         if self.df_points > 0:
             variance = np.maximum(rest - within, 0.0) / self.df_points
             df = np.full(variance.shape, float(self.df_points))
-            least = stats.f.ppf(GUARD_LEVEL, self.df_points, seeds_df)
+            least = special.fdtri(self.df_points, seeds_df, GUARD_LEVEL)
             lucky = variance < least * by_seeds
         else:
             variance = within / max(self.df_phases, 1)
@@ -108,7 +108,7 @@ class Design:
             variance = np.where(np.isnan(se).all(axis=0), np.nan, variance)
         df = np.where(lucky, seeds_df, df)
         error = np.sqrt(variance * (w @ w))
-        half = stats.t.ppf(0.5 + level / 2, df) * error
+        half = special.stdtrit(df, 0.5 + level / 2) * error
         return Estimate(value, error, df, value - half, value + half)
 
 

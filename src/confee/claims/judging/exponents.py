@@ -13,7 +13,8 @@ A ray along B or V, in this order:
    is significant (5 %) against the points' scatter. Then the slope between the last two points
    stands for the exponent, and `fails` needs R over the rate to grow from end to end as well.
 3. *Impossible*: the upper limit of the exponent is below the lower bound's by more than the margin
-   0.03. No policy keeps that up, so the ray shows a regime that ends: `undecided`.
+   0.03. No policy keeps that up, so the ray shows a regime that ends: `undecided`. Along K this is
+   asked of the policy's own exponent, not of the difference.
 4. `fails`: the lower limit of the excess is over the margin.
 5. `holds`: the upper limit is at most the margin, and the excess between the last two points at
    most 0.08. But not where more than half of the worst case is paid at V = 0 as well (*overhead*),
@@ -213,20 +214,21 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     """
     entering = curve.entering()
     check = _described(curve, entering)
-    if check.points < (2 if curve.variable == "T" else MINIMAL_POINTS):
-        saturated = curve.entering(("", "saturated"))
-        enough = len(np.unique(saturated.point)) >= MINIMAL_POINTS
-        if free and enough:
-            return _exponent(_described(curve, saturated), saturated, claimed, free)
-        if curve.variable == "B" and enough:
-            return _saturated(check, saturated, claimed)
-        needed = 2 if curve.variable == "T" else MINIMAL_POINTS
-        why = f"{check.points} points enter, {needed} are needed"
-        out = f" (left out: {check.left_out})" if check.left_out else ""
-        return dataclasses.replace(check, why=why + out, decide="points that enter the fit")
-    if curve.variable == "T":
-        return _growth(check, entering, claimed)
-    return _exponent(check, entering, claimed, free)
+    needed = 2 if curve.variable == "T" else MINIMAL_POINTS
+    if check.points >= needed:
+        judged = _growth if curve.variable == "T" else _exponent
+        return judged(check, entering, claimed, free)
+    saturated = curve.entering(("", "saturated"))
+    enough = len(np.unique(saturated.point)) >= needed
+    if free and enough:
+        judged = _growth if curve.variable == "T" else _exponent
+        return judged(_described(curve, saturated), saturated, claimed, free)
+    if curve.variable == "B" and enough:
+        return _saturated(check, saturated, claimed)
+    why = f"{check.points} points enter, {needed} are needed"
+    out = f" (left out: {check.left_out})" if check.left_out else ""
+    decide = _unsaturated(saturated) if enough else "points that enter the fit"
+    return dataclasses.replace(check, why=why + out, decide=decide)
 
 
 def _described(curve: Curve, entering: Curve) -> Check:
@@ -239,7 +241,7 @@ def _described(curve: Curve, entering: Curve) -> Check:
         at_limit=float(entering.at_limit.mean()) if len(points) else math.nan,
         points=len(points),
         span=float(points[-1] / points[0]) if len(points) else math.nan,
-        horizon=int(curve.T.max()),
+        horizon=int(curve.T.max(initial=0)),
         seeds=int(entering.seeds.min()) if len(points) else 0,
         left_out=curve.left_out,
     )
@@ -247,6 +249,8 @@ def _described(curve: Curve, entering: Curve) -> Check:
 
 def named(curve: Curve) -> str:
     """What a ray is called: its variable, and what stays fixed."""
+    if not len(curve.y):
+        return f"{curve.variable} along {curve.ray}"
     if curve.variable == "T":
         return "T at fixed B"
     budget = math.exp(np.log(curve.B).mean())  # what the phases are spread around
@@ -264,9 +268,9 @@ def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measur
     rate, logs = claimed.rate(curve), claimed.logs(curve)
     where = curve.point, curve.phase
     found = measure(curve.x, curve.y - rate, *_scatter(curve))
-    slopes = (project(curve.x, logs, *where, end=end) for end in (False, True))
-    ends = (logs[curve.point == one].mean() for one in (curve.point.max(), curve.point.min()))
-    found = found.less(*slopes, growth=next(ends) - next(ends))
+    slope, far = (project(curve.x, logs, *where, end=end) for end in (False, True))
+    first, last = (logs[curve.point == one].mean() for one in (where[0].min(), where[0].max()))
+    found = found.less(slope, far, growth=float(last - first))
     end = not found.straight
     excess = (found.end, found.end_low, found.end_high) if end else (
         found.slope, found.low, found.high)  # fmt: skip
@@ -290,26 +294,29 @@ def _scatter(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check:
     """Steps 2 to 6 of the rule."""
     check, found = _fitted(check, curve, claimed)
-    slope = found.slope if check.straight else found.end
-    half = (check.excess_high - check.excess_low) / 2
-    check = dataclasses.replace(
-        check,
-        p_holds=_p(found, check, MARGIN, upper=False),
-        p_fails=_p(found, check, MARGIN, upper=True),
-    )
+    excess = _Limits(check.excess, check.excess_low, check.excess_high,
+                     found.df if check.straight else found.end_df)  # fmt: skip
+    if math.isnan(excess.half):
+        why = "the error of the exponent is unknown"
+        return dataclasses.replace(check, why=why, decide="more seeds and phases")
+    p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
+    check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
     if check.allowance > LARGEST_ALLOWANCE and curve.variable != "K":
         why = f"the logarithms of the statement forgive {check.allowance:.2f} at these horizons"
         return dataclasses.replace(
             check, why=why, decide="no horizon that can be run", p_fails=None
         )
-    if check.high < check.rate - MARGIN:
-        why = (f"pre-asymptotic: the upper limit {check.high:+.3f} is below the lower bound's "
-               f"exponent {check.rate:+.3f}")  # fmt: skip
+    high, bound = _against_lower_bound(check, curve, claimed)
+    if high < bound - MARGIN:
+        why = (f"pre-asymptotic: the upper limit {high:+.3f} is below the lower bound's exponent "
+               f"{bound:+.3f}")  # fmt: skip
         return dataclasses.replace(check, why=why, decide="larger budgets")
     if check.excess_low > MARGIN:
         if not check.straight and not found.growth_low > 0:
             why = "no line, and regret over the rate does not grow from end to end"
-            return dataclasses.replace(check, why=why, decide="larger budgets")
+            length = math.log(check.span) - min(found.growth_low, 0.0) / check.excess_low
+            decide = f"{_reach(curve, length)}, if the far end goes on"
+            return dataclasses.replace(check, why=why, decide=decide)
         against = [high for _, high in found.halves if high <= MARGIN]
         if against:
             return dataclasses.replace(check, why="the phases contradict each other",
@@ -328,10 +335,15 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
                                        decide="more seeds")  # fmt: skip
         why = f"the excess is at most {check.excess_high:+.3f}, within the margin {MARGIN}"
         return dataclasses.replace(check, verdict=HOLDS, why=why)
-    factor = (half / max(abs(slope - MARGIN), 1e-9)) ** 2
-    more = f"about {math.ceil(factor)} times the points" if factor <= 64 else "a longer ray"
-    why = f"the excess {slope:+.3f} +- {half:.3f} lies on both sides of the margin {MARGIN}"
-    return dataclasses.replace(check, why=why, decide=more)
+    why = (f"the excess {check.excess:+.3f} +- {excess.half:.3f} lies on both sides of the margin "
+           f"{MARGIN}")  # fmt: skip
+    # At the same spacing of points the width of the limits shrinks as length^(-3/2).
+    times = excess.half / max(abs(check.excess - MARGIN), 1e-9)
+    length = math.log(check.span) * times ** (2 / 3)
+    decide = f"{_reach(curve, length)}, if the excess stays"
+    if times <= 8:
+        decide += f"; or about {math.ceil(times**2)} times the points"
+    return dataclasses.replace(check, why=why, decide=decide)
 
 
 def _too_much(check: Check) -> str:
@@ -341,60 +353,119 @@ def _too_much(check: Check) -> str:
     return f"{check.overhead:.0%} of the worst case is paid at V = 0 as well"
 
 
-def _p(found: Measure, check: Check, margin: float, upper: bool) -> float:
-    """One-sided p-value of the excess against the margin, from the limits' own t."""
-    from scipy import stats
+@dataclass(frozen=True)
+class _Limits:
+    """A number with its 95 % limits, from Student's t with `df` degrees of freedom."""
 
-    half = (check.excess_high - check.excess_low) / 2
-    df = found.df if check.straight else max(found.df - 1, 1)
-    error = half / float(stats.t.ppf(1 - ALPHA, df)) if half > 0 else 0.0
-    distance = check.excess - margin
-    if error == 0 or math.isnan(error):
-        return float((distance > 0) != upper)
-    return float(stats.t.sf(distance / error, df) if upper else stats.t.cdf(distance / error, df))
+    value: float
+    low: float
+    high: float
+    df: float
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval; NaN if the error is unknown."""
+        return (self.high - self.low) / 2
+
+    def p(self, margin: float, upper: bool) -> float:
+        """One-sided p-value against `at most margin` (upper) or `at least margin`."""
+        from scipy import special
+
+        distance = (self.value - margin) if upper else (margin - self.value)
+        if not self.half > 0:
+            return float(distance <= 0 if upper else distance < 0)
+        error = self.half / float(special.stdtrit(self.df, 1 - ALPHA))
+        return float(special.stdtr(self.df, -distance / error))
+
+
+def _against_lower_bound(check: Check, curve: Curve, claimed: Claimed) -> tuple[float, float]:
+    """(upper limit of the policy's own exponent, that of the lower bound) on the same cells."""
+    if not curve.partner:
+        return check.high, check.rate
+    own = measure(curve.x, curve.alone, *_scatter(curve))
+    rate = rate_of(curve, claimed.model)
+    high = own.high if own.straight else own.end_high
+    return high, project(curve.x, rate, curve.point, curve.phase, end=not own.straight)
+
+
+LARGEST_REACH = 1e15
+"""Largest number that is named as a horizon that would decide."""
+
+
+def _reach(curve: Curve, length: float) -> str:
+    """`B up to 4.1e+06`: how far a ray goes whose ends are `length` apart in logarithms."""
+    last = float(curve.point.min()) * math.exp(min(length, 100.0))
+    if not last <= LARGEST_REACH:
+        return f"{curve.variable} over {LARGEST_REACH:.0e}"
+    text = f"{curve.variable} up to {last:.2g}"
+    least = float((curve.K.max() * last) ** 2)  # V is at most sqrt(B) / K
+    if curve.variable == "V" and least > curve.B.min():
+        text += f" (B from {least:.2g} on)"
+    return text
+
+
+def _unsaturated(curve: Curve) -> str:
+    """From which budget on a policy on the rate would lose less than half of what uniform play
+    loses."""
+    last = curve.point == curve.point.max()
+    over = float(np.mean((curve.y if not curve.partner else curve.alone)[last]
+                         - curve.uniform[last])) + math.log(2)  # fmt: skip
+    if math.isnan(over):
+        return "larger budgets"
+    least = float(curve.B.max()) * math.exp(3 * max(over, 0.0))
+    return f"points with B over {least:.2g}, where a policy on the rate is not saturated"
 
 
 def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
     """Step 1 on B: the growth of a saturated ray over a ratio of 30 in budgets."""
     check, found = _fitted(_described(curve, curve), curve, claimed)
-    growth, low = (GROWTH_SPAN**e for e in (found.slope, found.low))
-    check = dataclasses.replace(check, growth=growth, straight=True)
+    excess = _Limits(found.slope, found.low, found.high, found.df)
+    growth, low = GROWTH_SPAN**excess.value, GROWTH_SPAN**excess.low
+    check = dataclasses.replace(check, growth=growth, excess=excess.value, excess_low=excess.low,
+                                excess_high=excess.high)  # fmt: skip
     cells = zip(curve.K, curve.T, curve.B, curve.V, strict=True)
     bounds = np.log([claimed.bound(*cell) for cell in cells])
     if not np.all(bounds < curve.uniform):  # also where uniform play was not measured
         why = "saturated, and the theorem's own bound is more than uniform play loses"
-        return dataclasses.replace(check, why=why, decide="larger budgets")
+        return dataclasses.replace(check, why=why, decide=_unsaturated(curve))
     if check.span >= MINIMAL_GROWTH_SPAN and growth >= GROWTH and low > GROWTH_LOW:
-        least = math.log(GROWTH_LOW) / math.log(GROWTH_SPAN)
-        p = _p(found, check, least, upper=True)
+        p = excess.p(math.log(GROWTH_LOW) / math.log(GROWTH_SPAN), upper=True)
         return dataclasses.replace(check, verdict=FAILS, p_fails=p,
                                    why="saturated, and regret over the rate grows")  # fmt: skip
-    return dataclasses.replace(check, why="saturated", decide="larger budgets")
+    return dataclasses.replace(check, why="saturated", decide=_unsaturated(curve))
 
 
-def _growth(check: Check, curve: Curve, claimed: Claimed) -> Check:
+def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     """A ray along T at fixed B: growth over mixing, as an exponent of T between the ends."""
-    from scipy import stats
-
-    found = measure(curve.x, curve.y - claimed.logs(curve), *_scatter(curve))
+    logs = claimed.logs(curve)
+    found, forgiven = (measure(curve.x, y, *_scatter(curve)) for y in (curve.y, logs))
     length = math.log(check.span)
-    excess, low, high = (
-        g / length for g in (found.growth, found.growth_low, found.growth_high)
-    )  # fmt: skip
-    error = (high - low) / 2 / float(stats.norm.ppf(1 - ALPHA))
-    p = [float(stats.norm.cdf((excess - MARGIN) / error)) if error > 0 else float(excess > MARGIN)]
-    least = MARGIN + (high - low) / 2
+    allowance = forgiven.growth / length
+    value, low, high = (
+        growth / length - allowance
+        for growth in (found.growth, found.growth_low, found.growth_high)
+    )
+    excess = _Limits(value, low, high, found.growth_df)
     check = dataclasses.replace(
-        check, exponent=excess, low=low, high=high, rate=0.0, excess=excess, excess_low=low,
-        excess_high=high, p_holds=p[0], p_fails=1 - p[0],
+        check, exponent=excess.value + allowance, low=excess.low + allowance,
+        high=excess.high + allowance, rate=0.0, allowance=allowance, excess=excess.value,
+        excess_low=excess.low, excess_high=excess.high,
     )  # fmt: skip
-    seen = f"an exponent of {least:.3f} or more would have been seen"
-    if low > MARGIN:
+    if math.isnan(excess.half):
+        why = "the two ends share no phase, or the error of the growth is unknown"
+        return dataclasses.replace(check, why=why, decide="more seeds and phases")
+    p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
+    check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
+    if excess.low > MARGIN:
         why = f"beyond mixing, R/T grows by {math.exp(found.growth):.2f}x over {check.span:.3g}x"
         return dataclasses.replace(check, verdict=FAILS, why=why)
-    if high <= MARGIN:
+    if excess.high <= MARGIN:
+        seen = f"an exponent of {MARGIN + excess.half:.3f} or more would have been seen"
         return dataclasses.replace(check, verdict=HOLDS, why=f"no growth beyond mixing; {seen}")
-    return dataclasses.replace(check, why="growth on both sides of the margin", decide="more seeds")
+    why = f"growth {excess.value:+.3f} +- {excess.half:.3f} on both sides of the margin {MARGIN}"
+    times = excess.half / max(abs(excess.value - MARGIN), 1e-9)
+    decide = f"{_reach(curve, length * times)}, if the growth goes on; or more seeds"
+    return dataclasses.replace(check, why=why, decide=decide)
 
 
 # --------------------------------------------------------------------------- arms
@@ -406,11 +477,8 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
     The rays are differences to a partner's. The one at the largest budget is what is judged.
     """
     curves = sorted(curves, key=lambda one: one.B.mean())
-    checks = [judge_ray(one, claimed, free=True) for one in curves]
-    last = dataclasses.replace(checks[-1], overhead=curves[-1].overhead)
-    if last.verdict == HOLDS and not free and not last.overhead <= LARGEST_OVERHEAD:
-        return dataclasses.replace(last, verdict=UNDECIDED, why=_too_much(last),
-                                   decide="larger V or budgets")  # fmt: skip
+    checks = [judge_ray(one, claimed, free) for one in curves]
+    last = checks[-1]
     if last.verdict != FAILS or free:
         return last
     if not last.overhead <= LARGEST_OVERHEAD:

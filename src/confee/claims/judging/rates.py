@@ -134,12 +134,12 @@ def ray_checks(
     checks = []
     for variable in VARIABLES:
         labels = [ray for ray, moves in found.items() if moves == variable]
-        positive, negative = (side.get(variable, "") for side in (controls.positive,
-                                                                  controls.negative))  # fmt: skip
-        if positive == label:
-            positive = IDEAL_ARMS
+        partner = ""
+        if variable == "K":
+            partner = _other_than([label], controls.partner)
+        positive = _other_than([label, partner], controls.positive.get(variable, ""))
+        negative = controls.negative.get(variable, "none")
         for group in [labels] if variable == "K" and labels else [[ray] for ray in labels]:
-            partner = controls.partner if variable == "K" else ""
             own = [curve(worst, points, label, ray, partner) for ray in group]
             there = [one for one in own if one is not None]
             check = judge(there, claimed)
@@ -148,7 +148,22 @@ def ray_checks(
                 for name, free in ((positive, False), (negative, True))
             ]
             checks.append(with_controls(check, *tried))
-    return checks
+    return distinct(checks)
+
+
+def _other_than(labels: Collection[str], wanted: str) -> str:
+    """The policy that is wanted, or another one with a proved rate: none controls itself."""
+    ideal = (wanted, IDEAL, IDEAL_ARMS)
+    return next((one for one in ideal if one not in labels), "none")
+
+
+def distinct(checks: Sequence[Check]) -> list[Check]:
+    """The checks, with the ray's label in the name where two names are alike."""
+    names = [check.name for check in checks]
+    return [
+        dataclasses.replace(c, name=f"{c.name} ({c.ray})") if names.count(c.name) > 1 else c
+        for c in checks
+    ]
 
 
 def judge(curves: Sequence[Curve], claimed: Claimed, free: bool = False) -> Check:
@@ -170,8 +185,8 @@ def _control(
     same = []
     for one in curves:
         own = curve(worst, points, label, one.ray, one.partner)
-        if own is not None:
-            same.append(own.at_points(one.point))
+        same += [] if own is None else [own.at_points(one.point)]
+    same = [one for one in same if len(one.y)]
     if not same:
         return None
     # A policy with a proved rate has the logarithms of its own theorem, not those of the claim.
@@ -194,6 +209,8 @@ def combine(checks: Sequence[Check]) -> Joint:
     open_ones = [c for c in checks if c.verdict != HOLDS]
     reasons = [f"{c.name}: {c.decide}" for c in open_ones if c.decide]
     reasons += [f"{c.name}: fails alone, but not as one of {len(tested)} tests" for c in failing]
+    if not needed:
+        reasons.append("rays along V, B or K")
     return Joint(UNDECIDED, None, (open_ones or list(checks))[0], "; ".join(reasons))
 
 
@@ -255,7 +272,7 @@ def reason(joint: Joint, checks: Sequence[Check]) -> str:
         ceiling = f"; {limit_text(one)}" if one.at_limit > 0 else ""
         return f"{one.name}: {one.why}{ceiling}"
     open_ones = [f"{c.name}: {c.why}" for c in checks if c.verdict != HOLDS]
-    return "; ".join(open_ones)
+    return "; ".join(open_ones) or f"{one.name} alone decides nothing: {one.why}"
 
 
 def limit_text(check: Check) -> str:
