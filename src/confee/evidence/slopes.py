@@ -212,11 +212,12 @@ def _between(ends: Curve, model: Model) -> dict:
     length = grown(ends.x)
     half = float(stats.t.ppf(0.5 + LEVEL / 2, fit.df)) * fit.se / length
     value = fit.value / length
+    law = "rate" if (ends.V > 0).any() else "stationary"
     row = {"exponent": value, "low": value - half, "high": value + half, "se": fit.se / length,
-           "rate": grown(rate_of(ends, "rate", model.k_log_k)) / length,
+           "rate": grown(rate_of(ends, law)) / length,
            "sqrt_log": grown(0.5 * np.log(np.log(ends.B.astype(float)))) / length}  # fmt: skip
     if model.theory is not None:
-        row["theory"] = grown(rate_of(ends, model.theory, model.k_log_k)) / length
+        row["theory"] = grown(rate_of(ends, model.theory)) / length
     return {name: _tidy(number) for name, number in row.items()} | {"df": fit.df}
 
 
