@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.exponents import Claimed, root_logs
+from confee.claims.judging.exponents import Claimed, budget_log
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
 from confee.claims.judging.ratios import paired
 from confee.claims.judging.verdict import Verdict
@@ -26,7 +26,7 @@ ABOUT = ("hyque",)
 
 RIVAL = "master"
 
-CLAIMED = Claimed(logs=root_logs)
+CLAIMED = Claimed(logs=budget_log)
 
 
 def needs(id: str, toy: bool) -> Needs:

@@ -2,7 +2,7 @@
 
 Two statements, two verdicts. As printed, `hyque-rate/printed`, the O~ hides logarithms that the
 proof multiplies together. The other three ids judge the rate itself at the horizons that can be
-run, which forgive sqrt(ln B) and sqrt(ln K): for the thresholds of the change tests as printed,
+run, and forgive sqrt(ln B): for the thresholds of the change tests as printed,
 calibrated, and tuned with hindsight.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.exponents import Claimed, proof_logs, root_logs
+from confee.claims.judging.exponents import Claimed, budget_log, proof_logs
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
 from confee.claims.judging.verdict import Verdict
 from confee.evidence.tuned import TUNED, TUNING
@@ -37,7 +37,7 @@ PREDICTION = (
 )
 FORGIVEN = {
     PRINTED: "all logarithms of the proof are forgiven",
-    "hyque-rate/theory": "factors sqrt(ln B) and sqrt(ln K) are forgiven",
+    "hyque-rate/theory": "a factor sqrt(ln B) is forgiven",
 }
 NAMES = {
     PRINTED: "HyQue, as printed (O~)",
@@ -61,7 +61,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
     """One verdict for each id whose policy the experiment plays on a ray."""
     verdicts = []
     for id, label in LABELS.items():
-        claimed = Claimed(logs=proof_logs if id == PRINTED else root_logs)
+        claimed = Claimed(logs=proof_logs if id == PRINTED else budget_log)
         forgiven = FORGIVEN.get(id, FORGIVEN["hyque-rate/theory"])
         verdicts += judge_rate(
             evidence, id, label, f"{NAMES[id]}: {STATEMENT}", PLACE, PREDICTION + forgiven, claimed

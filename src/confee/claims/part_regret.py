@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.exponents import Claimed, root_logs
+from confee.claims.judging.exponents import Claimed, budget_log
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
 from confee.claims.judging.verdict import Verdict
 from confee.evidence.parts import part_worst
@@ -28,7 +28,7 @@ PER = {"query": "R_query/B", "error": "R_error per idle round", "drift": "R_drif
 
 PREDICTION = (
     "exponents of {} at most -1/3 in B at a fixed T/B, 1/3 in V, in K that of SW-UCB, no growth in "
-    "T at fixed B beyond mixing; factors sqrt(ln B) and sqrt(ln K) are forgiven"
+    "T at fixed B beyond mixing; a factor sqrt(ln B) is forgiven"
 )
 
 
@@ -64,7 +64,7 @@ def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Verdic
     some = controls(part)
     labels = {label, some.partner, *some.positive.values(), *some.negative.values()}
     worst, points = part_worst(evidence, part, labels)
-    checks = ray_checks(worst, points, label, Claimed(logs=root_logs), some)
+    checks = ray_checks(worst, points, label, Claimed(logs=budget_log), some)
     if not checks:
         return []
     place = f"Lemma on the {part} regret"

@@ -23,7 +23,9 @@ CONTROLS = dataclasses.replace(USUAL, negative={**USUAL.negative, "B": SET})
 STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 
 CLAIMED = Claimed(
-    logs=arms_log, bound=lambda K, T, B, V: proofs.rexp3b_bound(int(K), int(T), int(B), V) / T
+    logs=arms_log,
+    explicit=True,
+    bound=lambda K, T, B, V: proofs.rexp3b_bound(int(K), int(T), int(B), V) / T,
 )
 """Its theorem has no logarithm but ln K, and a bound with constants."""
 

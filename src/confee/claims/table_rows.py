@@ -84,7 +84,7 @@ FULL_RATE = "K^(1/3) V^(1/3) T^(2/3)"
 
 ROWS = {
     "Besbes et al. 2014": Row(
-        "Rexp3", "rexp3", ID, FULL_RATE, Claimed(logs=arms_log, bound=_rexp3_bound)
+        "Rexp3", "rexp3", ID, FULL_RATE, Claimed(logs=arms_log, explicit=True, bound=_rexp3_bound)
     ),
     "Wei and Luo 2021": Row(
         "MASTER over UCB1", "master", ID, FULL_RATE, Claimed(logs=root_logs)

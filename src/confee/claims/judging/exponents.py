@@ -71,6 +71,11 @@ def no_logs(curve: Curve) -> np.ndarray:
     return np.zeros(len(curve.y))
 
 
+def budget_log(curve: Curve) -> np.ndarray:
+    """A factor sqrt(ln B)."""
+    return 0.5 * np.log(np.log(curve.B))
+
+
 def root_logs(curve: Curve) -> np.ndarray:
     """A factor sqrt(ln B), and along K a factor sqrt(ln K)."""
     size = curve.K if curve.variable == "K" else curve.B
@@ -99,6 +104,8 @@ class Claimed:
         A row of theory.EXPONENTS.
     logs
         Logarithm of the factor that is forgiven, in each cell.
+    explicit
+        Whether the theorem prints that factor; else O~ hides it.
     bound
         The theorem's explicit bound on R/T of one cell (K, T, B, V), with its constants; infinite
         where the theorem states none.
@@ -106,6 +113,7 @@ class Claimed:
 
     model: str = "rate"
     logs: Logs = no_logs
+    explicit: bool = False
     bound: Callable[[int, int, int, float], float] = field(default=lambda K, T, B, V: math.inf)
 
     def rate(self, curve: Curve) -> np.ndarray:
@@ -301,7 +309,7 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         return dataclasses.replace(check, why=why, decide="more seeds and phases")
     p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
     check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
-    if check.allowance > LARGEST_ALLOWANCE and curve.variable != "K":
+    if check.allowance > LARGEST_ALLOWANCE and not claimed.explicit:
         why = f"the logarithms of the statement forgive {check.allowance:.2f} at these horizons"
         return dataclasses.replace(
             check, why=why, decide="no horizon that can be run", p_fails=None

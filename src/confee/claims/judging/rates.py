@@ -12,9 +12,9 @@ from confee.claims.judging.exponents import (
     MARGIN,
     Check,
     Claimed,
+    budget_log,
     judge_arms,
     judge_ray,
-    root_logs,
     with_controls,
 )
 from confee.claims.judging.verdict import (
@@ -190,7 +190,7 @@ def _control(
     if not same:
         return None
     # A policy with a proved rate has the logarithms of its own theorem, not those of the claim.
-    return judge(same, claimed if free else dataclasses.replace(claimed, logs=root_logs), free)
+    return judge(same, claimed if free else dataclasses.replace(claimed, logs=budget_log), free)
 
 
 def combine(checks: Sequence[Check]) -> Joint:
