@@ -8,8 +8,11 @@ from confee.claims.judging.verdict import OUTCOMES, Verdict
 from confee.rendering import scoreboard
 from confee.rendering.scoreboard import headline, short
 
-RATE = ("B -0.379 [-0.607, -0.151], claimed <= -0.279 (saturated: times 0.71 per 30x); V: no fit; "
-        "T -0.134 [-0.203, -0.065], claimed <= -0.218")  # fmt: skip
+FIRST = "B at V=16, T/B=10: exponent -0.179, 95 % CI [-0.207, -0.151], claimed at most -0.279"
+RATE = (f"{FIRST}; V at B=1e+06, T/B=10: no fit; T at fixed B: exponent +0.034, 95 % CI [+0.003, "
+        "+0.065], claimed at most +0.000")  # fmt: skip
+RAY = {"verdict": "fails", "points": 6, "horizon": 10, "excess_low": 0.1, "excess_high": 0.2,
+       "controls": {"positive": {"verdict": "undecided", "expected": "holds"}}}  # fmt: skip
 
 
 def verdict(id="hyque-rate/theory", outcome="fails", measured=RATE, failed=True, **more):
@@ -46,7 +49,8 @@ def test_without_a_terminal_nothing_is_cut():
 def test_a_head_counts_and_the_end_tells_of_toys_and_controls():
     head, *rest = (line.plain for line in scoreboard.lines(ALL, 80))
     assert head == "claims: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
-    assert rest[-1].startswith("control: ✓ failed, as it must; × did not fail")
+    assert rest[-2:] == ["controls: one that must hold, one that must fail:",
+                         "✓ as expected, × not, – not played"]  # fmt: skip
     toy = verdict(horizon="toy horizon (T up to 1e+03): says nothing about larger ones")
     assert "toy" in list(scoreboard.lines([toy], 80))[-1].plain
     assert len(list(scoreboard.lines([], 80))) == 2
@@ -59,18 +63,24 @@ def test_controls_are_marks_in_a_narrow_terminal_and_words_where_there_is_room()
                         for width in (80, 120))  # fmt: skip
         assert narrow.split()[3] == mark
         assert f"  {word}  " in wide
+        rate = verdict(failed=failed, numbers={"B at V=4": RAY}, interval=(0.1, 0.2),
+                       interval_of="excess of the exponent of B at V=4")  # fmt: skip
+        narrow, wide = (list(scoreboard.lines([rate], width))[2].plain for width in (80, 140))
+        assert narrow.split()[3:5] == ["×", mark]
+        assert f"  did not hold, {word}  " in wide
 
 
 @pytest.mark.parametrize(
     ("room", "said"),
     [
-        (200, RATE),
-        (95, "B -0.379, claimed <= -0.279; V: no fit; T -0.134, claimed <= -0.218"),
-        (60, "B -0.379 [-0.607, -0.151], claimed <= -0.279"),
-        (50, "B -0.379 [-0.607, -0.151], claimed <= -0.279"),
-        (33, "B -0.379, claimed <= -0.279"),
-        (12, "B -0.379"),
-        (6, "B …"),
+        (300, RATE),
+        (160, "B at V=16, T/B=10: exponent -0.179, claimed at most -0.279; V at B=1e+06, T/B=10: "
+         "no fit; T at fixed B: exponent +0.034, claimed at most +0.000"),
+        (140, FIRST),
+        (90, FIRST),
+        (60, "B at V=16, T/B=10: exponent -0.179, claimed at most -0.279"),
+        (40, "B at V=16, T/B=10: exponent -0.179"),
+        (6, "B at …"),
     ],
 )  # fmt: skip
 def test_a_headline_keeps_the_number_and_what_is_claimed_longest(room, said):

@@ -153,77 +153,65 @@ def test_the_theorys_line_passes_through_where_the_fit_begins():
     assert set(curves._anchored(curve)) == {5.0}
 
 
-# ------------------------------------------------------------------ decade by decade
+# ------------------------------------------------------------------ step by step
 
 
-def of_decades(*curves, first=5, rate=-0.8 / 3):
-    """Rows of `slopes` from (label, exponents, standard error)."""
-    rows = [(label, e, e - 2 * se, e + 2 * se, se, 10.0 ** (first + i), 10.0 ** (first + i + 1))
+def of_steps(*curves, ray="far", rate=-1 / 3):
+    """Rows of `slopes` from (label, exponents, standard error), steps that touch each other."""
+    rows = [(label, e, e - 2 * se, e + 2 * se, se, 1e5 * 8.0**i, 1e5 * 8.0 ** (i + 1))
             for label, exponents, se in curves for i, e in enumerate(exponents)]  # fmt: skip
     columns = ["policy", "exponent", "low", "high", "se", "start", "stop"]
-    return pd.DataFrame(rows, columns=columns).assign(axis="T", part="decade", df=60.0, rate=rate)
+    return pd.DataFrame(rows, columns=columns).assign(axis=ray, part="step", df=60.0, rate=rate)
 
 
 @pytest.fixture
-def decade() -> SimpleNamespace:
-    table = of_decades(
-        ("hyque", [-0.2, -0.17, -0.14, -0.11], 0.01), ("rexp3b", [-0.266] * 5, 0.004),
-        ("uniform", [0.0] * 5, 0.0), ("sw_ucb", [-0.2, -0.3], 0.05), ("new", [-0.1], 0.01),
+def steps() -> SimpleNamespace:
+    table = of_steps(
+        ("hyque", [-0.25, -0.21, -0.17, -0.13], 0.01), ("rexp3b", [-0.333] * 4, 0.004),
+        ("new", [-0.3] * 4, 0.0), ("sw_ucb", [-0.3, -0.4], 0.05), ("other", [-0.1], 0.01),
     )  # fmt: skip
+    B = np.array([10**5, 10**8])
+    ray = {"axis": "far", "variable": "B", "K": 4, "T": 10 * B, "B": B, "V": 16.0}
+    points = pd.concat(pd.DataFrame({"label": x, **ray}) for x in set(table["policy"]))
     T = np.array([10**5, 10**9])
-    points = pd.concat(
-        pd.DataFrame({"label": label, "axis": "T", "K": 4, "T": T, "B": np.ceil(T**0.8)})
-        for label in set(table["policy"])
+    axis = {"label": "hyque", "axis": "T", "K": 4, "T": T, "B": np.ceil(T**0.8), "V": 4.0}
+    return SimpleNamespace(slopes=table, points=pd.concat([points, pd.DataFrame(axis)]))
+
+
+def test_steps_say_where_exponents_settle_and_where_a_test_can_fire(steps):
+    said = decades.finding(steps.slopes, steps.points)
+    assert said == (
+        f"HyQue's exponents are {MINUS}0.25 to {MINUS}0.13 at $K = 4$, $V = 16$, $T = 10\\,B$ "
+        "(still moving). At $B = T^{0.8}$ no change test of HyQue can fire below $T$ = "
+        "$2.9{\\times}10^{14}$."
     )
-    return SimpleNamespace(slopes=table, points=points.astype({"B": int}))
+    elsewhere = steps.points.assign(B=9000)  # no power of T
+    assert "change test" not in decades.finding(steps.slopes, elsewhere)
+    others = steps.points[steps.points["label"] != "hyque"]
+    said = decades.finding(steps.slopes, others)
+    assert said.startswith(f"Rexp3B's exponents are {MINUS}0.333 [{MINUS}0.3")
+    assert said.endswith(", where they stand still.")
 
 
-def test_decades_say_where_exponents_settle_and_where_a_test_can_fire(decade):
-    said = caption("decades", decade)
-    assert said.startswith(
-        f"HyQue's exponents from $T$ = $10^{{5}}$ to $10^{{9}}$, by decades: {MINUS}0.20 "
-        f"[{MINUS}0.22, {MINUS}0.18], {MINUS}0.17 "
-    )
-    assert "HyQue's: still moving at $T$ = $10^{9}$ (0.03 [0.0" in said
-    still = "stand still from $T$ = $10^{5}$ on, up to"
-    assert f"Rexp3B's {still} $10^{{10}}$, at {MINUS}0.266 [" in said
-    assert f"; the rate's {MINUS}0.267 is inside." in said
-    assert f"uniform's {still} $10^{{10}}$, at 0.000 [{MINUS}0.001, 0.001]" in said
-    assert "SW-UCB's: cannot be told at" in said
-    assert "new" not in said.partition("Left:")[0]
-    assert "no change test of HyQue can fire below $T$ = $2.9{\\times}10^{14}$." in said
-    elsewhere = decade.points.assign(B=9000)  # no power of T
-    assert "change test" not in decades.finding(decade.slopes, elsewhere)
-    others = decade.points[decade.points["label"] != "hyque"]
-    assert "HyQue" not in decades.finding(decade.slopes, others)
-
-
-def test_decades_have_a_bar_each_and_a_row_a_policy(decade):
-    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(decade, "decades")
-    ax, _, side = figure("decades", decade).axes
+def test_steps_have_a_point_each_and_a_row_for_each_policy(steps):
+    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(steps, "decades")
+    ax, _, side = figure("decades", steps).axes
     said = [text.get_text() for text in side.texts]
-    assert said[:4] == ["HyQue", "still moving", "Rexp3B",
-                        f"from $10^{{5}}$ on: {MINUS}0.266 \N{PLUS-MINUS SIGN} 0.002"]  # fmt: skip
-    assert said[said.index("new") + 1] == "one decade"
-    bars = [
-        seg for lines in ax.collections for seg in lines.get_segments() if seg[0][0] < seg[1][0]
-    ]
-    assert len(bars) == len(decade.slopes)
+    assert said[:3] == ["HyQue", "still moving", "Rexp3B"]
+    assert said[3].startswith(f"from $B$ = $10^{{5}}$ on: {MINUS}0.333 [")
+    assert said[said.index("SW-UCB") + 1] == "cannot be told"
+    assert said[said.index("other") + 1] == "too few steps"
+    shown = [line for line in ax.lines if line.get_marker() not in ("None", "_", "")]
+    assert sum(len(line.get_xdata()) for line in shown) == len(steps.slopes)
     dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
-    assert dashed.get_ydata() == pytest.approx(np.full(6, -0.8 / 3))
+    assert dashed.get_ydata() == pytest.approx(np.full(6, -1 / 3))
 
 
-def test_of_decades_that_overlap_those_that_end_where_the_axis_does_are_drawn(decade):
-    between = of_decades(("hyque", [-0.5] * 3, 0.01), first=np.log10(3e5))
-    table = pd.concat([decade.slopes, between])
-    assert decades.finding(table, decade.points) == decades.finding(decade.slopes, decade.points)
-
-
-def test_without_decades_the_picture_says_so(decade):
-    nothing = decade.slopes.assign(part="upper")
-    assert decades.finding(nothing, decade.points) == "No decade of $T$ has both its ends in a fit."
-    said = [text.get_text() for text in decades.draw(nothing, decade.points).texts]
-    assert said == ["No decade of $T$ has both its ends in a fit."]
+def test_without_long_rays_the_picture_says_so(steps):
+    for nothing in (steps.slopes.assign(part="ray"), of_steps(("hyque", [-0.3], 0.01))):
+        assert decades.finding(nothing, steps.points) == decades.NOTHING
+        said = [text.get_text() for text in decades.draw(nothing, steps.points).texts]
+        assert said == [decades.NOTHING]
 
 
 # ------------------------------------------------------------------ the parts

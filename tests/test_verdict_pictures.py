@@ -17,23 +17,45 @@ from matplotlib.path import Path as Line
 from confee import claims as registry
 from confee.claims.judging.verdict import OUTCOMES, Verdict
 from confee.rendering import files, statements, style
+from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
 from confee.rendering.tables import ledger, save, table1, to_csv
 from confee.rendering.verdicts import MARKS, NONE
 
-EXCESS = "excess of the exponent in K, margin 0.03"
-FIT = {"exponent": -0.31, "low": -0.35, "high": -0.27}
+RAY = "B at V=16, T/B=10"
+EXCESS = f"excess of the exponent of {RAY}, margin 0.03"
+MINUS = "\N{MINUS SIGN}"
+
+
+def control(kind: str, what: str, outcome: str) -> dict:
+    """A control as a ray has it."""
+    expected = {"positive": "holds", "negative": "fails"}[kind]
+    return {"kind": kind, "what": what, "verdict": outcome, "value": -0.31, "expected": expected}
+
+
+def ray(excess=(0.26, 0.42), positive="holds", **given) -> dict:
+    """What a ray says in a claim's numbers, see exponents.Check; its exponent is -0.333 over the
+    excess."""
+    low, high = excess
+    both = {"positive": control("positive", "sw_ucb", positive),
+            "negative": control("negative", "random_restart", "fails")}  # fmt: skip
+    return {
+        "ray": "B_at_V16", "verdict": "fails", "why": "because", "points": 6, "horizon": 10**7,
+        "exponent": (low + high) / 2 - 0.333, "low": low - 0.333, "high": high - 0.333,
+        "rate": -0.333, "allowance": 0.04, "excess": (low + high) / 2, "excess_low": low,
+        "excess_high": high, "straight": True, "controls": both, **given,
+    }  # fmt: skip
 
 
 def verdict(id: str, outcome: str, **given) -> Verdict:
-    """A verdict whose control failed as it must."""
+    """A verdict whose control failed as expected."""
     said = {
         "statement": "a claim", "place": "Section 1", "prediction": "K^(1/3) at most", "seeds": 4,
-        "measured": "B -0.30 [-0.40, -0.20], claimed <= -0.33; K +0.67 [+0.59, +0.75], claimed <= "
-        "+0.33; T at fixed B +0.23 [+0.15, +0.30], claimed <= +0.00",
+        "measured": f"{RAY}: exponent +0.007, 95 % CI [-0.073, +0.087], claimed at most -0.293",
         "horizon": "T up to 1.38e+08, B 19x", "control": {"what": "uniform", "failed": True},
         "interval": (0.26, 0.42), "interval_of": EXCESS,
+        "numbers": {"V at B=1e+06, T/B=10": ray((0.0, 0.1)), RAY: ray(), "p_holm": 0.01},
     }  # fmt: skip
     return Verdict(id=id, verdict=outcome, **{**said, **given})
 
@@ -50,16 +72,21 @@ def every() -> pd.DataFrame:
     """All claims of the ledger, with all outcomes, and the longest texts there may be."""
     made = [verdict(id, OUTCOMES[i % len(OUTCOMES)]) for i, id in enumerate(registry.LEDGER)]
     rest = {
-        1: {"measured": "B: no fit; V: no fit", "interval": None},
-        2: {"interval": (-3.0, 0.1)},
-        3: {"interval": (0.45, 2.0), "control": {"what": "uniform", "failed": False}},
+        1: {"measured": f"{RAY}: no fit; V: no fit", "interval": None,
+            "numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 10}}},
+        2: {"interval": (-3.0, 0.1), "numbers": {RAY: ray((-3.0, 0.1), "undecided")}},
+        3: {"interval": (0.45, 2.0), "control": {"what": "uniform", "failed": False},
+            "numbers": {RAY: ray((0.45, 2.0), growth=2.3)}},
         4: {"interval": None, "interval_of": "", "control": {"what": "uniform", "failed": None},
+            "numbers": {},
             "measured": "any T: 1186585 below B/2T and 21688 not below B/T of 3597055 phases; B | "
             "2T: 0 below B/2T & 2915 not below B/T of 1505751 phases, 100 % with T_1 < 10^8"},
         5: {"horizon": "any horizon (arithmetic, no runs)", "interval": None, "interval_of": "",
+            "numbers": {},
             "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks, C in [0, 0.000559]"},
-        6: {"measured": "hyque_glm_ucb: B -0.178 [-0.205, -0.151], claimed <= -0.281",
-            "interval_of": "excess of the exponent of hyque_glm_ucb in B, margin 0.03"},
+        6: {"numbers": {"exponents": {"hyque": {RAY: ray((0.0, 0.1))},
+                                      "hyque_glm_ucb": {RAY: ray(straight=False)}}},
+            "interval_of": f"excess of the exponent of hyque_glm_ucb in {RAY}, margin 0.03"},
     }  # fmt: skip
     return frame(dataclasses.replace(v, **rest.get(i, {})) for i, v in enumerate(made))
 
@@ -184,11 +211,14 @@ def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
     for outcome in OUTCOMES:
         shown = words.count(f"{MARKS[outcome].glyph} {MARKS[outcome].word}")
         assert shown == (every["verdict"] == outcome).sum()
-    controls = [text for text in ax.texts if text.get_position()[0] == scoreboard.CONTROL][1:]
-    assert len(controls) == len(every)
-    missed = [text for text in controls if text.get_bbox_patch() is not None]
-    assert len(missed) == (every["failed"].ne(True)).sum() == 2
-    assert all((text.get_text() == "\N{CHECK MARK}") != (text in missed) for text in controls)
+    found = [(x, [t for t in ax.texts if t.get_position()[0] == x][1:])
+             for x in (scoreboard.CONTROL, scoreboard.POSITIVE)]  # fmt: skip
+    rates = len(every) - 2
+    for (x, texts), rows, off in zip(found, (len(every), rates), (2, 2), strict=True):
+        assert len(texts) == rows, x
+        missed = [text for text in texts if text.get_bbox_patch() is not None]
+        assert len(missed) == off, x
+        assert all((text.get_text() == "\N{CHECK MARK}") != (text in missed) for text in texts)
 
 
 def test_nothing_on_the_scoreboard_is_clipped_or_meets(every):
@@ -217,24 +247,23 @@ def test_an_interval_stands_where_it_is(every):
     segment = intervals(ax)[0]
     assert list(segment.get_xdata()) == pytest.approx([scoreboard._across(x) for x in (0.26, 0.42)])
     assert scoreboard._across(0.26) > scoreboard._across(0.03)
-    other = one.assign(interval_of="largest regret over the bound")
+    other = one.assign(interval_of="largest regret over the bound", numbers=[{"largest": 3}])
     assert not intervals(scoreboard.draw(other).axes[0])
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, "$K^{0.67}$, claimed $K^{0.33}$"),
-        ({"interval_of": "excess of the exponent in T at fixed B, margin 0.03"},
-         "$T^{0.23}$ at fixed B, claimed $T^{0.00}$"),
-        ({"interval_of": "excess of the exponent in B, margin 0.03"},
-         "$B^{\N{MINUS SIGN}0.30}$, claimed $B^{\N{MINUS SIGN}0.33}$"),
-        ({"interval_of": "excess of the exponent in B, margin 0.03",
-          "measured": "B: no fit; T at fixed B +0.3 [+0.1, +0.4], claimed <= +0.0"}, "B: no fit"),
-        ({"prediction": "1/3 in K ln K"}, r"$(K\ln K)^{0.67}$, claimed $(K\ln K)^{0.33}$"),
-        ({"interval_of": "excess of the exponent of rexp3 in T=B, margin 0.03",
-          "measured": "hyque: T=B -0.1 [0, 0], claimed <= -0.2; rexp3: T=B -0.27 [-0.5, -0.0], "
-          "claimed <= -0.33"}, "Rexp3: $T^{\N{MINUS SIGN}0.27}$, claimed $T^{\N{MINUS SIGN}0.33}$"),
+        ({}, f"{RAY}: 0.01 [{MINUS}0.07, 0.09], claimed {MINUS}0.29"),
+        ({"numbers": {RAY: ray(straight=False)}},
+         f"{RAY}: 0.01 [{MINUS}0.07, 0.09] at the end"),
+        ({"numbers": {RAY: ray(growth=2.34)}},
+         f"{RAY}: saturated, R / rate \N{MULTIPLICATION SIGN} 2.3 per 30x"),
+        ({"numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 9}}, "interval": None},
+         f"{RAY}: no fit"),
+        ({"numbers": {"hyque": {RAY: ray()}, "rexp3": {RAY: ray()}},
+          "interval_of": f"excess of the exponent of rexp3 in {RAY}, margin 0.03"},
+         f"Rexp3, {RAY}: 0.01 [{MINUS}0.07, 0.09]"),
         ({"interval_of": "exponent of the stale share in B, of one", "interval": (0.01, 0.03),
           "prediction": "exponent of that share in B at most -0.333"},
          "stale share: $B^{0.02}$, claimed $B^{\N{MINUS SIGN}0.33}$"),
@@ -258,13 +287,12 @@ def test_the_scoreboard_counts_verdicts_and_controls(every):
     said = scoreboard.finding(every)
     counts = every["verdict"].value_counts()
     assert said.startswith(f"Of {len(every)} claims: {counts['fails']} fail, ")
-    assert (
-        f"{len(every) - 2} of {len(every)} controls failed as they must, 1 was not played" in said
-    )
-    assert said.endswith(f"not those of {registry.LEDGER[3]}.")
+    assert f"Of {len(every) - 1} controls that must fail, {len(every) - 2} do." in said
+    assert f"Of {len(every) - 3} controls that must hold, {len(every) - 4} do." in said
     one = judged(density="fails")
     assert scoreboard.finding(one) == (
-        "Of 1 claim: 1 fails. 1 of 1 controls failed as they must."
+        "Of 1 claim: 1 fails. Of 1 controls that must fail, 1 do. Of 1 controls that must hold, 1 "
+        "do."
     )  # fmt: skip
     assert "No claim" in scoreboard.finding(one[:0])
     scoreboard.draw(one[:0]).draw_without_rendering()
@@ -274,7 +302,7 @@ def test_the_scoreboard_counts_verdicts_and_controls(every):
 def test_files_are_small(every, figure, tmp_path):
     fig = figure.draw(every)
     files.save(fig, tmp_path / "a.png", {"data": "0", "command": "c"})
-    assert (tmp_path / "a.png").stat().st_size < 150_000
+    assert (tmp_path / "a.png").stat().st_size < 160_000
     assert '"data": "0"' in files.provenance(tmp_path / "a.png")
     assert fig.get_size_inches()[0] == style.WIDTH
 
@@ -290,62 +318,96 @@ def test_equal_verdicts_give_equal_bytes(tmp_path):
 # ------------------------------------------------------------------ the tables
 
 
+RAYS = {"B_at_V4": ("B", 10, 4), "B_at_V16": ("B", 10, 16), "B_full_V64": ("B", 1, 64),
+        "V_at_1e6": ("V", 10, 8)}  # fmt: skip
+"""Label -> what moves along it, T/B, V."""
+
+
+def points_of(*policies: str) -> pd.DataFrame:
+    rows = [(policy, ray, variable, 4, 10**6 * ratio, 10**6, V)
+            for policy in policies for ray, (variable, ratio, V) in RAYS.items()]  # fmt: skip
+    return pd.DataFrame(rows, columns=["label", "axis", "variable", "K", "T", "B", "V"])
+
+
 def slopes(*policies: str) -> pd.DataFrame:
-    rows = [(policy, axis, 0.3, 0.2, 0.4, "upper") for policy in policies for axis in "TBVK"]
-    return pd.DataFrame(rows, columns=["policy", "axis", "exponent", "low", "high", "part"])
+    rows = [(policy, ray, 0.3, 0.2, 0.4, "ray", 6) for policy in policies for ray in RAYS]
+    return pd.DataFrame(
+        rows, columns=["policy", "axis", "exponent", "low", "high", "part", "points"]
+    )
 
 
 def rows_of_table(**given) -> Verdict:
-    """table-rows as it judges: a step a row, fits by policy."""
+    """table-rows as it judges: a step for each row, rays by policy."""
     steps = (
-        {"step": "Besbes et al. 2014: rexp3, K", "outcome": "holds", "number": 0, "note": ""},
-        {"step": "Wei and Luo 2021: master, K", "outcome": "fails", "number": 1, "note": ""},
-        {"step": "Efroni et al. 2021: cbm_ucb, K", "outcome": "undecided", "number": None,
+        {"step": "Besbes et al. 2014: Rexp3, K", "outcome": "holds", "number": 0, "note": ""},
+        {"step": "Wei and Luo 2021: MASTER, K", "outcome": "vacuous", "number": 1,
+         "note": "no change test can fire below T = 5.2e+10; more"},
+        {"step": "Efroni et al. 2021: CBM-UCB, K", "outcome": "undecided", "number": None,
          "note": "not played"},
     )  # fmt: skip
-    numbers = {"rexp3": {"T=B": FIT, "V": {"points": 0}}, "controls": {}}
+    none = {"verdict": "undecided", "points": 0, "horizon": 1}
+    numbers = {
+        "rexp3": {"B at V=64, T=B": ray(ray="B_full_V64"), "V at B=2.6e+05, T=B": none},
+        "master": {"B at V=64, T=B": ray(ray="B_full_V64", straight=False)},
+    }
     return verdict("table-rows", "fails", **{"steps": steps, "numbers": numbers, **given})
 
 
-def test_table_1_has_a_verdict_for_each_row():
-    made = [rows_of_table(), verdict("hyque-rate/theory", "undecided"),
-            verdict("lower-bound/measured", "consistent"),
-            verdict("lower-bound/algebra", "fails")]  # fmt: skip
-    table = table1.make(slopes("hyque"), frame(made))
+def rates() -> dict[str, dict]:
+    """Rays of HyQue, the last of which is the clearest."""
+    names = {"B at V=64, T=B": "B_full_V64", "B at V=4, T/B=10": "B_at_V4", RAY: "B_at_V16"}
+    return {name: ray((0.1 * i, 0.1 * i + 0.1), ray=label)
+            for i, (name, label) in enumerate(names.items())}  # fmt: skip
+
+
+def test_table_1_has_a_verdict_and_exponents_for_each_row():
+    made = frame([
+        rows_of_table(), verdict("hyque-rate/theory", "undecided", numbers=rates()),
+        verdict("lower-bound/measured", "consistent"), verdict("lower-bound/algebra", "fails"),
+    ])  # fmt: skip
+    frames = slopes("rexp3b"), points_of("hyque", "rexp3b"), made
+    table = table1.make(*frames)
     assert list(table["Upper bound: verdict"]) == [
-        "holds",
-        "fails",
-        "not run",
-        "undecided",
-        "not run",
-    ]
+        "holds", "vacuous", "not run", "undecided", "not run",
+    ]  # fmt: skip
     assert list(table["Lower bound: verdict"]) == ["no claim"] * 3 + ["consistent"] * 2
+    assert list(table["Policy"]) == [
+        "Rexp3", "MASTER over UCB1: no change test can fire below T = 5.2e+10",
+        "CBM-UCB, our constants", "HyQue", "Rexp3B",
+    ]  # fmt: skip
     measured = table.filter(like="Measured")
-    assert list(measured.iloc[0]) == ["-0.31 [-0.35, -0.27]", "no fit", "no fit", "no fit"]
-    assert set(measured.iloc[1]) == {"not run"}
-    assert set(measured.iloc[3]) == {"0.30 [0.20, 0.40]"}
-    said = table1.finding(slopes("hyque"), frame(made))
-    assert "Of 5 upper bounds: 1 fails, 1 undecided, 1 holds, 2 without a verdict" in said
-    assert "(what fails: Wei and Luo (2021))" in said
-    assert "The lower bound of this work: consistent; its printed proof: fails." in said
-    assert "$K^{0.30}$ [0.20, 0.40]" in said
+    dash = "\N{EN DASH}"
+    assert list(measured.iloc[0]) == [dash, "0.01 [-0.07, 0.09]", "no fit", dash]
+    assert list(measured.iloc[1]) == [dash, "no line", dash, dash]
+    assert set(measured.iloc[2]) == {"not run"}
+    assert list(measured.iloc[3]) == [dash, "-0.08 [-0.13, -0.03]", dash, dash]
+    assert list(measured.iloc[4]) == [dash, "0.30 [0.20, 0.40]", "0.30 [0.20, 0.40]", dash]
+    said = table1.finding(*frames)
+    counts = "1 vacuous, 1 undecided, 1 holds, 2 without a verdict"
+    assert said.startswith(f"Of 5 upper bounds: {counts}. Rays: ")
+    assert f"; {RAY}; " in said
+    bent = frame([verdict("hyque-rate/theory", "fails", numbers={
+        RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
+    assert "(HyQue). Rays: B at V=4, T/B=10." in table1.finding(slopes(), points_of("hyque"), bent)
 
 
 def test_a_row_of_a_vacuous_table_is_vacuous():
     vacuous = frame([dataclasses.replace(rows_of_table(), verdict="vacuous")])
-    table = table1.make(slopes(), vacuous)
+    frames = slopes(), points_of()
+    table = table1.make(*frames, vacuous)
     assert list(table["Upper bound: verdict"][:3]) == ["vacuous"] * 3
-    none = table1.finding(slopes(), vacuous[:0])
+    none = table1.finding(*frames, vacuous[:0])
     assert none == "No upper bound of the table was judged."
-    assert set(table1.make(slopes(), vacuous[:0])["Upper bound: verdict"]) == {"not run"}
+    assert set(table1.make(*frames, vacuous[:0])["Upper bound: verdict"]) == {"not run"}
 
 
 def test_the_ledger_says_all(every):
     table = ledger.make(every)
     assert list(table["Claim"]) == list(every["id"])
     assert table.loc[0, "Predicted"] == "$K^{1/3}$ at most"
-    assert table.loc[0, "Control"] == "uniform: failed, as it must"
-    assert table.loc[3, "Control"] == "uniform: did not fail"
+    assert table.loc[0, "Control"] == "uniform: failed, as expected; sw_ucb: held, as expected"
+    assert table.loc[2, "Control"] == "uniform: failed, as expected; sw_ucb: did not hold"
+    assert table.loc[3, "Control"] == "uniform: did not fail; sw_ucb: held, as expected"
     assert table.loc[4, "Control"] == "uniform: not played"
     assert len(to_csv(table).splitlines()) == len(every) + 1
     assert ledger.make(every[:0]).empty
@@ -364,7 +426,8 @@ def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
     save(ledger.make(every), tmp_path / "c.tex", {"a": "b"}, ledger.READING, "tab:c")
     save(ledger.make(every[:0]), tmp_path / "e.tex", {"a": "b"}, ledger.READING, "tab:e")
     every.loc[every["id"] == "table-rows", "verdict"] = "undecided"
-    table = table1.make(slopes("hyque", "rexp3b", "master"), every)
+    policies = "hyque", "rexp3b", "master"
+    table = table1.make(slopes(*policies), points_of(*policies), every)
     save(table, tmp_path / "t.tex", {"a": "b"}, table1.READING, "tab:t")
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"
@@ -378,8 +441,16 @@ def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
     assert "Overfull" not in done.stdout
 
 
-def test_finite_numbers_alone_are_drawn():
-    assert scoreboard.excess((0.1, np.nan), EXCESS) is None
-    assert scoreboard.excess(None, EXCESS) is None
-    assert scoreboard.excess((0.1, 0.2), "share of runs") is None
-    assert scoreboard.excess([0.1, 0.2], EXCESS) == (0.1, 0.2)
+def test_the_ray_that_decided_is_the_one_whose_excess_is_the_claims_interval():
+    numbers = {"V at B=1": ray((0.0, 0.1)), RAY: ray(), "others": {f"master, {RAY}": ray()}}
+    found = deciding(numbers, (0.260001, 0.42), EXCESS)
+    assert (found.policy, found.ray, found.excess) == ("", RAY, (0.26, 0.42))
+    assert deciding(numbers, (0.2, 0.42), EXCESS) is None
+    assert deciding(numbers, (0.26, 0.42), "share of runs") is None
+    assert deciding({}, None, "") is None
+    none = {"V at B=1": {"verdict": "undecided", "points": 0, "horizon": 1}}
+    for interval in (None, (np.nan, np.nan)):
+        assert deciding(numbers | none, interval, "excess of the exponent of V at B=1").ray == (
+            "V at B=1"
+        )
+    assert deciding({RAY: ray(controls={})}, (0.26, 0.42), EXCESS).control is None

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Recipe(NamedTuple):
     """What is to be known of a figure or a table before it is made.
 
-    `needs` are the attributes of the data that its functions take, by these names; without any of
-    `axes` (of the grid, a map, `study:<name>`, `asked:<first word of a claim's id>`,
-    `label:<label of a policy>`, or `claims` if any are judged) there is nothing to show. `section`
-    is where the report shows it.
+    `needs` are the attributes of the data that its functions take, by these names. A figure needs
+    all of `axes`, a table one of them: an axis of the grid, a map, `ray:<variable>` (a ray along B,
+    V, K or T), `study:<name>`, `asked:<first word of a claim's id>`, `label:<label of a policy>`,
+    or `claims` if any are judged. `section` is where the report shows it.
     """
 
     title: str
@@ -61,9 +61,19 @@ def _axis(axis: str, *claims: str) -> Recipe:
     return Recipe(title, BASICS, needs, (axis,), (), claims, "axes", {"axis": axis})
 
 
+def _ray(variable: str, title: str, *claims: str) -> Recipe:
+    claims = ("hyque-rate", "rexp3b-rate", *claims)
+    return Recipe(title, VERDICTS, ("worst", "points"), (f"ray:{variable}",), (), claims, "rays",
+                  {"variable": variable})  # fmt: skip
+
+
 FIGURES: dict[str, Recipe] = {
     "scoreboard": Recipe("The scoreboard of claims", VERDICTS, ("claims",), ("claims",)),
     "proof_map": Recipe("The paper's proofs as a map", VERDICTS, ("claims",), ("claims",)),
+    "ray-V": _ray("V", "Regret against V, at fixed T and B"),
+    "ray-B": _ray("B", "Regret against B, at a fixed T/B", "full-feedback", "table-rows"),
+    "ray-K": _ray("K", "Regret over SW-UCB's against K"),
+    "ray-T": _ray("T", "Regret against T, at fixed B: growth beyond mixing"),
     "block": Recipe("One block of HyQue", MEANS, ("pieces", "n", "b"), claims=("density",)),
     "regret-T": _axis("T", "hyque-rate", "rexp3b-rate"),
     "regret-B": _axis("B", "hyque-rate", "rexp3b-rate"),
@@ -74,7 +84,7 @@ FIGURES: dict[str, Recipe] = {
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "decades": Recipe(
-        "Exponents in T, decade by decade", BASICS, ("slopes", "points"), ("T",),
+        "Exponents in B, step by step", BASICS, ("slopes", "points"), ("ray:B",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "landscape": Recipe(
@@ -112,7 +122,7 @@ FIGURES: dict[str, Recipe] = {
     ),
     "replay": Recipe(
         "What Rexp3B's idle rounds replay", MEANS, ("worst", "points"),
-        ("T", "B", "label:rexp3b", "label:rexp3b(pool=set)"), claims=("rexp3b-finite",),
+        ("T", "label:rexp3b", "label:rexp3b(pool=set)"), claims=("rexp3b-finite",),
     ),
     "decomposition": Recipe(
         "The parts of regret", WHY, ("regret", "worst", "points", "choose"),
@@ -132,7 +142,8 @@ FIGURES: dict[str, Recipe] = {
 
 TABLES: dict[str, Recipe] = {
     "table1": Recipe(
-        "The paper's Table 1, measured", VERDICTS, ("slopes", "claims"), ("T", "B", "V", "K"),
+        "The paper's Table 1, measured", VERDICTS, ("slopes", "points", "claims"),
+        ("T", "ray:T", "ray:B", "ray:V", "ray:K"),
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
     "ledger": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
@@ -178,8 +189,12 @@ def caption(name: str, data: Any) -> str:
 
 
 def reading(name: str) -> str:
-    """How to read a figure or a table: the second part of its caption."""
-    return _module(name).READING
+    """How to read a figure or a table: the second part of its caption.
+
+    A module that makes several figures has a text for each, by name.
+    """
+    text = _module(name).READING
+    return text if isinstance(text, str) else text[name]
 
 
 def arguments(name: str, data: Any) -> dict[str, Any]:

@@ -9,15 +9,18 @@ from rich.text import Text
 
 from confee.claims.judging.verdict import Verdict
 from confee.claims.ledger import STYLE
+from confee.rendering.deciding import deciding
 from confee.rendering.verdicts import MARKS, counted
 
 CONTROL = {True: ("✓", "failed"), False: ("×", "did not fail"), None: ("–", "none")}
-"""What became of a control: in a narrow terminal, and where there is room."""
+"""What became of a control that must fail: in a narrow terminal, and where there is room."""
+POSITIVE = {True: ("✓", "held"), False: ("×", "did not hold"), None: ("–", "none")}
+"""What became of one that must hold."""
 ROOMY = 110
 WHERE = re.compile(r"^(at|scale) [^;]*?: ")
 PARENTHESES = re.compile(r" \([^()]*\)")
 """A label's options follow it without a blank."""
-BRACKETS = re.compile(r" ?\[[^][]*\]")
+BRACKETS = re.compile(r"(?:, 95 % CI)? ?\[[^][]*\]")
 
 
 def lines(verdicts: Sequence[Verdict], width: int | None = None) -> Iterator[Text]:
@@ -28,20 +31,31 @@ def lines(verdicts: Sequence[Verdict], width: int | None = None) -> Iterator[Tex
     roomy = width is None or width >= ROOMY
     yield Text(f"claims: {counted(v.verdict for v in verdicts)}")
     wide = max((len(v.id) for v in verdicts), default=5)
-    tells = max(len("control"), *(len(said[roomy]) for said in CONTROL.values()))
+    controls = {v.id: _controls(v, roomy) for v in verdicts}
+    tells = max(len("controls"), *map(len, controls.values())) if controls else 8
     room = None if width is None else width - wide - tells - 18
-    yield Text(f"{'claim':{wide}}  {'verdict':12}  {'control':{tells}}  measured", "dim")
+    yield Text(f"{'claim':{wide}}  {'verdict':12}  {'controls':{tells}}  measured", "dim")
     for v in verdicts:
         verdict = f"{MARKS[v.verdict].glyph} {v.verdict}"
-        control = CONTROL[v.control.get("failed")][roomy]
+        control = controls[v.id]
         yield Text.assemble(
             f"{v.id:{wide}}  ", (f"{verdict:12}", STYLE[v.verdict]),
             f"  {control:{tells}}  {headline(v, room)}",
         )  # fmt: skip
     if verdicts and not roomy:
-        yield Text("control: ✓ failed, as it must; × did not fail; – was not played", "dim")
+        yield Text("controls: one that must hold, one that must fail:", "dim")
+        yield Text("✓ as expected, × not, – not played", "dim")
     if any(v.horizon.startswith("toy") for v in verdicts):
         yield Text("toy horizons: verdicts from runs say nothing of larger ones", "dim")
+
+
+def _controls(v: Verdict, roomy: bool) -> str:
+    """`✓ ✓`, or `held, failed`; without a control that must hold, the other alone."""
+    negative = CONTROL[v.control.get("failed")][roomy]
+    ray = deciding(v.numbers, v.interval, v.interval_of)
+    if ray is None:
+        return negative if roomy else f"  {negative}"
+    return f"{POSITIVE[ray.control][roomy]}{', ' if roomy else ' '}{negative}"
 
 
 def headline(v: Verdict, room: int | None = None) -> str:

@@ -32,8 +32,8 @@ class Arrow(NamedTuple):
 
 STATEMENTS = {
     "Theorem 4.1": Statement("HyQue: rate and budget", "Section 4", (
-        "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned", "hyque-floor",
-        "hyque-budget")),
+        "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
+        "hyque-floor", "hyque-budget")),
     "Remark 4.3": Statement("the case $B = T$", "Section 4", ("full-feedback",)),
     "Lemma 4.4": Statement("runs of idle rounds", "Section 4.1.1, Appendix B.1.1",
                            ("idle-runs",)),

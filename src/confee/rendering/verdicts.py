@@ -35,8 +35,11 @@ MARKS = {
 }
 """From the worst to none; the glyphs are in STIX, which the figures are set in."""
 
-CONTROLS = {True: "failed, as it must", False: "did not fail", None: "not played"}
-"""What became of a control."""
+CONTROLS = {True: "failed, as expected", False: "did not fail", None: "not played"}
+"""What became of a control that must fail."""
+
+POSITIVE = {True: "held, as expected", False: "did not hold", None: "not played"}
+"""What became of one that must hold."""
 
 
 def worst(outcomes: Iterable[str]) -> str:

@@ -63,7 +63,7 @@ class Run:
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
         )  # fmt: skip
         self.pictures = self._drawn(figures)
-        there = {point["axis"] for point in self.plan.points} | self._judged
+        there = self._played | self._judged
         sheets = TABLES if self.pictures or not e.claims else {}
         self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
@@ -82,10 +82,17 @@ class Run:
         """What figures and tables of verdicts ask for."""
         return {"claims"} if self.claims else set()
 
+    @property
+    def _played(self) -> set[str]:
+        """The axes, maps and rays that are played; of a ray also what moves along it."""
+        axes = {point["axis"] for point in self.plan.points}
+        return axes | {f"ray:{point['variable']}" for point in self.plan.points
+                       if point["variable"]}  # fmt: skip
+
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for, and none if claims
         are named alone."""
-        there = {point["axis"] for point in self.plan.points}
+        there = self._played
         there |= {f"study:{name}" for name in self.studies} | self._judged
         there |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
         there |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}

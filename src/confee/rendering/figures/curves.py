@@ -67,8 +67,10 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
     other settings K says little: no rate in K there. `points` may have a column `setting`.
     """
-    columns = ["label", "setting", "x", "y", "low", "high", "eligible", "guide", "bound"]
+    columns = ["label", "setting", "x", "y", "low", "high", "eligible", "guide", "bound",
+               "at_limit"]  # fmt: skip
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
+    shown = shown.assign(at_limit=worst.get("at_limit", False))
     table = worst_at(shown, points, [axis])
     zeros = looks.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
@@ -107,6 +109,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
                 bool(group["eligible"].mean() >= 0.5),
                 math.exp(group["guide"].mean(skipna=False)),
                 math.exp(group["bound"].mean(skipna=False)),
+                bool(group["at_limit"].mean() >= 0.5),
             )
         )
     return Averaged(pd.DataFrame(rows, columns=columns), zeros)
@@ -189,13 +192,13 @@ def sweep(
         if low is not None and lower is not None:
             numbers.log_axis(low, "y", *lower, 2)
             _break(top, low)
-        lines(top, part)
+        fitted(top, part, found)
         guide(top, part)
         bounded |= bound(top if low is None else low, part)
         horizontal([top] if low is None else [top, low], part, axis)
         top.set_ylabel(ylabel)
         last = part.sort_values("x").groupby("label")["y"].last()
-        fits.rows(key, side, last, found, lacking, axis)
+        fits.rows(key, side, last, found, lacking, f"exponent in ${axis}$")
         if len(shown) > 1:
             top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
     handles = []
@@ -246,37 +249,68 @@ def _break(top: Axes, bottom: Axes) -> None:
 
 
 def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | None = None) -> None:
-    """A line for each label with its intervals; hollow where a point enters no fit."""
+    """Points of each label with their intervals, joined; hollow where a point enters no fit."""
     drawn_as = drawn_as or looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
         curve = curves[curves["label"] == label].sort_values("x")
-        look = drawn_as[label]
-        zorder = 4 - rank / len(labels)
-        spread = [curve["y"] - curve["low"], curve["high"] - curve["y"]]
-        ax.errorbar(
-            curve["x"],
-            curve["y"],
-            yerr=np.nan_to_num(np.array(spread, dtype=float)),
+        markers(ax, curve, drawn_as[label], 4 - rank / len(labels), joined=True)
+
+
+def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> None:
+    """Points of each label with their intervals, and the line of its fit if it has one."""
+    drawn_as = looks.looks(curves["label"])
+    labels = looks.ordered(curves["label"])
+    for rank, label in enumerate(labels):
+        look, zorder = drawn_as[label], 4 - rank / len(labels)
+        curve = curves[curves["label"] == label].sort_values("x")
+        markers(ax, curve, look, zorder)
+        fit = found.get(label)
+        if fit is None:
+            continue
+        inside = curve[curve["eligible"] & curve["x"].between(fit.start, fit.stop)]
+        if len(inside):
+            x, middle = inside["x"].iloc[[0, -1]], np.log(inside[["x", "y"]]).mean()
+            y = np.exp(middle["y"] + fit.exponent * (np.log(x) - middle["x"]))
+            ax.plot(x, y, color=look.color, linestyle=look.linestyle, linewidth=look.linewidth,
+                    zorder=zorder - 0.5)  # fmt: skip
+
+
+def markers(
+    ax: Axes, curve: pd.DataFrame, look: looks.Look, zorder: float, joined: bool = False
+) -> None:
+    """The points of one label: x, y, low, high, eligible, and `at_limit` where it is known.
+
+    A dot in the middle of a point says that the worst gap is the largest its family offers.
+    """
+    spread = [curve["y"] - curve["low"], curve["high"] - curve["y"]]
+    ax.errorbar(
+        curve["x"],
+        curve["y"],
+        yerr=np.nan_to_num(np.array(spread, dtype=float)),
+        color=look.color,
+        linestyle=look.linestyle if joined else "none",
+        linewidth=look.linewidth,
+        elinewidth=0.9,
+        capsize=1.8,
+        capthick=0.9,
+        zorder=zorder,
+    )
+    for filled, group in curve.groupby("eligible"):
+        ax.plot(
+            group["x"],
+            group["y"],
+            linestyle="none",
+            marker=look.marker,
             color=look.color,
-            linestyle=look.linestyle,
-            linewidth=look.linewidth,
-            elinewidth=0.9,
-            capsize=1.8,
-            capthick=0.9,
-            zorder=zorder,
+            markerfacecolor=look.color if filled else "white",
+            markeredgewidth=0.9,
+            zorder=zorder + 0.01,
         )
-        for filled, group in curve.groupby("eligible"):
-            ax.plot(
-                group["x"],
-                group["y"],
-                linestyle="none",
-                marker=look.marker,
-                color=look.color,
-                markerfacecolor=look.color if filled else "white",
-                markeredgewidth=0.9,
-                zorder=zorder + 0.01,
-            )
+        if not joined:
+            at = group[group["at_limit"]]
+            ax.plot(at["x"], at["y"], linestyle="none", marker=".", markersize=1.6,
+                    color="white" if filled else style.INK, zorder=zorder + 0.02)  # fmt: skip
 
 
 def leader(curves: pd.DataFrame) -> str | None:
@@ -341,6 +375,14 @@ def hollow() -> Line2D:
     )  # fmt: skip
 
 
+def limit() -> Line2D:
+    """The legend's sample of a point at a ceiling."""
+    return Line2D(
+        [], [], color=style.GREY, marker=r"$\odot$", linestyle="none", markeredgewidth=0.3,
+        label="dotted: the worst gap is its family's largest",
+    )  # fmt: skip
+
+
 def remarks(curves: pd.DataFrame, zeros: list[str], bounded: bool) -> list[Line2D]:
     """The end of the legend: the bound, hollow points, and what the axes can't show."""
     said = (
@@ -348,9 +390,16 @@ def remarks(curves: pd.DataFrame, zeros: list[str], bounded: bool) -> list[Line2
         if bounded
         else []
     )
+    return said + style.no_regret(zeros) + marks(curves)
+
+
+def marks(curves: pd.DataFrame) -> list[Line2D]:
+    """The legend's samples of points that are not like the others."""
+    said = []
     if not curves["eligible"].all():
         said.append(hollow())
-    said += style.no_regret(zeros)
+    if curves["at_limit"].any():
+        said.append(limit())
     if curves["low"].isna().any():
         said.append(style.remark("no bar: no standard error"))
     return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,14 +17,17 @@ PAPER = ("hyque", "rexp3b")
 
 
 class Fit(NamedTuple):
-    """An exponent, its 95 % interval, what the paper's rate gives on the same cells, and whether it
-    rests on fewer points or a shorter span than a verdict does."""
+    """An exponent, its 95 % CI, what the paper's rate gives on the same cells, and whether it
+    rests on fewer points or a shorter span than a verdict does; `start` and `stop` are the first
+    and the last point that enter."""
 
     exponent: float
     low: float
     high: float
     rate: float
     short: bool = False
+    start: float = -math.inf
+    stop: float = math.inf
 
     @property
     def holds(self) -> bool:
@@ -53,6 +56,8 @@ def found(
             row.high - less,
             row.rate - less if row.policy in guided else math.nan,
             bool(row.short),
+            getattr(row, "start", -math.inf),
+            getattr(row, "stop", math.inf),
         )
     return fits
 
@@ -65,11 +70,17 @@ def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
     upper = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")]
     reasons = {}
     for row in upper[upper["exponent"].isna()].itertuples():
-        parts = [part.partition(": ") for part in str(row.left_out or "").split("; ")]
-        counts = {reason: points.count(",") + 1 for reason, _, points in parts if points}
-        if counts and row.points < 2:
-            reasons[row.policy] = max(counts, key=lambda reason: counts[reason])
+        reason = main_reason(str(row.left_out or ""))
+        if reason and row.points < 2:
+            reasons[row.policy] = reason
     return reasons
+
+
+def main_reason(left_out: str) -> str:
+    """What leaves out most points, of a text like `saturated: B=1e+03, B=2e+03; grid edge: ...`."""
+    parts = [part.partition(": ") for part in left_out.split("; ")]
+    counts = {reason: points.count(",") + 1 for reason, _, points in parts if points}
+    return max(counts, key=lambda reason: counts[reason], default="")
 
 
 def none(label: str, lacking: Mapping[str, str]) -> str:
@@ -84,10 +95,27 @@ def rows(
     last: pd.Series,
     fits: Mapping[str, Fit],
     lacking: Mapping[str, str],
-    axis: str,
+    xlabel: str,
+    names: Mapping[str, str] | None = None,
+    value: Callable[[float, float, float], str] | None = None,
 ) -> None:
-    """A row a label, in the order of the curves' ends (`last`, by label): what it is drawn with, in
-    `key`, its exponent with its interval in `side`, and the theory's, dashed."""
+    """A row for each label, in the order of the curves' ends: its look, its exponent, the theory's.
+
+    Parameters
+    ----------
+    key, side
+        Where the looks are drawn, and where the exponents are.
+    last
+        The last value of each label's curve.
+    fits, lacking
+        Label -> its fit, or why it has none.
+    xlabel
+        What the intervals are of.
+    names
+        Label -> what it is called; as everywhere by default.
+    value
+        Text of an exponent and its limits; the exponent +- half the interval by default.
+    """
     labels = list(last.sort_values(ascending=False, kind="stable").index)
     drawn_as = looks.looks(labels)
     for y, label in enumerate(labels):
@@ -98,13 +126,14 @@ def rows(
         fit = fits.get(label)
         text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")
         if fit is not None:
-            text = numbers.plus_minus(fit.exponent, (fit.high - fit.low) / 2)
+            text = (value or _plus_minus)(fit.exponent, fit.low, fit.high)
         side.text(1.06, y, text, transform=side.get_yaxis_transform(), va="center", fontsize=7,
                   color=style.GREY if fit is None or fit.short else style.INK)  # fmt: skip
         if fit is not None:
             side.plot([fit.low, fit.high], [y, y], color=look.color, linewidth=1.3)
             side.plot([fit.exponent], [y], color=look.color, marker=look.marker, markersize=4)
-    key.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    called = {label: looks.display(label) for label in labels} | dict(names or {})
+    key.set_yticks(range(len(labels)), [called[label] for label in labels])
     for label, name in zip(labels, key.get_yticklabels(), strict=True):
         name.set_fontweight("bold" if label in PAPER else "normal")
     key.set(xlim=(0, 1), ylim=(len(labels) - 0.4, -0.6), xticks=[])
@@ -122,7 +151,11 @@ def rows(
     side.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     side.xaxis.set_major_formatter(numbers.decimal)
     side.margins(x=0.08)
-    side.set_xlabel(f"exponent in ${axis}$", fontsize=8)
+    side.set_xlabel(xlabel, fontsize=8)
+
+
+def _plus_minus(value: float, low: float, high: float) -> str:
+    return numbers.plus_minus(value, (high - low) / 2)
 
 
 def said(fit: Fit, axis: str, asked: str) -> str:

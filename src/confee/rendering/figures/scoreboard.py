@@ -14,29 +14,26 @@ from matplotlib.textpath import TextToPath
 
 from confee.claims.judging.exponents import MARGIN
 from confee.rendering import numbers, style
-from confee.rendering.looks import display, plain
+from confee.rendering.deciding import Deciding, deciding
+from confee.rendering.looks import plain
 from confee.rendering.scoreboard import CONTROL as OUTCOMES
 from confee.rendering.statements import GROUPS, group
 from confee.rendering.verdicts import MARKS, Mark, counted
 
 READING = (
-    "A row a claim. Control: a tick where what is known to be wrong failed the same check, as it "
-    "must; a filled square where it did not (a cross), or was not played (a dash), which makes a "
-    "verdict vacuous. Excess: by how much a fitted exponent exceeds the claimed one on the axis "
-    "that decides, with its 95% interval; dashed: what is forgiven. An arrow: the interval goes "
-    "on. Last column: what was measured, shortened; the ledger has all of it."
+    "Controls: + must hold, \N{MINUS SIGN} must fail; a tick if they do. Excess: of the exponent "
+    "over the claimed one, on the ray that decides, with 95 % CI; dashed: forgiven."
 )
 
 ROW, HEAD = 0.152, 0.2
 """Inches a row, and a group's title."""
 
-NAME, CONTROL, UP_TO, PANEL, SAID = 0.74, 1.99, 2.2, (2.54, 3.27), 3.4
+NAME, POSITIVE, CONTROL, UP_TO, PANEL, SAID = 0.72, 1.87, 2.03, 2.16, (2.45, 3.05), 3.18
 """Inches from the left at which the columns begin."""
 
 LIMITS = (-0.25, 0.5)
 """Of the panel of excesses."""
 
-EXCESS = re.compile(r"excess of the exponent(?: of (?P<policy>.+))? in (?P<axis>.+), margin")
 EXPONENT = re.compile(r"exponent of the (?P<what>.+) in (?P<axis>\w+)(?:,|$)")
 SIZE = 6.6
 """Points, of what was measured."""
@@ -46,7 +43,7 @@ SIZE = 6.6
 def draw(claims: pd.DataFrame) -> Figure:
     """The claims in groups, in the order of the ledger.
 
-    `claims`: id, verdict, prediction, measured, horizon, interval, interval_of, failed.
+    `claims`: id, verdict, prediction, measured, horizon, numbers, interval, interval_of, failed.
     """
     if claims.empty:
         return style.empty("no claim was judged")
@@ -70,16 +67,15 @@ def draw(claims: pd.DataFrame) -> Figure:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """How many claims have which verdict, and how many controls failed as they must."""
+    """How many claims have which verdict, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
-    caught = sum(failed is True for failed in claims["failed"])
-    loose = claims.loc[[failed is False for failed in claims["failed"]], "id"]
-    text = f"Of {len(claims)} claim{'s' * (len(claims) != 1)}: {counted(claims['verdict'])}. "
-    text += f"{caught} of {len(claims)} controls failed as they must"
-    if missing := len(claims) - caught - len(loose):
-        text += f", {missing} {'was' if missing == 1 else 'were'} not played"
-    text += f"; not those of {', '.join(loose)}." if len(loose) else "."
+    text = f"Of {len(claims)} claim{'s' * (len(claims) != 1)}: {counted(claims['verdict'])}."
+    positive = [ray.control for row in claims.itertuples() if (ray := decided(row)) is not None]
+    for kind, outcomes in (("must fail", list(claims["failed"])), ("must hold", positive)):
+        good, played = sum(o is True for o in outcomes), sum(o is not None for o in outcomes)
+        if outcomes:
+            text += f" Of {played} controls that {kind}, {good} do."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
         text += " Toy horizons: verdicts from runs say nothing of larger ones."
     return text
@@ -87,10 +83,14 @@ def finding(claims: pd.DataFrame) -> str:
 
 def _panel(ax: Axes, height: float) -> None:
     """Heads of the columns, and the axis of the excesses."""
-    for x, text in ((NAME, "claim"), (UP_TO, "$T$ up to"), (SAID, "measured")):
+    heads = {NAME: "claim", UP_TO: "$T$ up to", SAID: "measured; exponents with 95 % CI"}
+    for x, text in heads.items():
         ax.text(x, 0.2, text, fontsize=7, va="center", color="#555555")
     ax.text(0.05, 0.2, "verdict", fontsize=7, va="center", color="#555555")
-    ax.text(CONTROL, 0.2, "control", fontsize=7, va="center", ha="center", color="#555555")
+    ax.text((POSITIVE + CONTROL) / 2, 0.08, "controls", fontsize=7, va="center", ha="center",
+            color="#555555")  # fmt: skip
+    for x, sign in ((POSITIVE, "+"), (CONTROL, "\N{MINUS SIGN}")):
+        ax.text(x, 0.2, sign, fontsize=8, va="center", ha="center", color="#555555")
     middle = sum(PANEL) / 2
     ax.text(middle, 0.08, "excess of exponent", fontsize=7, va="center", ha="center",
             color="#555555")  # fmt: skip
@@ -114,11 +114,13 @@ def _row(ax: Axes, row, y: float) -> None:
             va="center")  # fmt: skip
     ax.add_patch(_badge(mark, y))
     ax.text(NAME, y, row.id, fontsize=7.5, va="center")
-    _control(ax, row.failed, y)
+    ray = decided(row)
+    _control(ax, CONTROL, row.failed, y)
+    if ray is not None:
+        _control(ax, POSITIVE, ray.control, y)
     ax.text(UP_TO, y, horizon(row.horizon), fontsize=7, va="center")
-    found = excess(row.interval, row.interval_of)
-    if found:
-        _interval(ax, *found, y, mark)
+    if ray is not None and ray.excess is not None:
+        _interval(ax, *ray.excess, y, mark)
     ax.text(SAID, y, short(row), fontsize=SIZE, va="center")
 
 
@@ -129,12 +131,12 @@ def _badge(mark: Mark, y: float) -> FancyBboxPatch:
     )  # fmt: skip
 
 
-def _control(ax: Axes, failed: bool | None, y: float) -> None:
-    """A tick if it failed as it must; else what is to be noticed."""
-    glyph, _ = OUTCOMES[failed]
-    box = {} if failed else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
-    ax.text(CONTROL, y, glyph, fontsize=7.5, ha="center", va="center",
-            color=style.INK if failed else "white", **box)  # fmt: skip
+def _control(ax: Axes, x: float, good: bool | None, y: float) -> None:
+    """A tick if a control came out as expected; else what is to be noticed."""
+    glyph, _ = OUTCOMES[good]
+    box = {} if good else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+    ax.text(x, y, glyph, fontsize=7.5, ha="center", va="center",
+            color=style.INK if good else "white", **box)  # fmt: skip
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
@@ -151,12 +153,9 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
                 markeredgecolor=color, markeredgewidth=0.6, zorder=3)  # fmt: skip
 
 
-def excess(interval, interval_of: str) -> tuple[float, float] | None:
-    """The interval of an excess over a claimed exponent; None for any other."""
-    if not EXCESS.match(interval_of) or interval is None or not isinstance(interval, tuple | list):
-        return None
-    low, high = interval
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+def decided(row) -> Deciding | None:
+    """The ray that decided a claim; None where no exponent did."""
+    return deciding(row.numbers, row.interval, row.interval_of)
 
 
 def horizon(text: str) -> str:
@@ -169,9 +168,11 @@ def horizon(text: str) -> str:
 
 
 def short(row) -> str:
-    """What was measured in a few words: the exponent that decides, or the first thing said."""
-    if (found := EXCESS.match(row.interval_of)) and (text := _exponent(row, **found.groupdict())):
-        return text
+    """What was measured in a few words: the exponent that decides, or the first clause."""
+    room = style.WIDTH - SAID - 0.04
+    if (ray := decided(row)) is not None:
+        forms = ray.forms
+        return plain(next((f for f in forms if _inches(f) <= room), fitted(forms[-1], room)))
     if (found := EXPONENT.match(row.interval_of)) and row.interval is not None:
         text = f"{found['what']}: {_power(found['axis'], sum(row.interval) / 2)}"
         claimed = re.search(r"at most (-?[\d.]+)$", row.prediction)
@@ -184,7 +185,7 @@ def short(row) -> str:
         "^2", "\N{SUPERSCRIPT TWO}"
     )
     text = re.sub(r"\b([A-Z])=", r"\1 = ", re.sub(r"(\d\.\d\d)\d*e\+0*(\d+)", r"\1e\2", text))
-    return plain(fitted(text, style.WIDTH - SAID - 0.08))
+    return plain(fitted(text, room))
 
 
 def fitted(text: str, inches: float) -> str:
@@ -206,23 +207,6 @@ def _inches(text: str) -> float:
     return TextToPath().get_text_width_height_descent(text, font, ismath=False)[0] / 72
 
 
-def _exponent(row, policy: str | None, axis: str) -> str:
-    """`K^0.67, claimed K^0.33`, from the ledger's own words; empty if they are not there."""
-    mine = row.measured.partition(f"{policy}: ")[2] if policy else row.measured
-    number = r"([+-][\d.]+)"
-    found = re.search(
-        rf"(?:^|[:;,] ){re.escape(axis)} {number} \[[^]]*\], claimed <= {number}", mine
-    )
-    if not found:
-        return ""
-    letter, _, where = axis.partition(" ")
-    if f"{letter} ln {letter}" in row.prediction:
-        letter = rf"({letter}\ln {letter})"
-    value, claimed = (_power(letter, float(text)) for text in found.groups())
-    who = f"{display(policy)}: " if policy else ""
-    return f"{who}{value}{' ' * bool(where)}{where}, claimed {claimed}"
-
-
 def _power(base: str, value: float) -> str:
-    """An exponent as a formula; along `T=B` it is one of T."""
-    return f"${base.partition('=')[0]}^{{{numbers.signed(value)}}}$"
+    """An exponent as a formula."""
+    return f"${base}^{{{numbers.signed(value)}}}$"

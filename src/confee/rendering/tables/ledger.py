@@ -6,8 +6,9 @@ import re
 
 import pandas as pd
 
+from confee.rendering.deciding import deciding
 from confee.rendering.figures import scoreboard
-from confee.rendering.verdicts import CONTROLS, MARKS
+from confee.rendering.verdicts import CONTROLS, MARKS, POSITIVE
 
 WIDTHS = {
     "Claim": 0.165, "Verdict": 0.092, "Predicted": 0.195, "Measured": 0.25, "Horizon": 0.095,
@@ -28,7 +29,8 @@ SIGNS = {"<=": r"$\le$", ">=": r"$\ge$", "+-": r"$\pm$"}
 def make(claims: pd.DataFrame) -> pd.DataFrame:
     """Text, a row a claim in the order of the ledger.
 
-    `claims`: id, verdict, prediction, measured, horizon, control, failed.
+    `claims`: id, verdict, prediction, measured, horizon, numbers, interval, interval_of, control,
+    failed.
     """
     rows = [
         {
@@ -37,13 +39,21 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
             "Horizon": row.horizon,
-            "Control": f"{formulas(row.control.get('what', 'none'))}: {CONTROLS[row.failed]}",
+            "Control": _controls(row),
         }
         for row in claims.itertuples()
     ]
     table = pd.DataFrame(rows, columns=list(WIDTHS))
     table.attrs["widths"] = list(WIDTHS.values())
     return table
+
+
+def _controls(row) -> str:
+    """What must fail and what must hold, each with its outcome."""
+    text = f"{formulas(row.control.get('what', 'none'))}: {CONTROLS[row.failed]}"
+    ray = deciding(row.numbers, row.interval, row.interval_of)
+    own = ray.numbers.get("controls", {}).get("positive") if ray else None
+    return f"{text}; {own['what']}: {POSITIVE[ray.control]}" if ray and own else text
 
 
 finding = scoreboard.finding

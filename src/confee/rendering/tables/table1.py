@@ -1,22 +1,24 @@
-"""The paper's Table 1, with its verdicts and the measured exponents."""
+"""The paper's Table 1, with its verdicts and the exponents measured on rays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from confee.claims.judging.verdict import FAILS, VACUOUS
-from confee.rendering import numbers
+from confee.claims.table_rows import ROWS as RUN
 from confee.rendering.verdicts import MARKS, NONE, counted
 
 
 class Row(NamedTuple):
     """A row: as printed, the policy that stands for it, and who judged its bounds.
 
-    `upper`, `lower`: a claim, and the first words of the step of it that is about this row alone.
+    `run` names the policy. `upper`, `lower`: a claim, and the first words of the step of it that
+    is about this row alone. `fits`: the claim that has the row's exponents; `table-rows` has them
+    by policy.
     """
 
     paper: str
@@ -25,8 +27,20 @@ class Row(NamedTuple):
     constrained: str
     rate: str
     policy: str
+    run: str
     upper: tuple[str, str]
+    fits: str
     lower: tuple[str, str] = ("", "")
+
+
+class Fit(NamedTuple):
+    """An exponent with its 95 % CI, NaN where there is none, and the ray that it is of."""
+
+    ray: str
+    exponent: float
+    low: float
+    high: float
+    why: str = "no fit"
 
 
 FULL = "K^{1/3} V_T^{1/3} T^{2/3}"
@@ -34,44 +48,58 @@ QUERIED = "K^{1/3} V_T^{1/3} T / B^{1/3}"
 STATIONARY = "K^{1/2} T / B^{1/2}"
 TABLE = "table-rows"
 LOWER, PROOF = ("lower-bound/measured", ""), "lower-bound/algebra"
+RATE, RATE_B = "hyque-rate/theory", "rexp3b-rate"
 
 ROWS = (
     Row("Besbes et al. (2014)", "non-stationary", "known", "no", FULL, "rexp3",
-        (TABLE, "Besbes")),
+        RUN["Besbes et al. 2014"].name, (TABLE, "Besbes"), TABLE),
     Row("Wei and Luo (2021)", "non-stationary", "unknown", "no", FULL, "master",
-        (TABLE, "Wei")),
+        RUN["Wei and Luo 2021"].name, (TABLE, "Wei"), TABLE),
     Row("Efroni et al. (2021)", "stationary", "none", "yes", STATIONARY, "cbm_ucb",
-        (TABLE, "Efroni")),
-    Row("This work: HyQue", "non-stationary", "unknown", "yes", QUERIED, "hyque",
-        ("hyque-rate/theory", ""), LOWER),
-    Row("This work: Rexp3B", "non-stationary", "known", "yes", QUERIED, "rexp3b",
-        ("rexp3b-rate", ""), LOWER),
+        RUN["Efroni et al. 2021"].name, (TABLE, "Efroni"), TABLE),
+    Row("This work", "non-stationary", "unknown", "yes", QUERIED, "hyque", "HyQue",
+        (RATE, ""), RATE, LOWER),
+    Row("This work", "non-stationary", "known", "yes", QUERIED, "rexp3b", "Rexp3B",
+        (RATE_B, ""), RATE_B, LOWER),
 )  # fmt: skip
 
 NO_CLAIM, NOT_RUN = "no claim", "not run"
 
 READING = (
-    "Table 1 of the paper, with verdicts on its bounds and exponents of $R/T$ measured on "
-    "worst-case regret (upper half of each axis, 95% intervals). $T$ horizon, $K$ arms, $V_T$ "
-    "variation, $B$ queries; where feedback is not constrained $T$ grows with $B = T$, else along "
-    "the experiment's own budgets. Rexp3B is the paper's appendix; the lower bound of both is "
-    "Theorem 5.1. No claim: nothing here judges it. Not run: its policy did not play."
+    "Exponents of $R/T$ with 95 % CIs, each on one ray; no line: its points lie on none. "
+    "$T$: growth at fixed $B$ beyond mixing. $K$: of the ratio to SW-UCB."
 )
 
 
 def make(
-    slopes: pd.DataFrame, claims: pd.DataFrame, axes: Sequence[str] = ("T", "B", "V", "K")
+    slopes: pd.DataFrame,
+    points: pd.DataFrame,
+    claims: pd.DataFrame,
+    axes: Sequence[str] = ("T", "B", "V", "K"),
 ) -> pd.DataFrame:
     """Text, a row for each row of the paper's table and one for Rexp3B.
 
-    `slopes`: policy, axis, exponent, low, high, part (`upper` rows are shown); `claims`: id,
-    verdict, steps, numbers. What `table-rows` fitted itself stands where slopes have nothing. A
-    policy without any fit is `not run`; one that ran but has none on an axis is `no fit`.
+    Parameters
+    ----------
+    slopes
+        policy, axis, exponent, low, high, part; rows of part `ray` are shown for policies without
+        a verdict, on B and V.
+    points
+        label, axis, variable, K, T, B, V: the sizes of each ray.
+    claims
+        id, verdict, steps, numbers.
+
+    Returns
+    -------
+    DataFrame
+        A policy that was not played is `not run`; one that was has `no fit` on a variable where
+        too few points enter, and `no line` where its exponent changes along the ray.
     """
     rows = []
     for one in ROWS:
         row = {
             "Paper": one.paper,
+            "Policy": _run(one, claims),
             "Setting": one.setting,
             "Variation $V_T$": one.variation,
             "Constrained feedback": one.constrained,
@@ -80,34 +108,29 @@ def make(
             "Lower bound: rate": f"$\\Omega({one.rate})$",
             "Lower bound: verdict": outcome(claims, *one.lower),
         }
-        fits = _fits(slopes, claims, one.policy)
+        fits = fitted(slopes, points, claims, one)
         for axis in axes:
-            text = NOT_RUN if fits is None else _interval(fits.get(axis))
+            text = _interval(fits.get(axis)) if fits else NOT_RUN
             row[f"Measured exponent of $R/T$: ${axis}$"] = text
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def finding(slopes: pd.DataFrame, claims: pd.DataFrame) -> str:
-    """The verdicts on the upper bounds, that on the lower one, and HyQue's exponents."""
-    uppers = {one.paper: outcome(claims, *one.upper) for one in ROWS}
-    judged = {paper: word for paper, word in uppers.items() if word in MARKS}
+def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) -> str:
+    """How many upper bounds have which verdict, and which rays are shown."""
+    uppers = {one.run: outcome(claims, *one.upper) for one in ROWS}
+    judged = {run: word for run, word in uppers.items() if word in MARKS}
     if not judged:
         return "No upper bound of the table was judged."
-    failing = [paper.removeprefix("This work: ") for paper, word in judged.items() if word == FAILS]
+    failing = [run for run, word in judged.items() if word == FAILS]
     text = f"Of {len(ROWS)} upper bounds: {counted(judged.values())}"
     if missing := len(ROWS) - len(judged):
         text += f", {missing} without a verdict"
-    if failing:
-        text += f" (what fails: {', '.join(failing)})"
-    text += f". The lower bound of this work: {outcome(claims, *LOWER)}; its printed proof: "
-    text += f"{outcome(claims, PROOF)}."
-    fits = _fits(slopes, claims, "hyque") or {}
-    powers = [
-        f"${axis}^{{{value:.2f}}}$ [{numbers.signed(low)}, {numbers.signed(high)}]"
-        for axis, (value, low, high) in fits.items()
-    ]
-    return text + (f" HyQue's $R/T$ goes as {', '.join(powers)}." * bool(powers))
+    text += f" ({', '.join(failing)})." if failing else "."
+    every = [fit for one in ROWS for fit in fitted(slopes, points, claims, one).values()
+             if not math.isnan(fit.exponent)]  # fmt: skip
+    rays = sorted({fit.ray for fit in every}, key=lambda ray: "TBVK".find(ray[0]))
+    return text + (f" Rays: {'; '.join(rays)}." * bool(rays))
 
 
 def outcome(claims: pd.DataFrame, id: str, step: str = "") -> str:
@@ -120,31 +143,91 @@ def outcome(claims: pd.DataFrame, id: str, step: str = "") -> str:
     row = found.iloc[0]
     if not step or row["verdict"] == VACUOUS:
         return MARKS[row["verdict"]].word
-    for one in row["steps"]:
-        if one["step"].startswith(step) and one["note"] != "not played":
-            return MARKS.get(one["outcome"], MARKS[NONE]).word
-    return NOT_RUN
+    own = _step(claims, id, step)
+    return MARKS.get(own["outcome"], MARKS[NONE]).word if own else NOT_RUN
 
 
-def _fits(
-    slopes: pd.DataFrame, claims: pd.DataFrame, policy: str
-) -> dict[str, tuple[float, float, float]] | None:
-    """Axis -> exponent and limits, from the experiment's slopes, else from what `table-rows` fitted
-    itself; None for a policy that did not play."""
-    mine = slopes[(slopes["policy"] == policy) & (slopes["part"] == "upper")]
-    fits = {row.axis: (row.exponent, row.low, row.high) for row in mine.itertuples()}
-    if not fits:
-        for fitted in claims.loc[claims["id"] == TABLE, "numbers"]:
-            for axis, fit in fitted.get(policy, {}).items():
-                three = [fit.get(name, math.nan) for name in ("exponent", "low", "high")]
-                fits[axis.partition("=")[0]] = (three[0], three[1], three[2])
-    return {axis: fit for axis, fit in fits.items() if fit[0] == fit[0]} if fits else None
+def _step(claims: pd.DataFrame, id: str, step: str) -> Mapping[str, Any] | None:
+    """The step of a claim that begins with these words; None if it was not played."""
+    for steps in claims.loc[claims["id"] == id, "steps"]:
+        for one in steps:
+            if one["step"].startswith(step) and one["note"] != "not played":
+                return one
+    return None
 
 
-def _interval(fit: tuple[float, float, float] | None) -> str:
-    if fit is None:
-        return "no fit"
-    value, low, high = map(_short, fit)
+def _run(row: Row, claims: pd.DataFrame) -> str:
+    """What was run for a row, and why that cannot tell, if it cannot."""
+    own = _step(claims, *row.upper) if row.upper[1] else None
+    if own is None or own["outcome"] != VACUOUS:
+        return row.run
+    return f"{row.run}: {own['note'].partition('; ')[0]}"
+
+
+# --------------------------------------------------------------------------- exponents
+
+
+def fitted(
+    slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame, row: Row
+) -> dict[str, Fit]:
+    """Variable -> the exponent of a row on its clearest ray; empty for a policy that did not play.
+
+    Of several rays the one with a line, then with T > B, then with the largest budget and V. A
+    claim's own numbers come before slopes: its verdict rests on them.
+    """
+    found = _judged(claims, row) or _sloped(slopes, points, row.policy)
+    rays = {ray: cells for ray, cells in points.groupby("axis")} if "variable" in points else {}
+    shown: dict[str, Fit] = {}
+    for variable in "TBVK":
+        mine = [(label, fit) for label, fit in found if fit.ray.startswith(f"{variable} ")]
+        if mine:
+            shown[variable] = max(mine, key=lambda one: _clear(rays.get(one[0]), one[1]))[1]
+    return shown
+
+
+def _clear(cells: pd.DataFrame | None, fit: Fit) -> tuple[float, ...]:
+    """What the choice between rays goes by."""
+    there = float(not math.isnan(fit.exponent))
+    if cells is None:
+        return (there, 0.0, 0.0, 0.0)
+    idle = float((cells["T"] > cells["B"]).any())
+    return (there, idle, float(cells["B"].max()), float(cells["V"].max()))
+
+
+def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
+    """(Label of a ray, fit) from the numbers of the claim that judges the row."""
+    rays: list[tuple[str, Fit]] = []
+    for found in claims.loc[claims["id"] == row.fits, "numbers"]:
+        for name, n in (found.get(row.policy, {}) if row.fits == TABLE else found).items():
+            if isinstance(n, Mapping) and "points" in n:
+                rays.append((n.get("ray", ""), _of_check(name, n)))
+    return rays
+
+
+def _of_check(name: str, n: Mapping[str, Any]) -> Fit:
+    why = "saturated" if "growth" in n else "no fit" if "exponent" not in n else "no line"
+    if why != "no line" or not n.get("straight", True):
+        return Fit(name, math.nan, math.nan, math.nan, why)
+    return Fit(name, n["exponent"], n["low"], n["high"])
+
+
+def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tuple[str, Fit]]:
+    """(Label of a ray, fit) from slopes, on rays along B and V."""
+    if "variable" not in points:
+        return []
+    variables = points.drop_duplicates("axis").set_index("axis")["variable"]
+    mine = slopes[(slopes["policy"] == policy) & (slopes["part"] == "ray")]
+    return [
+        (row.axis, Fit(f"{variables[row.axis]} along {row.axis}", row.exponent, row.low, row.high,
+                       "no line" if row.points > 1 else "no fit"))
+        for row in mine.itertuples() if variables.get(row.axis) in ("B", "V")
+    ]  # fmt: skip
+
+
+def _interval(fit: Fit | None) -> str:
+    if fit is None or math.isnan(fit.exponent):
+        return fit.why if fit else "\N{EN DASH}"
+    value, low, high = map(_short, (fit.exponent, fit.low, fit.high))
     return f"{value} [{low}, {high}]"
 
 

@@ -1,0 +1,369 @@
+"""Regret along rays, where T/B stays fixed: the quantity on which a verdict on a rate rests.
+
+A panel for each set of sizes; in it each policy with its fitted line, where its points lie on one,
+and the paper's rate from where that line begins. At the right the exponents with their intervals.
+Each panel has a policy whose rate is proved and one that is known to break it: a method that cannot
+tell these two apart says nothing about the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from confee.claims.judging.rates import USUAL
+from confee.evidence.curve import MINIMAL_POINTS, Curve, curve, measure, project, rate_of
+from confee.evidence.slopes import MODELS, Model
+from confee.rendering import looks, numbers, style
+from confee.rendering.figures import curves as shared
+from confee.rendering.figures import fits
+
+LEFT_OUT = ("uniform", "oracle", "informed", "ucb1", "hyque_blind", "baque", "rexp3b(pool=set)")
+"""Policies that a ray plays for other claims, or to tell which cells are saturated. What replaying
+the set of arms does to Rexp3B is the subject of the figure `replay`."""
+
+APART = 0.01
+"""Along T points are few and lie near each other: shift between two policies, of the axis."""
+
+LABELS = {
+    "B": ("budget $B$", "worst-case $R/T$", "exponent in $B$"),
+    "V": ("variation $V$", "worst-case $R/T$", "exponent in $V$"),
+    "K": ("arms $K$", "$R$ / SW-UCB's $R$", "exponent in $K$"),
+    "T": ("$T/B$", "$R/T$ / its first value", "growth / mixing"),
+}
+"""Names of the horizontal axis, of the vertical one and of what the intervals are of."""
+
+READING = {
+    "ray-V": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: $R/T$ at"
+    " $V = 0$. Right: exponents with 95 % CIs.",
+    "ray-B": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right:"
+    " exponents with 95 % CIs.",
+    "ray-K": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right:"
+    " exponents with 95 % CIs.",
+    "ray-T": "Dashed: mixing, $1 - B/T$, all that a regret per round without growth shows. Right:"
+    " growth over mixing between the ends, with 95 % CIs.",
+}
+
+NOTHING = "No ray along ${}$ was played."
+
+
+class Line(NamedTuple):
+    """One policy along a ray.
+
+    Parameters
+    ----------
+    label, table
+        The policy's label, and its points: x, y, low, high, eligible, at_limit and guide, the
+        paper's rate.
+    fit, why
+        The exponent, or along T the growth beyond mixing; and why there is none.
+    still
+        Regret per round where nothing changes; NaN if unknown.
+    """
+
+    label: str
+    table: pd.DataFrame
+    fit: fits.Fit | None
+    why: str
+    still: float
+
+
+@style.styled
+def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Figure:
+    """The rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
+
+    Parameters
+    ----------
+    variable
+        B or V: worst-case R/T. K: its ratio to SW-UCB's. T: R/T over its value at the smallest T.
+    """
+    panels = lines(worst, points, variable)
+    if not panels:
+        return style.empty(NOTHING.format(variable))
+    heights = [max(1.3, shared.ROW * len(some)) for some in panels.values()]
+    fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
+    grid = fig.add_gridspec(len(panels), 3, width_ratios=[1, 0.09, 0.36], height_ratios=heights)
+    span, sides = _span(panels), []
+    for row, (title, some) in enumerate(panels.items()):
+        ax, key = (fig.add_subplot(grid[row, column]) for column in (0, 1))
+        side = fig.add_subplot(grid[row, 2], sharey=key)
+        _panel(ax, some, variable)
+        ax.set_title(title, loc="left", fontsize=8, pad=3)
+        _horizontal(ax, some, variable, span, last=row == len(panels) - 1)
+        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in some})
+        found = {line.label: line.fit for line in some if line.fit is not None}
+        lacking = {line.label: line.why for line in some if line.fit is None}
+        fits.rows(key, side, ends, found, lacking, LABELS[variable][2],
+                  _roles(list(ends.index), variable), numbers.exponent)  # fmt: skip
+        sides.append(side)
+    _aligned([side for side in sides if side.axison])
+    style.legend_below(fig, _legend(panels, variable), 3)
+    return fig
+
+
+def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
+    """The paper's policy that exceeds its rate most, on which ray, beside the positive control."""
+    panels = lines(worst, points, variable)
+    if not panels:
+        return NOTHING.format(variable)
+    every = [(title, line) for title, some in panels.items() for line in some if line.fit]
+    if not every:
+        return f"No policy's points lie on a line along ${variable}$."
+    first = fits.first([line.label for _, line in every])[0]
+    mine = [(title, line) for title, line in every if line.label == first]
+    title, line = max(mine, key=lambda one: _excess(one[1]))
+    control = USUAL.positive[variable]
+    beside = [other for where, other in every if where == title and other.label == control]
+    text = f"{looks.display(line.label)}'s {_law(line, variable)} at {title}"
+    for other in beside:
+        name = looks.display(control).replace(", ", " ")
+        text += f"; {name}'s, whose rate is proved, {_value(other, variable)}"
+    return f"{text}."
+
+
+# --------------------------------------------------------------------------- what is drawn
+
+
+def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str, list[Line]]:
+    """Title of a panel -> its policies.
+
+    Rays that differ in their length alone share a panel; a policy that was played on several of
+    them is shown on the longest.
+    """
+    if "variable" not in points:
+        return {}
+    mine = points[(points["variable"] == variable) & ~points["label"].isin(LEFT_OUT)]
+    longest: dict[str, dict[str, tuple[int, str]]] = {}
+    for (ray, label), cells in mine.groupby(["axis", "label"]):
+        here = longest.setdefault(held(cells, variable), {})
+        here[label] = max(here.get(label, (0, "")), (cells["point"].nunique(), ray))
+    panels = {}
+    for title, rays in sorted(longest.items(), key=lambda one: _order(mine, one[1])):
+        drawn = [_line(worst, points, label, ray, variable) for label, (_, ray) in rays.items()]
+        if some := [line for line in drawn if line is not None and len(line.table) > 1]:
+            panels[title] = some
+    return panels
+
+
+def held(cells: pd.DataFrame, variable: str) -> str:
+    """What stays fixed along a ray, as a formula."""
+    cells = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
+    ratio = float((cells["T"] / cells["B"]).median())
+    budget = math.exp(np.log(cells["B"]).mean())  # Phases are spread around it.
+    fixed = {
+        "K": f"$K = {cells['K'].iloc[0]}$",
+        "V": f"$V = {cells['V'].iloc[0]:g}$",
+        "B": f"$B$ = {numbers.number(float(f'{budget:.3g}'))}",
+        "T": "$T = B$" if ratio == 1 else f"$T = {ratio:.3g}\\,B$",
+    }
+    return ", ".join(text for name, text in fixed.items() if name != variable)
+
+
+def _order(points: pd.DataFrame, rays: Mapping[str, tuple[int, str]]) -> tuple[float, ...]:
+    """Panels with idle rounds come first; then small budgets, then small variations."""
+    cells = points[points["axis"].isin([ray for _, ray in rays.values()])]
+    return (float((cells["T"] == cells["B"]).all()), cells["B"].min(), cells["V"].max())
+
+
+def _line(
+    worst: pd.DataFrame, points: pd.DataFrame, label: str, ray: str, variable: str
+) -> Line | None:
+    """A policy along a ray; None if it has no regret there, or is what it would be divided by."""
+    partner = USUAL.partner if variable == "K" else ""
+    cells = curve(worst, points, label, ray, partner) if label != partner else None
+    if cells is None:
+        return None
+    policy = points.loc[points["label"] == label, "policy"].iloc[0]
+    table = _points(cells, MODELS.get(policy, Model()))
+    if table.empty:
+        return None
+    here = points[(points["axis"] == ray) & (points["label"] == label) & (points["V"] == 0)]
+    resting = worst.merge(here[shared.CELL].drop_duplicates(), on=shared.CELL)
+    still = float((resting["regret"] / resting["T"]).mean()) if variable == "V" else math.nan
+    fit, why = _fit(cells, MODELS.get(policy, Model()))
+    return Line(label, table, fit, why, still)
+
+
+def _rate(cells: Curve, model: Model) -> np.ndarray:
+    """Logarithm of the paper's rate of what is drawn, with the logarithm of K in K ln K."""
+    rate = rate_of(cells, "rate" if (cells.V > 0).any() else "stationary")
+    rate = np.zeros_like(rate) if cells.partner else rate
+    return rate + np.log(np.log(cells.K)) / 3 if model.k_log_k else rate
+
+
+def _points(cells: Curve, model: Model) -> pd.DataFrame:
+    """The points of a curve, means over their phases on the logarithmic scale."""
+    x, y, guide = cells.x, cells.y, _rate(cells, model)
+    if cells.variable == "T":
+        mixing = np.log(1 - np.minimum(cells.B / cells.T, 1 - 1e-12))
+        x, y, guide = np.log(cells.T / cells.B), y + mixing, mixing
+    frame = pd.DataFrame({
+        "point": cells.point, "x": x, "y": y, "variance": cells.se**2, "seeds": cells.seeds,
+        "eligible": cells.reason == "", "at_limit": cells.at_limit, "guide": guide,
+    })  # fmt: skip
+    frame = frame[np.isfinite(frame["y"])]
+    rows = []
+    for _, some in frame.groupby("point"):
+        error = math.sqrt(some["variance"].sum(skipna=False)) / len(some)
+        half = numbers.t_quantile(some["seeds"].sum() - len(some)) * error
+        log = some["y"].mean()
+        low, high = log - half, log + half
+        rows.append({
+            "x": math.exp(some["x"].mean()), "y": math.exp(log), "low": math.exp(low),
+            "high": math.exp(high), "eligible": bool(some["eligible"].mean() >= 0.5),
+            "at_limit": bool(some["at_limit"].mean() >= 0.5),
+            "guide": math.exp(some["guide"].mean()),
+        })  # fmt: skip
+    table = pd.DataFrame(rows)
+    if cells.variable == "T" and len(table):
+        first = table.loc[table["eligible"].idxmax(), "y"]
+        table[["y", "low", "high"]] /= first
+    return table
+
+
+def _fit(cells: Curve, model: Model) -> tuple[fits.Fit | None, str]:
+    """The fit of the cells that enter, and why there is none."""
+    entering = cells.entering()
+    count = len(np.unique(entering.point))
+    if count < 2:
+        return None, fits.main_reason(cells.left_out) or "one point"
+    where = entering.point, entering.phase
+    found = measure(entering.x, entering.y, entering.se, entering.seeds, *where)
+    if cells.variable == "T":
+        value, low, high = map(math.exp, (found.growth, found.growth_low, found.growth_high))
+        return fits.Fit(value, low, high, rate=1.0), ""
+    if not found.straight:
+        return None, "no line"
+    rate = project(entering.x, _rate(entering, model), *where)
+    return fits.Fit(found.slope, found.low, found.high, rate, count < MINIMAL_POINTS), ""
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
+    """The policies of a ray, their lines and the rate."""
+    labels = looks.ordered(line.label for line in some)
+    drawn_as = looks.looks(labels)
+    for line in some:
+        look, table, rank = drawn_as[line.label], line.table, labels.index(line.label)
+        beside = table
+        if variable == "T":
+            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(some) - 1) / 2))
+            beside = table.assign(x=table["x"] * shift)
+        shared.markers(ax, beside, look, 4 - rank / len(some))
+        if variable != "T":
+            _fitted(ax, line, look)
+        if line.still > 0 and line.label not in USUAL.negative.values():
+            ax.axhline(line.still, color=look.color, linewidth=0.7, zorder=1)
+    if variable == "T":
+        _mixing(ax, some)
+    every = pd.concat([line.table for line in some])
+    still = [line.still for line in some if line.still > 0]
+    low = min([every[["y", "low"]].min(axis=None), *still])
+    high = every[["y", "high"]].max(axis=None)
+    margin = max((high / low) ** 0.06, 1.03)
+    numbers.log_axis(ax, "y", low / margin, high * margin, 5)
+    ax.set_ylabel(LABELS[variable][1])
+
+
+def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
+    """The line of a fit, and the paper's rate from where it begins, or from the first point."""
+    inside = line.table[line.table["eligible"]]
+    if inside.empty:
+        return
+    start = inside["y"].iloc[0]
+    if line.fit is not None:
+        x = np.log(inside["x"])
+        y = np.exp(np.log(inside["y"]).mean() + line.fit.exponent * (x - x.mean()))
+        ax.plot(inside["x"], y, color=look.color, linestyle=look.linestyle, zorder=2,
+                linewidth=look.linewidth)  # fmt: skip
+        start = y.iloc[0]
+    guide = inside["guide"] * (start / inside["guide"].iloc[0])
+    ax.plot(inside["x"], guide, zorder=1.5, **style.THEORY)
+
+
+def _aligned(sides: Sequence[Axes]) -> None:
+    """One scale for the intervals of all panels, which the lowest of them shows."""
+    ends = np.array([side.get_xlim() for side in sides])
+    for side in sides:
+        side.set_xlim(ends[:, 0].min(), ends[:, 1].max())
+        side.tick_params(axis="x", labelbottom=side is sides[-1])
+        if side is not sides[-1]:
+            side.set_xlabel("")
+
+
+def _mixing(ax: Axes, some: Sequence[Line]) -> None:
+    """The mixing curve, from the first point of all: the same for every policy."""
+    table = max((line.table for line in some), key=lambda table: table["x"].max())
+    start = table.loc[table["eligible"].idxmax(), "x"]
+    x = np.geomspace(start, table["x"].max(), 50)
+    ax.plot(x, (1 - 1 / x) / (1 - 1 / start), zorder=1.5, **style.THEORY)
+
+
+def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
+    """The least and the largest place of all panels, which share their horizontal axis."""
+    every = pd.concat([line.table["x"] for some in panels.values() for line in some])
+    return every.min(), every.max()
+
+
+def _horizontal(
+    ax: Axes, some: Sequence[Line], variable: str, span: tuple[float, float], last: bool
+) -> None:
+    low, high = span
+    margin = max((high / low) ** 0.04, 1.05)
+    places = sorted({float(f"{x:.3g}") for line in some for x in line.table["x"]})
+    ticks = places if variable != "B" and len(places) <= 10 else None
+    numbers.log_axis(ax, "x", low / margin, high * margin, 6, ticks=ticks)
+    ax.tick_params(axis="x", labelbottom=last)
+    ax.set_xlabel(LABELS[variable][0] if last else "")
+
+
+def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
+    """Label -> its name, and what is known of it if it is a control."""
+    known = {USUAL.positive[variable]: "must hold", USUAL.negative[variable]: "must fail"}
+    return {label: f"{looks.display(label)} ({known[label]})" for label in labels if label in known}
+
+
+def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]:
+    every = [line for some in panels.values() for line in some]
+    law = "mixing alone" if variable == "T" else "the paper's rate"
+    handles = [Line2D([], [], label=law, **style.THEORY)]
+    if any(line.still > 0 for line in every):
+        handles.append(Line2D([], [], color=style.GREY, linewidth=0.7, label="level at $V = 0$"))
+    table = pd.concat([line.table for line in every])
+    return handles + shared.marks(table)
+
+
+# --------------------------------------------------------------------------- in words
+
+
+def _excess(line: Line) -> float:
+    """How far the interval is over the rate; below 0 if it is not."""
+    return line.fit.low - line.fit.rate if line.fit else -math.inf
+
+
+def _law(line: Line, variable: str) -> str:
+    """`ratio to SW-UCB's goes as $K^{0.14}$ [0.11, 0.17] (claimed: 0.00)`."""
+    if variable == "T":
+        return f"$R/T$ grows {_value(line, variable)} times as much as mixing"
+    what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
+    assert line.fit is not None
+    return f"{what} goes as {_value(line, variable)} (rate: {numbers.signed(line.fit.rate)})"
+
+
+def _value(line: Line, variable: str) -> str:
+    """The exponent, or the factor, with its 95 % CI."""
+    assert line.fit is not None
+    limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
+    value = numbers.signed(line.fit.exponent)
+    if variable == "T":
+        return f"{value} {limits}"
+    return f"${variable}^{{{value}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)
