@@ -11,14 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, simulate, theory
-from confee.canonical import canonical
-from confee.claims import hyque_floor, ledger, rexp3b_budget
+from confee import claims, theory
+from confee.claims import ledger, rexp3b_budget
 from confee.claims.judging import budget, verdict
 from confee.evidence import Evidence, slopes
 from confee.simulation import cells as simulated
 from confee.simulation.play import play_all
-from confee.simulation.studies import ages
 from test_evidence import RATE, make_points, make_worst
 
 FLAT = theory.EXPONENTS["uniform"]
@@ -436,62 +434,3 @@ def test_ledger_for_readers():
         assert v.measured in text
     assert "failed as it must" in text
     assert "plays nothing" in ledger.to_markdown([])
-
-
-# ------------------------------------------------------------------ the floor
-
-
-def stale_rows(power, share=0.1, error=0.002):
-    """Stale shares of the study of ages that fall as B^power."""
-    rows = []
-    for path in hyque_floor.PATHS:
-        for order in hyque_floor.ORDERS:
-            T, B = hyque_floor.horizon(order)
-            stale = share * len(path) * (B / 4094) ** power
-            rows.append({"kind": "stale", "policy": "hyque", "T": T, "B": B, "drawn": 100,
-                         "changes": json.dumps(list(path)), "stale": stale, "outdated": 0.2,
-                         "stale_se": error * stale})  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("power", "error", "verdict"),
-    [
-        (0.0, 0.05, "fails"),
-        (-1 / 3, 0.01, "holds"),
-        (-0.5, 0.05, "holds"),
-        (-0.3, 0.3, "undecided"),
-    ],
-)
-def test_floor_twins(power, error, verdict):
-    found = one(hyque_floor.judge(evidence(studies={"ages": stale_rows(power, error=error)})))
-    assert found.verdict == verdict
-    assert found.control["failed"]
-    assert found.why
-    assert found.interval[0] <= power <= found.interval[1]
-
-
-def test_floor_is_that_of_the_schedules():
-    """Drawn blocks of HyQue: one round in ten is stale after four changes, at any horizon."""
-    rows = [row for study in claims.needs(["hyque-floor"], True).studies
-            for row in ages.run(**{**study.parameters, "draws": 400})]  # fmt: skip
-    rows = pd.DataFrame(rows)
-    assert set(rows["T"]) == {hyque_floor.horizon(order)[0] for order in hyque_floor.TOY_ORDERS}
-    last = rows[(rows["kind"] == "stale") & (rows["T"] == rows["T"].max())].set_index("changes")
-    four = last.loc[json.dumps(canonical(list(hyque_floor.PATHS[1])))]
-    assert four["stale"] == pytest.approx(0.104, abs=0.01)
-    # It is a lower estimate of what runs lose: perfect learning, nothing but old data.
-    T, B = hyque_floor.horizon(9)
-    runs = simulate("hyque", "packed", gap=0.5, K=8, T=T, B=B, V=3, seeds=8)
-    six = last["stale"].max()
-    assert runs["regret"].mean() / T > 0.5 * six / 2
-
-
-@pytest.mark.parametrize("order", [*hyque_floor.ORDERS, *hyque_floor.TOY_ORDERS])
-def test_floor_horizons_end_a_block(order):
-    T, B = hyque_floor.horizon(order)
-    b = theory.slot_length(T, B)
-    n, first = theory.last_block(T, B)
-    assert (n, T - first + 1) == (order, b * 2**order)
-    assert b * B == 2 * T
-    assert np.log(B) / np.log(T) == pytest.approx(0.8, abs=0.01)

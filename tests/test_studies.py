@@ -256,7 +256,7 @@ def test_drawn_shares_ages_and_stale_rounds_are_as_theory_says():
     """Shares within 4 standard errors of the closed form; nothing staler than it can be."""
     paths = [[0.5], [0.125, 0.75], [0.3]]
     for T, B, order in ((10**5, 10**4, 8), (10**5, 31622, 10)):
-        frame = pd.DataFrame(ages.run(T, B, 0.0, order, 1500, paths))
+        frame = pd.DataFrame(ages.run(T, B, order, 1500, paths))
         age = frame[frame["kind"] == "age"]
         assert (abs(age["share"] - age["expected"]) <= 4 * age["share_se"]).all()
         b = theory.slot_length(T, B)
@@ -286,11 +286,34 @@ def test_outdated_rounds_are_counted_by_the_closed_form():
     assert proofs.outdated_share(n, []) == 0
 
 
+def test_a_windows_stale_share_is_that_of_a_plain_run():
+    """Round by round, with a query every tenth round; changes near each other and far apart."""
+    T, every, full, first = 40_000, 10, 20_000, 20_000
+    for window, path in ((150, [0.3]), (150, [0.1, 0.15, 0.5]), (700, [0.1, 0.2, 0.9])):
+        rounds = np.arange(T)
+        queries = rounds[rounds % every == 0]
+        at = [first + math.floor(f * full) for f in path]
+        stale = 0.0
+        for t in rounds[first:]:
+            past = [c for c in at if c <= t]
+            if past and t % every:
+                held = queries[queries < t][-window:]
+                stale += np.mean(held < past[-1])
+        expected = (1 - 1 / every) * ages.windowed_share(window * every / full, path)
+        assert stale / full == pytest.approx(expected, rel=0.02)
+        row = ages.run(T, T // every, 2, 1, [path], windows=[window])[-1]
+        assert row["windowed"] == pytest.approx(
+            (1 - 1 / every) * ages.windowed_share(window * every / row["rounds"], path)
+        )
+    assert ages.windowed_share(0.01, [0.2, 0.6]) == pytest.approx(2 * 0.005)
+    assert "windowed" not in ages.run(T, 4000, 2, 1, [[0.5]])[-1]
+
+
 def test_on_demand_queries_make_the_data_younger():
     """Same block, T and B: less of it is stale; by 3 standard errors."""
     stale = {}
     for policy in ages.POLICIES:
-        rows = ages.run(10**5, 10**4, 0.8, 11, 400, [[0.1, 0.3, 0.5, 0.7]], policy)
+        rows = ages.run(10**5, 10**4, 11, 400, [[0.1, 0.3, 0.5, 0.7]], policy)
         stale[policy] = rows[-1]["stale"], rows[-1]["stale_se"]
     (more, e1), (less, e2) = stale["baque"], stale["hyque"]
     assert more - less > 3 * math.hypot(e1, e2)

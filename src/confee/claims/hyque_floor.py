@@ -1,23 +1,35 @@
-"""Without a restart HyQue's regret falls at the rate all the same, as if it had no floor.
+"""Without a restart HyQue's regret per round still falls as B^{-1/3}, as if it had no floor.
 
-Not a sentence of the paper, but what Theorem 4.1 says where no change test can fire, that is at
-every horizon that can be run (see detection/horizon). An instance of order n plays what it learnt
-when its block began until the block ends, and its share of the rounds does not depend on T.
+This is no sentence of the paper. It is what Theorem 4.1 implies at every horizon that can be run,
+as no change test can fire there (see detection/horizon). An instance of order n plays what it
+learnt when its block began until the block ends, and its share of the rounds does not depend on T
+or B.
+
+The claim is judged on drawn schedules, along rays with T/B = 10 and a fixed number of changes. The
+*stale share* of a path is the mean share, over the rounds of the last block, of the active
+instance's queries that were made before the latest change (see the study of ages). Times the gap it
+is the regret per round of a policy that learns perfectly and at once, so its exponent in B must be
+-1/3 or less. Two controls face the same changes, exactly: a sliding window of
+(sqrt(K) B / V)^{2/3} queries, whose stale share falls as B^{-1/3}, and the share of rounds whose
+instance began before the latest change, which does not fall.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from confee import theory
+from confee.canonical import canonical
+from confee.claims.judging.exponents import MARGIN, Check, with_controls
+from confee.claims.judging.rates import exponents_verdict
 from confee.claims.judging.verdict import (
+    ALPHA,
     FAILS,
     HOLDS,
-    UNDECIDED,
     Verdict,
-    apply_control,
     at_horizon,
 )
 from confee.simulation.needs import Ask, Needs, Study
@@ -33,32 +45,46 @@ IDS = (ID,)
 ABOUT = ("hyque",)
 
 STUDY = "ages"
-PATHS = ((0.1,), FRACTIONS[:4], FRACTIONS)
-"""Fractions of the last block at which the best arm changes: 1, 4 and 6 changes."""
+
+RATIO = 10
+"""T / B on all rays."""
 
 ORDERS, TOY_ORDERS = (10, 12, 14, 16, 18, 20, 22), (6, 9)
-"""Of the last block; the horizon is its end, so that it is complete and half of all rounds: up to
-T = 10^9."""
+"""Of the last block. The horizon is its end, so that it is complete and holds half of all rounds;
+T = 1.7e8 at order 22."""
 
-EXPONENT = 0.8
 GAP, ARMS = 0.5, 8
-"""Of the runs beside the schedules, against `packed`: 6 changes of 1/2."""
 
-SEEDS = 8
+VARIATIONS = (1, 4, 16, 64)
+"""V of the rays. Changes of 1/2 that are spread evenly over all rounds, as `switching` makes them:
+2 V in all, V of them in the last block."""
+
+SEEDS = {"hyque": 8, "sw_ucb": 4}
+"""Of the runs beside the schedules, against `packed`: 6 changes of 1/2 in the last block."""
+
+WINDOW, OUTDATED = "a window of (sqrt(K) B/V)^(2/3) queries", "rounds of outdated instances"
+"""Names of the controls, positive and negative."""
 
 CLAIMED = theory.EXPONENTS["rate"]["B"]
-FLOOR_MARGIN, MARGIN = 0.1, 0.03
-"""`fails`: the exponent in B is over the claimed one by 0.1; `holds`: by 0.03 at most."""
-
-LEVEL = 0.05
-"""Two-sided level of the limits of all paths together (Bonferroni)."""
 
 
 def horizon(order: int) -> tuple[int, int]:
-    """(T, B), B about T^0.8 and a divisor of 2T, such that a block of this order ends at T."""
+    """(T, B) with T = 10 B, such that a block of this order ends at T."""
     slots = 2 ** (order + 1) - 1
-    b = round(2 * (2 * 2 ** (order + 1)) ** ((1 - EXPONENT) / EXPONENT))
-    return b * slots, 2 * slots
+    return 2 * RATIO * slots, 2 * slots
+
+
+def even(V: int) -> tuple[float, ...]:
+    """The changes of `switching` in the last half of the rounds, as fractions of that half."""
+    return tuple((2 * i - 1) / (2 * V + 1) for i in range(1, V + 1))
+
+
+PATHS: dict[tuple[float, ...], float] = {
+    **{even(V): float(V) for V in VARIATIONS},
+    FRACTIONS: GAP * len(FRACTIONS),
+}
+"""Fractions of the last block at which the best arm changes -> V. The last path is that of the
+runs, and is not judged."""
 
 
 def needs(id: str, toy: bool) -> Needs:
@@ -66,135 +92,126 @@ def needs(id: str, toy: bool) -> Needs:
     studies, asks = [], []
     for order in TOY_ORDERS if toy else ORDERS:
         T, B = horizon(order)
-        draws = min(4000, max(30, int(4e7 / B)))
+        draws = 200 if toy else min(4000, max(30, int(4e7 / B)))
         parameters = {
-            "T": T, "B": B, "exponent": EXPONENT, "order": order, "policy": "hyque",
-            "draws": 200 if toy else draws, "paths": [list(path) for path in PATHS],
+            "T": T, "B": B, "order": order, "policy": "hyque", "draws": draws,
+            "paths": [list(path) for path in PATHS],
+            "windows": [theory.window(ARMS, B, V) for V in PATHS.values()],
         }  # fmt: skip
-        studies.append(
-            Study(STUDY, parameters, seconds=0.1 if toy else max(2.0, draws * B * 2.5e-8))
-        )
+        studies.append(Study(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
-        V = GAP * len(FRACTIONS)
-        asks.append(Ask(ID, {"name": "hyque"}, ARMS, T, B, V, against, SEEDS))
+        for policy, seeds in SEEDS.items():
+            asks.append(Ask(ID, {"name": policy}, ARMS, T, B, PATHS[FRACTIONS], against, seeds))
     return Needs(asks=tuple(asks), studies=tuple(studies))
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """Whether the share of rounds played on stale data falls with B as the rate does.
-
-    Stale: the active instance made its queries before the best arm changed (see the study). gap
-    times that share is the regret per round of a policy that learns perfectly and at once.
-    """
+    """Whether the stale share falls with B as the rate does, with V fixed; see the module."""
     rows = evidence.study(STUDY)
     if rows.empty:
         return []
     stale = rows[(rows["kind"] == "stale") & (rows["policy"] == "hyque")]
-    if not exponents(stale):
+    by_path = {text: path.sort_values("B") for text, path in stale.groupby("changes")}
+    paths = {V: by_path[_text(even(V))] for V in VARIATIONS if _text(even(V)) in by_path}
+    if not paths:
         return []
-    paths = exponents(stale)
-    outcome = combined(paths)
-    worst = max(paths.values(), key=lambda path: path["low"])
-    ceilings = exponents(stale.assign(stale=stale["outdated"], stale_se=0.0))
-    highest = max(path["exponent"] for path in ceilings.values())
+    verdict = exponents_verdict(
+        evidence,
+        ID,
+        "without a restart HyQue's worst-case regret per round still falls as B^(-1/3), and so "
+        "does the share of rounds played on data from before the latest change",
+        "what Theorem 4.1 implies where no change test can fire",
+        f"exponent of that share in B at most {CLAIMED:+.3f}, with V fixed and T/B = {RATIO}",
+        [with_controls(_check(V, path), *_controls(V, path)) for V, path in paths.items()],
+    )
     runs = evidence.asked_for(ID)
-    verdict = Verdict(
-        id=ID,
-        statement="without a restart HyQue's worst-case regret still falls as B^(-1/3): the share "
-        "of rounds played on data from before the latest change does",
-        place="what Theorem 4.1 implies where no change test can fire",
-        verdict=outcome,
-        prediction=f"exponent of that share in B at most {CLAIMED:+.3f}",
-        measured="; ".join(_text(path) for path in paths.values()),
-        horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
-        control={
-            "what": "share of rounds whose instance began before the latest change (exact)",
-            "value": highest,
-            "failed": combined(ceilings) == FAILS,
-            "note": "exponent in B",
-        },
-        numbers={"paths": paths, "runs": _measured(runs, stale)},
-        seeds=int(stale["drawn"].min()),
-        interval=(worst["low"], worst["high"]),
-        interval_of="exponent of the stale share in B, of the path where it falls least",
-        decide=_overtakes(paths) if outcome == FAILS else
-        "more draws, or a longer horizon" if outcome == UNDECIDED else "",
-        why=f"one path is enough: with {_changes(worst)} the exponent is in [{worst['low']:+.3f}, "
-        f"{worst['high']:+.3f}], limits for {len(paths)} paths at once, where {CLAIMED:+.3f} is "
-        f"claimed; over it by {FLOOR_MARGIN} fails, by {MARGIN} at most holds",
-        evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
-    )  # fmt: skip
-    return [apply_control(verdict)]
+    shares = {_name(V): dict(zip(path["B"].astype(str), path["stale"], strict=True))
+              for V, path in paths.items()}  # fmt: skip
+    numbers: dict[str, Any] = {
+        name: {**fields, "stale": shares[name]} for name, fields in verdict.numbers.items()
+    }
+    numbers["runs"] = _measured(runs, by_path.get(_text(FRACTIONS)))
+    return [
+        dataclasses.replace(
+            verdict,
+            measured="; ".join(_measured_on(V, path, numbers[_name(V)]) for V, path in
+                               paths.items()),
+            horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
+            numbers=numbers,
+            evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
+        )
+    ]  # fmt: skip
 
 
-def exponents(stale: pd.DataFrame) -> dict[str, dict]:
-    """Of each path of changes, see `exponent`; paths that are never stale have none."""
-    groups = [some for _, some in stale.groupby("changes") if (some["stale"] > 0).all()]
-    found = [exponent(some, LEVEL / max(len(groups), 1)) for some in groups]
-    return {_changes(path): path for path in found}
+def _name(V: float) -> str:
+    return f"B at V={V:g}, T/B={RATIO}"
 
 
-def exponent(rows: pd.DataFrame, level: float) -> dict:
-    """ln(stale at the largest B / at the smallest) / ln(ratio of B), with limits at `level`."""
+def _text(path: tuple[float, ...]) -> str:
+    """A path as the study's rows have it."""
+    return json.dumps(canonical(list(path)))
+
+
+def _controls(V: float, path: pd.DataFrame) -> list[tuple[str, Check]]:
+    """The positive control and the negative one, by the same steps."""
+    exact = {"stale_se": 0.0}
+    return [(name, _check(V, path.assign(stale=path[column], **exact)))
+            for name, column in ((WINDOW, "windowed"), (OUTDATED, "outdated"))]  # fmt: skip
+
+
+def _check(V: float, path: pd.DataFrame) -> Check:
+    """ln(share at the largest B / at the smallest) / ln(ratio of B), against the rate."""
     from scipy import stats
 
-    rows = rows.sort_values("B")
-    first, last = rows.iloc[0], rows.iloc[-1]
-    ratio = math.log(last["B"] / first["B"])
-    value = math.log(last["stale"] / first["stale"]) / ratio
-    errors = [row["stale_se"] / row["stale"] for row in (first, last)]
-    half = float(stats.norm.isf(level / 2)) * math.hypot(*errors) / ratio
-    return {
-        "changes": len(json.loads(first["changes"])),
-        "exponent": value,
-        "low": value - half,
-        "high": value + half,
-        "share": float(last["stale"]),
-        "share_se": float(last["stale_se"]),
-        "shares": {f"T={t:.3g}": s for t, s in zip(rows["T"], rows["stale"], strict=True)},
-    }
+    first, last = path.iloc[0], path.iloc[-1]
+    check = Check(
+        name=_name(V), rate=CLAIMED, points=len(path), span=float(last["B"] / first["B"]),
+        horizon=int(last["T"]), seeds=int(path["drawn"].min()), decide="more draws",
+    )  # fmt: skip
+    if not (check.span > 1 and (path["stale"] > 0).all()):
+        return dataclasses.replace(check, why="no stale rounds at two budgets or more")
+    length = math.log(check.span)
+    value = math.log(last["stale"] / first["stale"]) / length
+    error = math.hypot(*(row["stale_se"] / row["stale"] for row in (first, last))) / length
+    half = float(stats.norm.isf(ALPHA)) * error
+    excess = value - CLAIMED
+    low, high = excess - half, excess + half
+    p = float(excess > MARGIN)
+    if error > 0:
+        p = float(stats.norm.cdf((excess - MARGIN) / error))
+    check = dataclasses.replace(
+        check, exponent=value, low=value - half, high=value + half, excess=excess, excess_low=low,
+        excess_high=high, p_holds=p, p_fails=1 - p,
+    )  # fmt: skip
+    if low > MARGIN:
+        why = f"the excess is at least {low:+.3f}, over the margin {MARGIN}"
+        return dataclasses.replace(check, verdict=FAILS, why=why, decide="")
+    if high <= MARGIN:
+        why = f"the excess is at most {high:+.3f}, within the margin {MARGIN}"
+        return dataclasses.replace(check, verdict=HOLDS, why=why, decide="")
+    why = f"the excess {excess:+.3f} +- {half:.3f} lies on both sides of the margin {MARGIN}"
+    return dataclasses.replace(check, why=why)
 
 
-def combined(paths: dict[str, dict]) -> str:
-    """`fails` if the share falls too slowly along one path, `holds` if it falls on all of them."""
-    if not paths:
-        return UNDECIDED
-    if any(path["low"] > CLAIMED + FLOOR_MARGIN for path in paths.values()):
-        return FAILS
-    if all(path["high"] <= CLAIMED + MARGIN for path in paths.values()):
-        return HOLDS
-    return UNDECIDED
+def _measured_on(V: float, path: pd.DataFrame, numbers: dict[str, Any]) -> str:
+    """`B at V=4, T/B=10: 13.1 % +- 0.8 % of the last block stale, exponent +0.01 [-0.02, 0.04]`."""
+    last = path.iloc[-1]
+    text = f"{_name(V)}: {last['stale']:.1%} of the last block stale at the largest B"
+    if "exponent" not in numbers:
+        return text
+    value, low, high = (numbers[name] for name in ("exponent", "low", "high"))
+    text += f", exponent {value:+.3f}, 95 % CI [{low:+.3f}, {high:+.3f}]"
+    passed = ARMS * V / (GAP * last["stale"] / 2) ** 3
+    return f"{text}; above the rate (constant 1, K = {ARMS}) from B = {passed:.1g} on"
 
 
-def _changes(path: dict) -> str:
-    return "1 change" if path["changes"] == 1 else f"{path['changes']} changes"
-
-
-def _text(path: dict) -> str:
-    return (
-        f"{_changes(path)}: stale in {path['share']:.1%} +- {2 * path['share_se']:.1%} of the last "
-        "block at the largest T, "
-        f"B^{path['exponent']:+.3f} [{path['low']:+.3f}, {path['high']:+.3f}]"
-    )
-
-
-def _measured(runs: pd.DataFrame, stale: pd.DataFrame) -> list[dict]:
-    """Runs against the floor gap * share / 2 (the last block is half of all rounds)."""
-    if runs.empty:
+def _measured(runs: pd.DataFrame, path: pd.DataFrame | None) -> list[dict]:
+    """Runs against the floor gap * share / 2, as the last block is half of all rounds."""
+    if runs.empty or path is None:
         return []
-    longest = stale[stale["changes"].map(lambda c: len(json.loads(c))) == len(FRACTIONS)]
-    floors = {int(row["T"]): GAP * row["stale"] / 2 for _, row in longest.iterrows()}
-    found = []
-    for (T, B), some in runs.groupby(["T", "B"]):
-        mean = float(some["regret"].mean() / T)
-        found.append({"T": int(T), "B": int(B), "regret_per_round": mean, "floor": floors.get(T)})
-    return found
-
-
-def _overtakes(paths: dict[str, dict]) -> str:
-    """From which B on the floor is above the rate (constant 1), gap 1."""
-    said = []
-    for path in paths.values():
-        V, floor = path["changes"], path["share"] / 2
-        said.append(f"{2 * V / floor**3:.1g} for V={V}")
-    return f"with gap 1 and K=2 the floor passes (K V/B)^(1/3) from B = {', '.join(said)} on"
+    floors = {int(row["T"]): GAP * row["stale"] / 2 for _, row in path.iterrows()}
+    return [
+        {"label": label, "T": int(T), "B": int(B), "regret_per_round": float(R.mean() / T),
+         "floor": floors.get(T)}
+        for (label, T, B), R in runs.groupby(["label", "T", "B"])["regret"]
+    ]  # fmt: skip

@@ -10,6 +10,11 @@ back to one that was best before) at given fractions of the block. An idle round
 stale by the share of its instance's queries so far that were made before the latest change; query
 rounds, and rounds before the first change, are not stale. So rounds * stale * gap is the regret of
 a policy that learns perfectly and at once from what its instance has queried.
+
+Two controls face the same changes, exactly. `outdated` counts the rounds whose instance began
+before the latest change: a share that does not depend on B. `windowed` is the staleness of a policy
+that spreads its queries evenly and plays the frequencies of the latest few: it falls as the window
+does.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,28 +41,41 @@ POLICIES = ("baque", "hyque")
 NEVER = 1 << 62
 
 
-SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "exponent": 0.7, "order": 2, "draws": 1}
+SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "order": 2, "draws": 1}
 """Parameters that compile the kernels in no time."""
 
 
 def run(
     T: int,
     B: int,
-    exponent: float,
     order: int,
     draws: int,
     paths: Sequence[Sequence[float]] = ((0.5,),),
     policy: str = "baque",
+    windows: Sequence[int] = (),
 ) -> list[dict[str, Any]]:
-    """A row of kind `age` an order m of the active instance, and one of kind `stale` a path.
+    """Return rows of kind `age`, one for each order of the active instance, and of kind `stale`.
 
-    exponent: a label, B is about T^exponent. order: of the block, cut at T. paths: the increasing
-    fractions of the block at which the best arm changes, for each path. `expected` is the share of
-    idle rounds of baque in a complete block, `outdated` the most that can be stale.
+    Parameters
+    ----------
+    T, B
+        Rounds and queries.
+    order
+        Of the block, which is cut at T.
+    draws
+        How many schedules are drawn.
+    paths
+        For each path the increasing fractions of the block at which the best arm changes.
+    policy
+        `baque` or `hyque`.
+    windows
+        For each path the queries in the window of `windowed`; none: no such column.
+
+    `expected` is the share of idle rounds of baque in a complete block.
     """
     parameters = {
-        "T": T, "B": B, "exponent": exponent, "order": order, "draws": draws,
-        "paths": [list(path) for path in paths], "policy": policy,
+        "T": T, "B": B, "order": order, "draws": draws, "paths": [list(path) for path in paths],
+        "policy": policy, "windows": list(windows),
     }  # fmt: skip
     rng = stream("study", "ages", parameters)
     b = theory.slot_length(T, B)
@@ -68,20 +87,41 @@ def run(
     on_demand = {"baque": False, "hyque": True}[policy]
     idle, ages, bins, stale = play_blocks(order, b, rounds, T, B, on_demand, changes, draws, rng)
 
-    shared = {name: parameters[name] for name in ("T", "B", "exponent", "policy", "order")}
+    shared = {name: parameters[name] for name in ("T", "B", "policy", "order")}
     shared |= {"b": b, "rounds": rounds, "complete": int(rounds == full), "drawn": draws}
     rows = []
     for m in range(order + 1):
         rows.append(shared | {"kind": "age", "m": m, "j": order - m, "full": full}
                     | _age(idle[:, m] / rounds, ages[:, m], bins[m], rounds, full)
                     | {"expected": proofs.active_share(order, m) * (1 - 1 / b)})  # fmt: skip
-    for path, share in zip(paths, (stale / rounds).T, strict=True):
-        rows.append(shared | {
+    for i, (path, share) in enumerate(zip(paths, (stale / rounds).T, strict=True)):
+        row = shared | {
             "kind": "stale", "changes": json.dumps(canonical(list(path))),
             "stale": float(share.mean()), "stale_se": _error(share),
             "outdated": proofs.outdated_share(order, path),
-        })  # fmt: skip
+        }  # fmt: skip
+        if windows:
+            length = windows[i] * T / B / full
+            row["windowed"] = (1 - B / T) * windowed_share(length, path)
+        rows.append(row)
     return rows
+
+
+def windowed_share(length: float, changes: Sequence[float]) -> float:
+    """Return the mean share of a sliding window's queries that precede the latest change.
+
+    Parameters
+    ----------
+    length
+        Of the window, whose queries are spread evenly, over the length of the block.
+    changes
+        Increasing fractions of the block at which the best arm changes.
+
+    After a change the share falls evenly from 1 to 0 while the window moves past it; d rounds
+    after it, at most `length`, their sum is d - d^2 / (2 length).
+    """
+    gaps = [min(then - f, length) for f, then in pairwise([*changes, 1.0])]
+    return sum(gap - gap**2 / (2 * length) for gap in gaps)
 
 
 def _age(share, ages, bins, rounds, full) -> dict[str, float | None]:
@@ -135,9 +175,13 @@ def block(
     orders, starts = draw_instances(n, rng)
     pieces, left, _ = arrange(orders, starts)
     limit_quotas(pieces, left, b, rounds)
-    asked = np.zeros(orders.shape[0])  # queries of each instance, the sum of their rounds,
-    summed = np.zeros(orders.shape[0])  # and how many were made before each change
-    before = np.zeros((orders.shape[0], changes.shape[0], changes.shape[1]))
+    asked = np.zeros(orders.shape[0])  # queries of each instance, and the sum of their rounds
+    summed = np.zeros(orders.shape[0])
+    # Of each path: changes so far, and for each instance its queries since the latest change that
+    # it has seen, and which one that is.
+    passed = np.zeros(changes.shape[0], dtype=np.int64)
+    since = np.zeros((orders.shape[0], changes.shape[0]))
+    latest = np.zeros((orders.shape[0], changes.shape[0]), dtype=np.int64)
     first = b * ((1 << n) - 1) + 1
     width = min(T / math.sqrt(B), 2.0**n)
     t = 0
@@ -158,11 +202,9 @@ def block(
                     ages[m] += (until - t) * (0.5 * (t + until - 1) - mean)
                     spread(bins[m], (t - mean) / (b << n), (until - mean) / (b << n), until - t)
                     for path in range(changes.shape[0]):
-                        for k in range(changes.shape[1] - 1):
-                            since = max(t, changes[path, k])
-                            passed = min(until, changes[path, k + 1]) - since
-                            if passed > 0:
-                                stale[path] += passed * before[i, path, k] / asked[i]
+                        stale[path] += outdate(
+                            t, until, changes[path], passed, path, asked[i], since[i], latest[i]
+                        )
                 t = until
                 if t == stop:
                     break
@@ -170,14 +212,37 @@ def block(
             asked[i] += batch
             summed[i] += batch * (t + 0.5 * (batch - 1))
             for path in range(changes.shape[0]):
-                for k in range(changes.shape[1] - 1):
-                    before[i, path, k] += min(max(changes[path, k] - t, 0), batch)
+                k = passed[path]
+                while changes[path, k] < t + batch:
+                    k += 1
+                passed[path] = k
+                if k > 0:
+                    if latest[i, path] != k:
+                        since[i, path] = 0
+                        latest[i, path] = k
+                    since[i, path] += t + batch - max(t, changes[path, k - 1])
             used += batch
             t += batch
             batch = 0
         if t == rounds:
             break
     return used
+
+
+@njit
+def outdate(t, until, changes, passed, path, asked, since, latest):
+    """Stale rounds in the idle rounds [t, until) of an instance, on one path; see `block`."""
+    k, stale = passed[path], 0.0
+    while t < until:
+        while changes[k] <= t:
+            k += 1
+        stop = min(until, changes[k])
+        if k > 0:
+            fresh = since[path] if latest[path] == k else 0.0
+            stale += (stop - t) * (asked - fresh) / asked
+        t = stop
+    passed[path] = k
+    return stale
 
 
 @njit
