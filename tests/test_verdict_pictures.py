@@ -385,7 +385,7 @@ def test_table_1_has_a_verdict_and_exponents_for_each_row():
     said = table1.finding(*frames)
     counts = "1 vacuous, 1 undecided, 1 holds, 2 without a verdict"
     assert said.startswith(f"Of 5 upper bounds: {counts}. Rays: ")
-    assert f"; {RAY}; " in said
+    assert f" Rays: B at V=64, T=B; {RAY}; B along B_at_V16; " in said
     bent = frame([verdict("hyque-rate/theory", "fails", numbers={
         RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
     assert "(HyQue). Rays: B at V=4, T/B=10." in table1.finding(slopes(), points_of("hyque"), bent)

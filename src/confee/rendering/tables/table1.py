@@ -129,7 +129,7 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
     text += f" ({', '.join(failing)})." if failing else "."
     every = [fit for one in ROWS for fit in fitted(slopes, points, claims, one).values()
              if not math.isnan(fit.exponent)]  # fmt: skip
-    rays = sorted({fit.ray for fit in every}, key=lambda ray: "TBVK".find(ray[0]))
+    rays = sorted(dict.fromkeys(fit.ray for fit in every), key=lambda ray: "TBVK".find(ray[0]))
     return text + (f" Rays: {'; '.join(rays)}." * bool(rays))
 
 

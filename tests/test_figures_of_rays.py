@@ -1,0 +1,229 @@
+"""Figures of rays, on curves whose exponents are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from confee.evidence.curve import curve, measure
+from confee.rendering import FIGURES, caption, figure, style
+from confee.rendering.figures import rays
+from confee.rendering.words import plain
+from test_rendering import test_nothing_is_clipped_and_no_tick_labels_overlap as _no_collisions
+
+MINUS = "\N{MINUS SIGN}"
+VARIABLES = ("V", "B", "K", "T")
+EXPONENTS = {
+    "hyque": {"B": -0.2, "V": 0.45, "K": 0.15, "T": 0.02},
+    "rexp3b": {"B": -1 / 3, "V": 1 / 3, "K": 0.0, "T": 0.0},
+    "sw_ucb": {"B": -1 / 3, "V": 1 / 3, "K": 0.0, "T": 0.0},
+    "ucb1_restarted": {"B": -1 / 3, "V": 1 / 3, "K": 0.0, "T": 0.0},
+    "random_restart": {"B": -0.2, "V": 1 / 3, "K": 0.0, "T": 0.0},
+    "sw_ucb_misled": {"B": -1 / 3, "V": 2 / 3, "K": 0.0, "T": 0.0},
+    "sw_ucb_copied": {"B": -1 / 3, "V": 1 / 3, "K": 1 / 3, "T": 0.0},
+    "sw_ucb_overtold": {"B": -1 / 3, "V": 1 / 3, "K": 0.0, "T": 0.4},
+    "uniform": {"B": 0.0, "V": 0.0, "K": 0.0, "T": 0.0},
+}
+"""Of R/T in B and V, of the ratio to SW-UCB's in K, of R/T in T beyond mixing."""
+
+SIZES = {
+    "V_at_1e6": ("V", [(4, 10**6, float(V), 10.0) for V in (1, 2, 4, 8, 16, 32)]),
+    "B_at_V4": ("B", [(4, B, 4.0, 10.0) for B in (10**4, 2 * 10**4, 4 * 10**4, 8 * 10**4)]),
+    "B_at_V16": ("B", [(4, 10**4 * 2**k, 16.0, 10.0) for k in range(5)]),
+    "B_far_V16": ("B", [(4, 10**4 * 2**k, 16.0, 10.0) for k in range(7)]),
+    "K_at_1e5": ("K", [(K, 10**5, 4.0, 10.0) for K in (2, 4, 8, 16, 32)]),
+    "T_at_1e6": ("T", [(4, 10**6, 4.0, ratio) for ratio in (8.0, 16.0, 31.0)]),
+}
+
+
+def regret_per_round(label: str, K: int, B: float, V: float, ratio: float) -> float:
+    powers = EXPONENTS[label]
+    own = B ** powers["B"] * max(V, 0.25) ** powers["V"] * K ** (1 / 3 + powers["K"])
+    return 0.5 * own * ratio ** powers["T"] * (1 - 1 / ratio)
+
+
+def frames(labels=tuple(EXPONENTS), bent: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(worst, points); V = 0 at the ends of rays. The curve of `bent` is no line."""
+    points, cells = [], {}
+    for ray, (variable, sizes) in SIZES.items():
+        still = [(K, B, 0.0, ratio) for K, B, _, ratio in (sizes[0], sizes[-1])]
+        for label in labels:
+            for K, B, V, ratio in [*sizes, *(still if variable != "T" else [])]:
+                for phase, octave in enumerate((2**-0.25, 2**0.25) if V else (1.0,)):
+                    budget = round(B * octave)
+                    point = {"B": B, "V": V, "K": K, "T": ratio * B}[variable]
+                    cell = {"K": K, "T": round(ratio * budget), "B": budget, "V": V}
+                    points.append({"label": label, "policy": label, "axis": ray, **cell,
+                                   "phase": phase, "variable": variable,
+                                   "point": float(point)})  # fmt: skip
+                    y = regret_per_round(label, K, budget, V, ratio)
+                    if label == bent:
+                        y *= math.exp(0.1 * math.log(budget * max(V, 1) * K) ** 2)
+                    cells[label, *cell.values()] = {
+                        "label": label, "policy": label, **cell, "regret": y * cell["T"],
+                        "se": 0.01 * y * cell["T"], "seeds": 16, "saturated": label == "uniform",
+                        "at_limit": label == "hyque" and V > 4, "eligible": label != "uniform",
+                        "in_range": True, "short_batch": False, "edge": False, "ceiling": False,
+                    }  # fmt: skip
+    return pd.DataFrame(cells.values()), pd.DataFrame(points)
+
+
+class Data:
+    """As confee.workflow.pictures.Data, of these frames."""
+
+    def __init__(self, *given: pd.DataFrame) -> None:
+        self.worst, self.points = given
+
+
+@pytest.fixture(scope="module")
+def data() -> Data:
+    return Data(*frames())
+
+
+def by_label(data: Data, variable: str) -> dict[str, dict[str, rays.Line]]:
+    found = rays.lines(data.worst, data.points, variable)
+    return {where: {line.label: line for line in some} for where, some in found.items()}
+
+
+@pytest.mark.parametrize("variable", ["B", "V"])
+def test_exponents_are_those_of_the_evidence(data, variable):
+    for some in by_label(data, variable).values():
+        assert {"hyque", "rexp3b", "sw_ucb"} <= set(some)
+        assert "uniform" not in some
+        for label, line in some.items():
+            assert line.fit.exponent == pytest.approx(EXPONENTS[label][variable], abs=1e-3)
+            assert abs(line.fit.rate) == pytest.approx(1 / 3)
+    ray = {"B": "B_far_V16", "V": "V_at_1e6"}[variable]
+    cells = curve(data.worst, data.points, "hyque", ray).entering()
+    expected = measure(cells.x, cells.y, cells.se, cells.seeds, cells.point, cells.phase)
+    line = list(by_label(data, variable).values())[-1]["hyque"]
+    assert line.fit[:3] == (expected.slope, expected.low, expected.high)
+
+
+def test_rays_that_differ_in_length_share_a_panel_and_show_the_longest(data):
+    panels = by_label(data, "B")
+    assert list(panels) == ["$K = 4$, $V = 4$, $T = 10\\,B$", "$K = 4$, $V = 16$, $T = 10\\,B$"]
+    assert [len(some["hyque"].table) for some in panels.values()] == [4, 7]
+    short = data.points[~((data.points["axis"] == "B_far_V16") & (data.points["label"] == "hyque"))]
+    some = by_label(Data(data.worst, short), "B")["$K = 4$, $V = 16$, $T = 10\\,B$"]
+    assert [len(some[label].table) for label in ("hyque", "sw_ucb")] == [5, 7]
+
+
+def test_along_K_it_is_the_ratio_to_sw_ucb(data):
+    (some,) = by_label(data, "K").values()
+    assert "sw_ucb" not in some
+    for label, line in some.items():
+        assert line.fit.exponent == pytest.approx(EXPONENTS[label]["K"], abs=1e-3)
+    assert some["ucb1_restarted"].table["y"].to_list() == pytest.approx([1.0] * 5, rel=1e-6)
+    assert some["hyque"].fit.rate == 0
+    assert some["rexp3b"].fit.rate > 0.1  # of K ln K
+
+
+def test_along_T_growth_is_that_beyond_mixing(data):
+    (some,) = by_label(data, "T").values()
+    for label, line in some.items():
+        grown = (31 / 8) ** EXPONENTS[label]["T"]
+        assert line.fit.exponent == pytest.approx(grown, rel=1e-3)
+        assert line.table["y"].iloc[0] == 1
+        mixing = (1 - 1 / 31) / (1 - 1 / 8)
+        assert line.table["y"].iloc[-1] == pytest.approx(grown * mixing, rel=1e-3)
+    assert some["sw_ucb"].table["x"].to_list() == pytest.approx([8, 16, 31])
+
+
+def test_without_a_line_none_is_drawn():
+    given = Data(*frames(("hyque", "sw_ucb", "random_restart"), bent="hyque"))
+    panels = by_label(given, "B")
+    bent = panels["$K = 4$, $V = 16$, $T = 10\\,B$"]["hyque"]
+    assert (bent.fit, bent.why) == (None, "no line")
+    fig = figure("ray-B", given)
+    left = [ax for ax in fig.axes if ax.get_ylabel() == "worst-case $R/T$"]
+    hyque, other = "#0072B2", "#00A878"
+    lines = {color: [len([x for x in ax.lines if x.get_color() == color
+                          and x.get_linestyle() == "-" and x.get_linewidth() > 1])
+                     for ax in left] for color in (hyque, other)}  # fmt: skip
+    assert lines == {hyque: [1, 0], other: [1, 1]}  # four points cannot tell that it is bent
+    said = [text.get_text() for ax in fig.axes for text in ax.texts]
+    assert said.count("no line") == 1
+    assert any(text.startswith(f"{MINUS}0.33 [") for text in said)
+
+
+def test_a_dot_marks_points_whose_gap_is_its_familys_largest(data):
+    for name, some in (("ray-V", 3), ("ray-T", 0)):
+        fig = figure(name, data)
+        dots = [line for ax in fig.axes for line in ax.lines if line.get_marker() == "."]
+        assert sum(len(line.get_xdata()) for line in dots) == some
+        told = [text.get_text() for legend in fig.legends for text in legend.get_texts()]
+        assert any("dotted" in text for text in told) == bool(some)
+
+
+def test_the_level_at_no_variation_is_a_thin_line(data):
+    (some,) = by_label(data, "V").values()
+    expected = regret_per_round("hyque", 4, 10**6, 0.0, 10.0)
+    assert some["hyque"].still == pytest.approx(expected)
+    ax = figure("ray-V", data).axes[0]
+    level = [line for line in ax.lines if line.get_linewidth() == 0.7]
+    assert next(line.get_ydata()[0] for line in level) == pytest.approx(expected)
+    assert len(level) == len(some) - 4  # controls that must fail have none
+    for variable in "BKT":
+        assert all(math.isnan(line.still) for some in by_label(data, variable).values()
+                   for line in some.values())  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_controls_are_named_as_such(data, variable):
+    fig = figure(f"ray-{variable}", data)
+    names = {text.get_text() for ax in fig.axes for text in ax.get_yticklabels()}
+    assert any(name.endswith("(must hold)") for name in names)
+    assert any(name.endswith("(must fail)") for name in names)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_no_texts_of_rays_collide(data, variable):
+    _no_collisions(data, f"ray-{variable}")
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_a_caption_names_the_ray_with_its_interval_in_at_most_60_words(data, variable):
+    name = f"ray-{variable}"
+    said = plain(caption(name, data))
+    assert len(said.split()) <= 60
+    assert said.startswith("HyQue's ")
+    assert said.count("[") == 2
+    assert "whose rate is proved" in said
+    assert FIGURES[name].axes == (f"ray:{variable}",)
+
+
+def test_the_finding_takes_the_ray_with_the_largest_excess(data):
+    said = rays.finding(data.worst, data.points, "B")
+    assert said.startswith(f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
+                           f"{MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
+    assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_odd_rays_are_drawn_too(data, variable):
+    worst, points = data.worst, data.points
+    odd = {
+        "nothing": (worst[:0], points),
+        "no ray": (worst, points.drop(columns="variable")),
+        "saturated": (worst.assign(saturated=True, eligible=False), points),
+        "one seed": (worst.assign(se=math.nan, seeds=1), points),
+        "one phase": (worst, points[points["phase"] == 0]),
+        "two points": (worst, points[points.groupby("axis")["point"].rank("dense") <= 2]),
+        "no controls": (worst, points[points["label"].isin(["hyque", "rexp3b"])]),
+        "one label": (worst, points[points["label"] == "random_restart"]),
+        "stationary": (worst.assign(V=0.0).drop_duplicates(["label", "K", "T", "B"]),
+                       points.assign(V=0.0)),
+    }  # fmt: skip
+    if variable == "V":
+        del odd["stationary"]
+    for given in odd.values():
+        rays.draw(*given, variable).draw_without_rendering()
+        assert rays.finding(*given, variable).endswith(".")
+    nothing = rays.draw(worst, points[:0], variable)
+    assert [text.get_text() for text in nothing.texts] == [rays.NOTHING.format(variable)]
+    assert nothing.get_size_inches()[0] == style.WIDTH
+    assert np.isfinite(nothing.get_size_inches()).all()
