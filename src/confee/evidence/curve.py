@@ -234,7 +234,7 @@ class Measure:
     growth, growth_low, growth_high, growth_df
         y at the last point minus y at the first, limits from the seeds and phases.
     halves
-        (low, high) of the slope in each phase by itself.
+        (low, high) in each phase by itself: of the slope, or where there is no line of `end`.
     """
 
     slope: float
@@ -262,13 +262,14 @@ class Measure:
     def less(self, slope: float, end: float, growth: float) -> Measure:
         """The measure of the curve less one without error: its slope, the one between its last two
         points, and its growth. The scatter, and so each interval's width, stays as it is."""
+        own = slope if self.straight else end
         return replace(
             self,
             slope=self.slope - slope, low=self.low - slope, high=self.high - slope,
             end=self.end - end, end_low=self.end_low - end, end_high=self.end_high - end,
             growth=self.growth - growth, growth_low=self.growth_low - growth,
             growth_high=self.growth_high - growth,
-            halves=tuple((low - slope, high - slope) for low, high in self.halves),
+            halves=tuple((low - own, high - own) for low, high in self.halves),
         )  # fmt: skip
 
 
@@ -285,14 +286,17 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
     if len(points) > MINIMAL_POINTS:
         values |= _parabola(x, y, se, seeds, point, phase)
     values |= _growth(y, se, seeds, point, phase)
+    whole = Measure(**values)
+    design = Design if whole.straight else _at_the_end
+    least = MINIMAL_POINTS if whole.straight else MINIMAL_POINTS + 1
     halves = []
     for one in np.unique(phase) if len(np.unique(phase)) > 1 else ():
         mine = phase == one
-        if len(np.unique(point[mine])) >= MINIMAL_POINTS:
-            half = Design(x[mine], point[mine], phase[mine])
+        if len(np.unique(point[mine])) >= least:
+            half = design(x[mine], point[mine], phase[mine])
             fit = half.fit(y[mine], se[mine], seeds[mine], 0, LEVEL)
             halves.append((float(fit.low[0]), float(fit.high[0])))
-    return Measure(**values, halves=tuple(halves))
+    return replace(whole, halves=tuple(halves))
 
 
 def _parabola(x, y, se, seeds, point, phase) -> dict[str, float]:
