@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -281,7 +281,7 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
     """
     line = Design(x, point, phase).fit(y, se, seeds, 0, LEVEL)
     found = {"slope": line.value, "low": line.low, "high": line.high, "se": line.se, "df": line.df}
-    values = {name: float(array[0]) for name, array in found.items()}
+    values: dict[str, Any] = {name: float(array[0]) for name, array in found.items()}
     points = np.unique(point)
     if len(points) > MINIMAL_POINTS:
         values |= _parabola(x, y, se, seeds, point, phase)

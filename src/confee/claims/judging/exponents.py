@@ -264,7 +264,8 @@ def named(curve: Curve) -> str:
     budget = math.exp(np.log(curve.B).mean())  # what the phases are spread around
     fixed = f"V={curve.V[0]:g}" if curve.variable == "B" else f"B={budget:.2g}"
     ratio = curve.T.max() / curve.B.max()
-    return f"{curve.variable} at {fixed}, {'T=B' if ratio == 1 else f'T/B={ratio:.3g}'}"
+    what = f"K relative to {curve.partner}" if curve.partner else curve.variable
+    return f"{what} at {fixed}, {'T=B' if ratio == 1 else f'T/B={ratio:.3g}'}"
 
 
 def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measure]:
