@@ -149,7 +149,7 @@ def curve(
         y = alone - np.log(1 - B / T) if variable == "T" else alone
     reason = reasons(moving)
     if variable == "T":
-        reason = np.where((reason == "") & (B >= T), "no idle rounds", reason)
+        reason = np.where(B >= T, "no idle rounds", reason)
     seeds = moving["seeds"].fillna(0).to_numpy(float)
     if partner:
         other = curve(worst, points, partner, ray)
