@@ -26,43 +26,45 @@ def cells(axis: str, sizes, regret, saturated=lambda label, T, V: False, se=0.02
             amount = regret(label, T, B, V) * theory.rate(K, T, B, V)
             worst.append({**cell, "regret": amount, "se": se * amount, "seeds": 8,
                           "saturated": saturated(label, T, V), "eligible": True})  # fmt: skip
-            points.append({**cell, "axis": axis, "point": T, "phase": 0})
+            point = B if axis.startswith(levels.RAYS) else T
+            points.append({**cell, "axis": axis, "point": point, "phase": 0})
     return pd.DataFrame(worst), pd.DataFrame(points)
 
 
-HORIZONS = [(T, round(T**0.8), V) for T in (10**5, 10**6, 10**7) for V in (1.0, 16.0)]
+RAY = "floor_V1"
+BUDGETS = [(10 * B, B, V) for B in (10**5, 10**6, 10**7) for V in (1.0, 16.0)]
 
 
 def growing(label, T, B, V):
-    """HyQue's constant doubles each decade at V = 16."""
-    return 2 ** math.log10(T / 1e5) if label == "hyque" and V > 1 else 3.0
+    """HyQue's constant doubles per factor of 10 in B at V = 16."""
+    return 2 ** math.log10(B / 1e5) if label == "hyque" and V > 1 else 3.0
 
 
 # ------------------------------------------------------------------ levels
 
 
 def test_levels_name_the_flattest_and_the_steepest_line():
-    frames = cells("floor", HORIZONS, growing)
+    frames = cells(RAY, BUDGETS, growing)
     spread = math.exp(math.sqrt(2) * numbers.t_quantile(7) * 0.02)
     steep = numbers.factor(4, 4 / spread, 4 * spread)
     flat = numbers.factor(1, 1 / spread, spread)
     assert levels.finding(*frames) == (
-        "With the horizon regret over the rate grows: "
-        f"HyQue's by a factor from {flat} at $V = 1$ ($T = 10^{{5}}$ to $10^{{7}}$) "
-        f"to {steep} at $V = 16$ ($T = 10^{{5}}$ to $10^{{7}}$); "
-        f"SW-UCB's by a factor from {flat} at $V = 1$ ($T = 10^{{5}}$ to $10^{{7}}$) "
-        f"to {flat} at $V = 16$ ($T = 10^{{5}}$ to $10^{{7}}$)."
+        "At $T = 10\\,B$ regret over the rate grows with the budget: "
+        f"HyQue's by a factor from {flat} at $V = 1$ ($B = 10^{{5}}$ to $10^{{7}}$) "
+        f"to {steep} at $V = 16$ ($B = 10^{{5}}$ to $10^{{7}}$); "
+        f"SW-UCB's by a factor from {flat} at $V = 1$ ($B = 10^{{5}}$ to $10^{{7}}$) "
+        f"to {flat} at $V = 16$ ($B = 10^{{5}}$ to $10^{{7}}$)."
     )
 
 
 def test_saturated_points_count_in_no_factor():
-    frames = cells("floor", HORIZONS, growing, lambda label, T, V: T == 10**5 and V > 1)
-    assert "at $V = 16$ ($T = 10^{6}$ to $10^{7}$)" in levels.finding(*frames)
-    frames = cells("floor", HORIZONS, growing, lambda label, T, V: T < 10**7)
-    assert levels.finding(*frames).startswith("No line has two horizons")
-    assert levels.finding(*cells("other", HORIZONS, growing)).startswith("No line has two")
-    levels.draw(*cells("floor", HORIZONS[:1], growing, se=math.nan)).draw_without_rendering()
-    assert "[" not in levels.finding(*cells("floor", HORIZONS, growing, se=math.nan))
+    frames = cells(RAY, BUDGETS, growing, lambda label, T, V: T == 10**6 and V > 1)
+    assert "at $V = 16$ ($B = 10^{6}$ to $10^{7}$)" in levels.finding(*frames)
+    frames = cells(RAY, BUDGETS, growing, lambda label, T, V: T < 10**8)
+    assert levels.finding(*frames).startswith("No line has two budgets")
+    assert levels.finding(*cells("other", BUDGETS, growing)).startswith("No line has two")
+    levels.draw(*cells(RAY, BUDGETS[:1], growing, se=math.nan)).draw_without_rendering()
+    assert "[" not in levels.finding(*cells(RAY, BUDGETS, growing, se=math.nan))
 
 
 # ------------------------------------------------------------------ regimes
@@ -102,39 +104,42 @@ def test_saturated_cells_are_not_in_the_span():
 # ------------------------------------------------------------------ the floor
 
 
-def floor_frames(stale=0.16, regret=0.1, horizons=(10**5, 10**9), seeds=4):
-    """R/T is 3 * `regret`, then `regret`; the floor is a quarter of `stale`."""
+def floor_frames(stale=0.16, regret=0.1, budgets=(10**5, 10**8), seeds=4):
+    """HyQue's R/T is 3 * `regret`, then `regret`; its floor is a quarter of `stale`."""
     ages, runs = [], []
-    for place, T in enumerate(horizons):
+    for place, B in enumerate(budgets):
+        size = {"T": 10 * B, "B": B}
         for j in range(3):
-            ages.append({"kind": "age", "T": T, "j": j, "share": 0.3, "age": 0.2})
+            ages.append({"kind": "age", **size, "j": j, "share": 0.3, "age": 0.2})
         for changes in ([0.1], [0.1, 0.5]):
-            ages.append({"kind": "stale", "T": T, "changes": json.dumps(changes),
+            ages.append({"kind": "stale", **size, "changes": json.dumps(changes), "windowed": 0.1,
                          "stale": stale * len(changes) / 2, "stale_se": 0.001})  # fmt: skip
-        for seed in range(seeds):
-            mean = regret if place == len(horizons) - 1 else 3 * regret
-            runs.append({"K": 8, "T": T, "B": round(T**0.8), "V": 3.0, "regret": mean * T,
-                         "adversary.gap": 0.5, "seed": seed})  # fmt: skip
+        for label, level in (("hyque", 1), ("sw_ucb", 0.5)):
+            mean = level * (regret if place == len(budgets) - 1 else 3 * regret)
+            runs += [{"label": label, "K": 8, **size, "V": 1.0, "regret": mean * 10 * B,
+                      "adversary.gap": 0.5, "seed": seed} for seed in range(seeds)]  # fmt: skip
     return pd.DataFrame(ages), pd.DataFrame(runs)
 
 
-def test_the_floor_is_a_share_of_regret_at_the_largest_horizon():
-    rates = [theory.rate(8, T, round(T**0.8), 3.0) / T for T in (10**5, 10**9)]
+def test_the_floor_is_a_share_of_regret_at_the_largest_budget():
     assert floor.finding(*floor_frames()) == (
-        "With 2 changes of 0.5 in HyQue's last block, stale data alone cost 0.040 a round at "
-        "$T = 10^{9}$, 40% of its $R/T$ of 0.10 [0.10, 0.10]. From $T = 10^{5}$ on that floor "
-        f"changes by a factor of 1.00, $R/T$ by 0.33, the rate by {rates[1] / rates[0]:.3f}."
+        "With 2 changes of 0.5 in HyQue's last block, stale data alone cost 0.040 per round at "
+        "$B = 10^{8}$, 40% of its $R/T$ of 0.10 [0.10, 0.10]. From $B = 10^{5}$ on that floor "
+        "changes by a factor of 1.00, $R/T$ by 0.33, the rate by 0.10."
     )
-    assert "cost 0.020 a round" in floor.finding(*floor_frames(stale=0.08))
+    assert "cost 0.020 per round" in floor.finding(*floor_frames(stale=0.08))
     assert "20% of its $R/T$ of 0.20" in floor.finding(*floor_frames(regret=0.2))
 
 
-def test_the_floor_at_one_horizon_with_one_seed():
-    frames = floor_frames(horizons=(10**6,), seeds=1)
+def test_the_floor_at_one_budget_with_one_seed():
+    frames = floor_frames(budgets=(10**6,), seeds=1)
     assert floor.finding(*frames).endswith("40% of its $R/T$ of 0.10.")
     floor.draw(*frames).draw_without_rendering()
     ages, runs = floor_frames()
-    assert floor.finding(ages, runs[:0]) == "No schedules and runs for the floor were drawn."
+    nothing = "No schedules and runs for the floor were drawn."
+    assert floor.finding(ages, runs[:0]) == nothing
+    assert floor.finding(ages, runs[runs["label"] != "hyque"]) == nothing
+    floor.draw(ages, runs[runs["label"] != "hyque"]).draw_without_rendering()
 
 
 # ------------------------------------------------------------------ extensions

@@ -71,12 +71,12 @@ def regimes_of(labels):
                           "eligible": regret <= top, "adversary": "switching",
                           "strength": 1.0, "gap": 0.5})  # fmt: skip
     for label in labels[:2]:
-        for T in (10**4, 10**5, 10**6):
-            for V in (1.0, math.sqrt(round(T**0.8)) / 4):
-                sizes = {"K": 4, "T": T, "B": round(T**0.8), "V": V}
-                regret = theory.rate(**sizes) * (T / 1e4) ** 0.1
-                places.append({"label": label, "policy": label, "axis": "floor", "point": T,
-                               "phase": 0, **sizes})  # fmt: skip
+        for B in (10**4, 10**5, 10**6):
+            for V in (4.0, 16.0):
+                sizes = {"K": 4, "T": 10 * B, "B": B, "V": V}
+                regret = theory.rate(**sizes) * (B / 1e4) ** 0.1
+                places.append({"label": label, "policy": label, "axis": f"floor_V{V:g}",
+                               "variable": "B", "point": B, "phase": 0, **sizes})  # fmt: skip
                 worst.append({"label": label, "policy": label, **sizes, "regret": regret,
                               "se": 0.02 * regret, "seeds": 8, "saturated": V > 5,
                               "eligible": V <= 5, "adversary": "packed", "strength": 1.0,
@@ -85,24 +85,26 @@ def regimes_of(labels):
 
 
 def ages() -> pd.DataFrame:
-    """Rows of the study of ages at two horizons."""
+    """Rows of the study of ages at two budgets, with 1, 3 and 5 changes."""
     rows = []
-    for T in (10**4, 10**6):
+    for B in (10**4, 10**6):
+        size = {"T": 10 * B, "B": B}
         for j in range(10):
-            rows.append({"kind": "age", "T": T, "j": j, "share": 0.3 * 0.8**j, "age": 0.2 / 2**j})
-        for changes in ("[0.1]", "[0.1, 0.2, 0.5]"):
+            rows.append({"kind": "age", **size, "j": j, "share": 0.3 * 0.8**j, "age": 0.2 / 2**j})
+        for changes in ("[0.1]", "[0.1, 0.2, 0.5]", "[0.1, 0.2, 0.3, 0.4, 0.5]"):
             stale = 0.02 * len(changes)
-            rows.append({"kind": "stale", "T": T, "changes": changes, "stale": stale,
-                         "stale_se": 0.001})  # fmt: skip
+            rows.append({"kind": "stale", **size, "changes": changes, "stale": stale,
+                         "stale_se": 0.001, "windowed": 0.1 * (B / 1e4) ** (-1 / 3)})  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def floor_runs() -> pd.DataFrame:
-    """HyQue's runs at those horizons."""
+    """Runs with 3 changes at those budgets."""
     rows = [
-        {"K": 8, "T": T, "B": round(T**0.8), "V": 3.0, "regret": (0.2 + 0.01 * seed) * T,
-         "adversary.gap": 0.5, "seed": seed}
-        for T in (10**4, 10**6) for seed in range(4)
+        {"label": label, "K": 8, "T": 10 * B, "B": B, "V": 1.5, "adversary.gap": 0.5, "seed": seed,
+         "regret": (level + 0.01 * seed) * 10 * B}
+        for label, level in (("hyque", 0.3), ("sw_ucb", 0.1))
+        for B in (10**4, 10**6) for seed in range(4)
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -162,7 +164,8 @@ def experiment(labels=LABELS) -> SimpleNamespace:
     )  # fmt: skip
     places, more = regimes_of(labels)
     points = pd.concat([points, places], ignore_index=True)
-    worst = pd.concat([worst, more], ignore_index=True)
+    flags = dict.fromkeys(("short_batch", "ceiling", "edge", "at_limit"), False)
+    worst = pd.concat([worst, more], ignore_index=True).assign(in_range=True, **flags)
     t = np.arange(1, 1001)
     return SimpleNamespace(
         ages=ages(), floor_runs=floor_runs(),
@@ -416,28 +419,31 @@ def test_regimes_show_the_theorems_range_and_grey_what_is_saturated(data):
 def test_levels_have_a_line_for_each_variation_and_hollow_saturated_points(data):
     fig = figure("levels", data)
     titles = [
-        "HyQue: \N{MULTIPLICATION SIGN} 1.26 a decade",
-        "Rexp3B: \N{MULTIPLICATION SIGN} 1.26 a decade",
+        "HyQue: \N{MULTIPLICATION SIGN} 1.26 per 10x in $B$",
+        "Rexp3B: \N{MULTIPLICATION SIGN} 1.26 per 10x in $B$",
     ]
     assert [ax.get_title() for ax in fig.axes] == titles
     lines = [line for line in fig.axes[0].lines if line.get_linestyle() == "-"]
     assert len(lines) == 2
-    for line in lines:  # normalised regret grows as T^0.1
+    for line in lines:  # normalised regret grows as B^0.1
         x, y = line.get_data()
         assert np.log(y[-1] / y[0]) / np.log(x[-1] / x[0]) == pytest.approx(0.1, abs=0.01)
     hollow = [one for one in fig.axes[0].lines if one.get_markerfacecolor() == "white"]
-    assert len(hollow) == 3  # sqrt(B)/K is over 5 throughout
+    assert len(hollow) == 3  # V = 16 is over 5
     assert [text for text, _ in legend_of(fig)][-1] == "saturated"
 
 
 def test_the_floor_lies_under_the_runs_and_says_how_old_data_are(data):
     fig = figure("floor", data)
-    left, right = fig.axes
-    floors = [line for line in left.lines if line.get_color() == "#D55E00"]
+    left, middle, right = fig.axes
+    floors = [line for line in middle.lines if line.get_color() == "#D55E00"]
     gap, stale = 0.5, 0.02 * len("[0.1, 0.2, 0.5]")
     assert floors[0].get_ydata() == pytest.approx([gap * stale / 2] * 2)
+    assert {text.get_text() for text in left.texts} == {"1", "5"}  # the runs' path is not drawn
+    windows = [line for line in left.lines if line.get_linestyle() == ":"]
+    assert len(windows) == 2
     assert {text.get_text() for text in right.texts} >= {"20%", "10%", "5%"}
-    assert len(right.patches) == 2 * 8
+    assert len(right.patches) == 2 * 6
     none = SimpleNamespace(**{**vars(data), "floor_runs": data.floor_runs[:0]})
     figure("floor", none).draw_without_rendering()
 

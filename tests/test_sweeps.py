@@ -66,14 +66,6 @@ def test_without_a_fit_it_says_from_what_to_what(few):
     assert nothing == "No cell was played on the axis of $V$."
 
 
-def lacking_on_the_horizon(few, left_out):
-    """What the picture of normalised regret says instead of an exponent."""
-    slopes = pd.DataFrame({"policy": ["hyque"], "axis": "T", "part": "upper", "exponent": math.nan,
-                           "points": 0, "left_out": left_out})  # fmt: skip
-    side = horizon.draw(few.worst[few.worst["label"] == "hyque"], few.points, slopes).axes[-1]
-    return [text.get_text() for text in side.texts]
-
-
 @pytest.mark.parametrize(
     ("left_out", "shown", "said"),
     [
@@ -98,24 +90,36 @@ def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown
     finding = axes.finding(few.worst, few.points, "B", slopes)
     why = f" (most of the others: {said})" if said else ""
     assert f"; too few of its points enter a fit{why}." in finding
-    assert words == {shown} == set(lacking_on_the_horizon(few, left_out))
 
 
-def test_growth_is_the_exponent_less_the_rates(few):
-    slopes = few.slopes[few.slopes["axis"] == "T"]
-    assert slopes.empty or (slopes["rate"] == 0).all()
-    rows = [("hyque", -0.18, -0.23, -0.13), ("uniform", 0.0, 0.0, 0.0)]
-    slopes = pd.DataFrame(rows, columns=["policy", "exponent", "low", "high"])
-    slopes = slopes.assign(axis="T", part="upper", rate=-0.27, short=False)
-    said = horizon.finding(few.worst, few.points, slopes)
-    assert "over the upper half it grows as $T^{0.09}$ [0.04, 0.14], a flat line is outside" in said
-    assert (
-        "Rexp3B's regret over the rate is 1.5 at $T$ = $10^{5}$, 1.5 at $10^{7}$; too few" in said
+def test_the_horizon_shows_regret_over_the_rate_along_rays_with_idle_rounds(few):
+    """In `few` regret over the rate grows as B^0.1 at T = 10 B; at V = 16 it is saturated."""
+    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(few, "horizon")
+    fig = figure("horizon", few)
+    titles = [ax.get_title(loc="left") for ax in fig.axes if ax.get_title(loc="left")]
+    assert titles == [f"$K = 4$, $V = {V}$, $T = 10\\,B$" for V in (4, 16)]
+    first, _, side = fig.axes[:3]
+    grown = 100**0.1
+    flat, *_ = (line.get_ydata() for line in first.lines if line.get_linestyle() == "--")
+    assert list(flat) == pytest.approx([1.0] * 3)
+    marks = [line.get_ydata() for line in first.lines if line.get_marker() == "o"]
+    assert marks[0][[0, -1]] == pytest.approx([1.0, grown])
+    values = [text.get_text() for text in side.texts]
+    assert values == ["0.10 [0.09, 0.11]"] * 2
+    assert [text.get_text() for text in fig.axes[5].texts] == ["saturated"] * 2
+    said = horizon.finding(few.worst, few.points)
+    where = (
+        " at $K = 4$, $V = 4$, $T = 10\\,B$, from 1.0 to 1.6 at $K = 4$, $V = 16$, $T = 10\\,B$."
     )
-    assert said.endswith("A flat line lies outside the interval of uniform.")
-    side = horizon.draw(few.worst, few.points, slopes).axes[-1]
-    dashed = next(line for line in side.lines if line.get_linestyle() == "--")
-    assert set(np.round(dashed.get_xdata(), 12)) == {0.0}
+    assert said.startswith(f"HyQue's regret over the rate goes from 1.0 to 1.6{where} Rexp3B's")
+
+
+def test_the_horizon_leaves_out_rays_without_idle_rounds_and_without_changes(few):
+    full = few.points.assign(T=few.points["B"])
+    still = few.points.assign(V=0.0)
+    for points in (full, still, few.points[:0], few.points.drop(columns="variable")):
+        assert horizon.finding(few.worst, points) == horizon.NOTHING
+        horizon.draw(few.worst, points).draw_without_rendering()
 
 
 def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
@@ -178,19 +182,39 @@ def steps() -> SimpleNamespace:
     return SimpleNamespace(slopes=table, points=pd.concat([points, pd.DataFrame(axis)]))
 
 
-def test_steps_say_where_exponents_settle_and_where_a_test_can_fire(steps):
+def test_steps_say_where_exponents_settle(steps):
     said = decades.finding(steps.slopes, steps.points)
     assert said == (
         f"HyQue's exponents are {MINUS}0.25 to {MINUS}0.13 at $K = 4$, $V = 16$, $T = 10\\,B$ "
-        "(still moving). At $B = T^{0.8}$ no change test of HyQue can fire below $T$ = "
-        "$2.9{\\times}10^{14}$."
+        "(still moving)."
     )
-    elsewhere = steps.points.assign(B=9000)  # no power of T
-    assert "change test" not in decades.finding(steps.slopes, elsewhere)
     others = steps.points[steps.points["label"] != "hyque"]
     said = decades.finding(steps.slopes, others)
     assert said.startswith(f"Rexp3B's exponents are {MINUS}0.333 [{MINUS}0.3")
     assert said.endswith(", where they stand still.")
+
+
+def test_limits_of_steps_are_widened_where_exponents_scatter(steps):
+    noisy = steps.slopes["policy"] == "rexp3b"
+    noise = noisy * 0.02 * (-1.0) ** np.arange(len(noisy))
+    moved = {name: steps.slopes[name] + noise for name in ("exponent", "low", "high")}
+    shown, found = decades._table(steps.slopes.assign(**moved), steps.points)
+    wide = found.set_index("policy")["drift_widened"]["rexp3b"]
+    assert wide > 1.5
+    mine = shown[shown["policy"] == "rexp3b"]
+    half = (mine["high"] - mine["low"]) / 2
+    assert half.tolist() == pytest.approx([2 * 0.004 * wide] * 4)
+    ideal = shown[shown["policy"] == "new"]
+    assert (ideal["high"] - ideal["low"]).tolist() == pytest.approx([0.0] * 4)
+
+
+def test_uniform_play_is_shown_as_a_control(steps):
+    table = pd.concat([steps.slopes, of_steps(("uniform", [0.0] * 4, 0.0))])
+    points = pd.concat([steps.points, steps.points.assign(label="uniform")])
+    shown, found = decades._table(table, points)
+    assert "uniform" in set(shown["policy"])
+    assert (found.set_index("policy").loc["uniform", ["exponent", "low", "high"]].abs()
+            <= 1e-3).all()  # fmt: skip
 
 
 def test_steps_have_a_point_each_and_a_row_for_each_policy(steps):

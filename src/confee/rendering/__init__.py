@@ -80,7 +80,7 @@ FIGURES: dict[str, Recipe] = {
     "regret-V": _axis("V", "hyque-rate", "rexp3b-rate"),
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
-        "Regret over the rate against T", BASICS, ("worst", "points", "slopes"), ("T",),
+        "Regret over the rate against B, at a fixed T/B", BASICS, ("worst", "points"), ("ray:B",),
         claims=("hyque-rate", "rexp3b-rate"),
     ),
     "decades": Recipe(
@@ -95,8 +95,8 @@ FIGURES: dict[str, Recipe] = {
         claims=("hyque-floor",),
     ),
     "levels": Recipe(
-        "Regret over the rate at small and large V", BASICS, ("worst", "points"), ("floor",),
-        maps=("floor", "billion"), claims=("hyque-floor", "hyque-rate"),
+        "Regret over the rate at small and large V", BASICS, ("worst", "points"),
+        ("floor_V4", "floor_V16"), claims=("hyque-floor", "hyque-rate"),
     ),
     "regimes": Recipe(
         "Where the rate holds: budgets and variations", BASICS, ("worst", "points"), ("regimes",),

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import proofs
 from confee.evidence.settling import SETTLED, SPAN, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import looks, numbers, style
@@ -17,9 +16,13 @@ from confee.rendering.figures import fits
 from confee.rendering.figures.rays import LEFT_OUT, held
 
 READING = (
-    f"A point: the exponent of worst-case $R/T$ in $B$ over a factor of {STEP:g}, with its 95 % CI;"
-    " dashed: the rate's. Right: from which budget on exponents stand still, and their mean."
+    f"A point: the exponent of worst-case $R/T$ in $B$ over a factor of {STEP:g}, with its 95 % CI,"
+    " widened where exponents scatter by more than their errors; dashed: the rate's. Right: from"
+    " which budget on exponents stand still, and their mean."
 )
+
+SHOWN = ("uniform",)
+"""Of LEFT_OUT those that are shown: regret of uniform play grows as T, whatever the budget."""
 
 WORDS = {"moving": "still moving", "open": "cannot be told"}
 """Of outcomes other than `settled`."""
@@ -125,27 +128,18 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
             said.append(f"{span} at {where} ({word})")
         else:
             said.append(f"{_mean(here.iloc[0])} at {where}, where they stand still")
-    return f"{looks.display(label)}'s exponents are {'; '.join(said)}.{_tests(points)}"
-
-
-def _tests(points: pd.DataFrame) -> str:
-    """From which horizon on a change test could fire at scale 1, where B is a power of T."""
-    mine = points[(points["label"] == "hyque") & (points["axis"] == "T")]
-    if mine.empty or mine["K"].nunique() > 1:
-        return ""
-    powers = np.log(mine["B"].astype(float)) / np.log(mine["T"].astype(float))
-    beta = round(float(powers.median()), 2)
-    if not np.allclose(powers, beta, atol=1e-3):
-        return ""
-    first = proofs.first_horizons(int(mine["K"].iloc[0]), beta)
-    where = numbers.number(float(f"{min(first.values()):.2g}"))
-    return f" At {numbers.budget(beta)} no change test of HyQue can fire below $T$ = {where}."
+    return f"{looks.display(label)}'s exponents are {'; '.join(said)}."
 
 
 def _table(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The steps of the policies of `points` on rays that are long enough for one of them to be
-    judged, and what `settling` says of them."""
-    shown = slopes["policy"].isin(points["label"]) & ~slopes["policy"].isin(LEFT_OUT)
+    judged, with their limits widened, and what `settling` says of them."""
+    hidden = slopes["policy"].isin(LEFT_OUT) & ~slopes["policy"].isin(SHOWN)
+    shown = slopes["policy"].isin(points["label"]) & ~hidden
     found = settling(slopes[shown])
     rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(found["axis"])]
+    rows = rows.merge(found[["policy", "axis", "drift_widened"]], on=["policy", "axis"], how="left")
+    wide = rows["drift_widened"].fillna(1.0)
+    rows = rows.assign(**{end: rows["exponent"] + wide * (rows[end] - rows["exponent"])
+                          for end in ("low", "high")})  # fmt: skip
     return rows.dropna(subset="exponent").sort_values(["axis", "policy", "start"]), found

@@ -1,4 +1,4 @@
-"""Normalised regret against the horizon: a flat line means that the rate holds."""
+"""Regret over the rate along rays in B, where T/B stays fixed: a flat line is on the rate."""
 
 from __future__ import annotations
 
@@ -6,50 +6,73 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from confee import theory
-from confee.rendering import style
-from confee.rendering.figures import curves as shared
-from confee.rendering.figures import fits
+from confee.rendering import looks, numbers, style
+from confee.rendering.figures import fits, rays
 
 READING = (
-    "Left: worst-case regret over the rate $T(KV/B)^{1/3}$, flat where the rate holds; a point"
-    " averages over cells whose horizons are cut at different places. Dotted: the lower bound."
-    " Hollow: saturated or outside the range of a fit. Right: the exponent of the growth, fitted"
-    " over the upper half of the axis, dashed: no growth; grey numbers rest on fewer points or a"
-    " shorter span than a verdict does. Bars are 95 % intervals."
+    "Worst-case regret over the rate $T(KV/B)^{1/3}$. Solid: fits, where the points lie on a line;"
+    " dashed: flat, as at the rate. Right: exponents of the growth with 95 % CIs."
 )
+
+LABELS = ("budget $B$", "$R\\;/\\;(T(KV/B)^{1/3})$", "exponent of growth in $B$")
+
+NOTHING = "No ray along $B$ with idle rounds was played."
 
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | None = None) -> Figure:
-    """R / (T (K V/B)^{1/3}) over the sweep of T, both logarithmic, and the exponent of its growth;
-    a panel a setting.
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """R / (T (K V/B)^{1/3}) against B, a panel for each V and T/B above 1.
 
-    `worst`, `points` and `slopes` as for the pictures of the axes; cells with V = 0 have no rate.
+    `worst` and `points` as in docs/design.md; of cells with V = 0 there is no rate.
     """
-    table, zeros = _table(worst, points)
-    if table.empty:
-        return style.empty(shared.nothing("T", zeros))
-    label = "$R\\;/\\;(T\\,(KV/B)^{1/3})$"
-    found, lacking = fits.found(slopes, table, "T", growth=True), fits.lacking(slopes, "T")
-    return shared.sweep(table, zeros, "T", label, found, lacking, "theory: flat")
+    panels = _panels(worst, points)
+    return rays.picture(panels, "B", LABELS) if panels else style.empty(NOTHING)
 
 
-def finding(worst: pd.DataFrame, points: pd.DataFrame, slopes: pd.DataFrame | None = None) -> str:
-    """From what to what the paper's policies go, and whose growth is none within its interval."""
-    table, zeros = _table(worst, points)
-    if table.empty:
-        return shared.nothing("T", zeros)
-    labels = set(table["label"])
-    found, lacking = fits.found(slopes, table, "T", growth=True), fits.lacking(slopes, "T")
-    sentences = []
+def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
+    """By what factor regret over the rate grows along the longest ray of each V, for the paper's
+    policies."""
+    panels = _panels(worst, points)
+    if not panels:
+        return NOTHING
+    labels = {line.label for some in panels.values() for line in some}
+    said = []
     for label in fits.first(labels):
-        span = shared.said(table[table["label"] == label], "T", "regret over the rate")
-        law = fits.none(label, lacking)
-        if label in found:
-            law = f"over the upper half it {fits.said(found[label], 'T', 'a flat line')}"
-        sentences.append(f"{span}; {law}.")
-    return " ".join([*sentences, *fits.others(found, labels, "A flat line")])
+        mine = [(title, line) for title, some in panels.items() for line in some
+                if line.label == label]  # fmt: skip
+        parts = [f"{_from_to(line.table)} at {title}" for title, line in mine]
+        said.append(f"{looks.display(label)}'s regret over the rate goes {', '.join(parts)}.")
+    return " ".join(said)
 
 
-def _table(worst: pd.DataFrame, points: pd.DataFrame) -> shared.Averaged:
-    return shared.averaged(worst[worst["V"] > 0], points, "T", theory.rate)
+def _from_to(table: pd.DataFrame) -> str:
+    """`from 2.1 to 4.6`, of the points that enter a fit if any do."""
+    inside = table[table["eligible"]] if table["eligible"].any() else table
+    return f"from {numbers.two(inside['y'].iloc[0])} to {numbers.two(inside['y'].iloc[-1])}"
+
+
+def _panels(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[rays.Line]]:
+    """The panels of `rays.lines` with idle rounds, all values over the rate."""
+    if "variable" not in points:
+        return {}
+    cells = points[(points["variable"] == "B") & (points["V"] > 0) & (points["T"] > points["B"])]
+    sizes = {rays.held(some, "B"): some.iloc[0] for _, some in cells.groupby("axis")}
+    panels = rays.lines(worst, cells, "B")
+    return {
+        title: [_over(line, sizes[title]["K"], sizes[title]["V"]) for line in some]
+        for title, some in panels.items()
+    }
+
+
+def _over(line: rays.Line, K: int, V: float) -> rays.Line:
+    """A line over the rate of K, V and its budgets."""
+    rate = theory.critical_gap(K, line.table["x"], V)
+    table = line.table.assign(guide=1.0)
+    table[["y", "low", "high"]] = table[["y", "low", "high"]].div(rate, axis=0)
+    fit = line.fit
+    if fit is not None:
+        less = theory.EXPONENTS["rate"]["B"]
+        fit = fit._replace(
+            exponent=fit.exponent - less, low=fit.low - less, high=fit.high - less, rate=0.0
+        )
+    return line._replace(table=table, fit=fit)

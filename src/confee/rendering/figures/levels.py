@@ -1,4 +1,4 @@
-"""Normalised regret against the horizon, at small and large V: flat where the rate holds."""
+"""Regret over the rate along rays in B, at small and large V: flat where the rate holds."""
 
 from __future__ import annotations
 
@@ -13,53 +13,54 @@ from confee import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
 
-LARGEST = "$\\sqrt{B}/K$"
-
-MAPS = ("floor", "billion")
-"""Of experiment `floor`."""
+RAYS = "floor_"
+"""What the names of its rays begin with; see the experiment `floor`."""
 
 READING = (
-    "A line a variation $V$, a panel a policy: worst-case regret over $T (K V/B)^{1/3}$, a "
-    "geometric mean over phases, with 95% intervals. Dashed: where the rate holds the lines are "
-    "flat. Hollow points are saturated (more than half of the worst regret of uniform play) and "
-    "count in no factor; $\\sqrt{B}/K$ is the largest $V$ of the theorem."
+    "A line for each variation $V$, a panel for each policy: worst-case regret over "
+    "$T (K V/B)^{1/3}$, a geometric mean over phases, with 95 % CIs. Dashed: flat, as at the rate. "
+    "Hollow points are saturated (more than half of the worst regret of uniform play) and count in "
+    "no factor."
 )
 
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...] = MAPS) -> Figure:
-    """A panel a policy: R / (T (K V/B)^{1/3}) against T, a line for each V, phases averaged; and
-    by what factors it grows.
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """R / (T (K V/B)^{1/3}) against B, a panel for each policy, and by what factors it grows.
 
-    `worst`: label, K, T, B, V, regret, se, seeds, saturated; `points`: label, axis (one of
-    `names`), point, K, T, B, V. Saturated points are hollow. Dashed: the rate, flat.
+    Parameters
+    ----------
+    worst
+        label, K, T, B, V, regret, se, seeds, saturated.
+    points
+        label, axis, point, K, T, B, V; axes that begin with RAYS are shown.
     """
-    table = _table(worst, points, names)
+    table = _table(worst, points)
     if table.empty:
-        return style.empty("no map of horizons and variations was played")
+        return style.empty("No rays at several variations were played.")
     labels = looks.ordered(table["label"])
     columns = min(3, len(labels))
     lines = math.ceil(len(labels) / columns)
     fig = style.figure(0.3 + 2.1 * lines, w_pad=0.03, wspace=0.03)
     axes = fig.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    kinds = sorted(table["kind"].unique(), key=_value)
+    kinds = sorted(table["V"].unique())
     for ax in axes.flat[len(labels) :]:
         ax.set_visible(False)
     for ax, label in zip(axes.flat, labels, strict=False):
         mine = table[table["label"] == label]
         for place, kind in enumerate(kinds):
-            _line(ax, mine[mine["kind"] == kind], place)
+            _line(ax, mine[mine["V"] == kind], place)
         flat = math.exp(np.log(mine.loc[mine["point"] == mine["point"].min(), "y"]).mean())
         ax.axhline(flat, zorder=1.5, **style.THEORY)
         ax.set_title(_title(label, mine), fontsize=8, pad=3)
-        ax.set_xlabel("horizon $T$")
+        ax.set_xlabel("budget $B$")
     numbers.log_axis(axes[0, 0], "x", table["point"].min() / 1.5, table["point"].max() * 1.5, 6)
     numbers.log_axis(axes[0, 0], "y", table["y"].min() / 1.3, table["y"].max() * 1.3, 5)
     for ax in axes[:, 0]:
         ax.set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
     handles = [
         Line2D([], [], color=looks.PALETTE[i], marker=looks.MARKERS[i], linewidth=1.1,
-               label=f"$V$ = {kind}")
+               label=f"$V$ = {kind:g}")
         for i, kind in enumerate(kinds)
     ]  # fmt: skip
     handles.append(Line2D([], [], label="the rate: flat", **style.THEORY))
@@ -71,53 +72,55 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...] = MAP
 
 
 def _title(label: str, mine: pd.DataFrame) -> str:
-    """The name, and the factors by which the flattest and the steepest line grow in a decade."""
+    """The name, and the factors by which the flattest and the steepest line grow per 10x in B."""
     factors = [numbers.factor(10**row.slope) for row in _ends(mine)]
     if not factors:
         return looks.display(label)
     by = " to ".join(dict.fromkeys(factors))
-    return f"{looks.display(label)}: \N{MULTIPLICATION SIGN} {by} a decade"
+    return f"{looks.display(label)}: \N{MULTIPLICATION SIGN} {by} per 10x in $B$"
 
 
 def _ends(mine: pd.DataFrame) -> list:
-    """The flattest and the steepest line of a policy, or the one there is: kind, start, stop,
-    factor, low, high from the first to the last point that is not saturated."""
+    """The flattest and the steepest line of a policy, or the only one: V, start, stop, factor, low,
+    high from the first to the last point that is not saturated."""
     rows = []
-    for kind, some in mine[~mine["saturated"]].sort_values("point").groupby("kind"):
+    for V, some in mine[~mine["saturated"]].sort_values("point").groupby("V"):
         if len(some) < 2:
             continue
         first, last = some.iloc[0], some.iloc[-1]
         factor = last["y"] / first["y"]
         spread = math.exp(math.hypot(first["half"] / first["y"], last["half"] / last["y"]))
-        slope = math.log(factor) / math.log(last["point"] / first["point"])
-        rows.append((kind, first["point"], last["point"], factor, factor / spread, factor * spread,
+        slope = round(math.log(factor) / math.log(last["point"] / first["point"]), 9)
+        rows.append((V, first["point"], last["point"], factor, factor / spread, factor * spread,
                      slope))  # fmt: skip
-    columns = ["kind", "start", "stop", "factor", "low", "high", "slope"]
-    growth = pd.DataFrame(rows, columns=columns).sort_values(["slope", "kind"])
+    columns = ["V", "start", "stop", "factor", "low", "high", "slope"]
+    growth = pd.DataFrame(rows, columns=columns).sort_values(["slope", "V"])
     return list(growth.itertuples())[:: max(len(growth) - 1, 1)]
 
 
-def finding(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...] = MAPS) -> str:
+def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """By which factors regret over the rate grows, for the flattest and the steepest line."""
-    table = _table(worst, points, names)
+    table = _table(worst, points)
     said = []
     for label in looks.ordered(table["label"]):
-        parts = [f"{numbers.factor(row.factor, row.low, row.high)} at $V = {row.kind.strip('$')}$ "
-                 f"($T = {_power(row.start)}$ to ${_power(row.stop)}$)"
+        parts = [f"{numbers.factor(row.factor, row.low, row.high)} at $V = {row.V:g}$ "
+                 f"($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
                  for row in _ends(table[table["label"] == label])]  # fmt: skip
         if parts:
             said.append(f"{looks.display(label)}'s by a factor {_from_to(parts)}")
     if not said:
-        return "No line has two horizons at which regret is not saturated."
-    return f"With the horizon regret over the rate grows: {'; '.join(said)}."
+        return "No line has two budgets at which regret is not saturated."
+    ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
+    return (f"At $T = {ratio:.3g}\\,B$ regret over the rate grows with the budget: "
+            f"{'; '.join(said)}.")  # fmt: skip
 
 
 def _from_to(parts: list[str]) -> str:
     return f"from {parts[0]} to {parts[1]}" if len(parts) > 1 else f"of {parts[0]}"
 
 
-def _power(T: float) -> str:
-    return numbers.number(T).strip("$")
+def _power(B: float) -> str:
+    return numbers.number(B).strip("$")
 
 
 def _line(ax, rows: pd.DataFrame, place: int) -> None:
@@ -131,28 +134,20 @@ def _line(ax, rows: pd.DataFrame, place: int) -> None:
                 markerfacecolor=face, linestyle="none")  # fmt: skip
 
 
-def _value(kind: str) -> float:
-    """Places the kinds of V in order, the largest there is last."""
-    return math.inf if kind == LARGEST else float(kind)
-
-
-def _table(worst: pd.DataFrame, points: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    """label, kind (of V), point, y, half (of the 95 % interval), saturated."""
+def _table(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """label, V, point, y, half (of the 95 % CI), saturated."""
+    names = {axis for axis in points["axis"] if axis.startswith(RAYS)}
     table = worst_at(worst, points, names)
     table = table[(table["regret"] > 0) & (table["V"] > 0) & (table["label"] != "uniform")]
+    columns = ["label", "V", "point", "y", "half", "saturated"]
     if table.empty:
-        return pd.DataFrame(columns=["label", "kind", "point", "y", "half", "saturated"])
+        return pd.DataFrame(columns=columns)
     rates = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()])
-    top = np.isclose(table["V"], np.sqrt(table["B"].astype(float)) / table["K"], rtol=1e-6)
-    table = table.assign(
-        log=np.log(table["regret"] / rates),
-        error=table["se"] / table["regret"],
-        kind=np.where(top, LARGEST, table["V"].map(lambda v: f"{v:g}")),
-    )
+    table = table.assign(log=np.log(table["regret"] / rates), error=table["se"] / table["regret"])
     rows = []
-    for (label, kind, point), some in table.groupby(["label", "kind", "point"]):
+    for (label, V, point), some in table.groupby(["label", "V", "point"]):
         y = math.exp(some["log"].mean())
         error = math.sqrt((some["error"] ** 2).sum(skipna=False)) / len(some)
         half = y * numbers.t_quantile(max(some["seeds"].sum() - len(some), 1)) * error
-        rows.append((label, kind, float(point), y, half, some["saturated"].mean() > 0.5))
-    return pd.DataFrame(rows, columns=["label", "kind", "point", "y", "half", "saturated"])
+        rows.append((label, V, float(point), y, half, some["saturated"].mean() > 0.5))
+    return pd.DataFrame(rows, columns=columns)

@@ -17,10 +17,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from confee.claims.judging.rates import USUAL
 from confee.evidence.curve import MINIMAL_POINTS, Curve, curve, measure, project, rate_of
-from confee.evidence.slopes import MODELS, Model
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
@@ -28,6 +28,9 @@ from confee.rendering.figures import fits
 LEFT_OUT = ("uniform", "oracle", "informed", "ucb1", "hyque_blind", "baque", "rexp3b(pool=set)")
 """Policies that a ray plays for other claims, or to tell which cells are saturated. What replaying
 the set of arms does to Rexp3B is the subject of the figure `replay`."""
+
+BELOW = 2.0
+"""A level at V = 0 that is lower than all points by more than this factor is out of sight."""
 
 APART = 0.01
 """Along T points are few and lie near each other: shift between two policies, of the axis."""
@@ -41,7 +44,7 @@ LABELS = {
 """Names of the horizontal axis, of the vertical one and of what the intervals are of."""
 
 READING = {
-    "ray-V": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: $R/T$ at"
+    "ray-V": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: level at"
     " $V = 0$. Right: exponents with 95 % CIs.",
     "ray-B": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right:"
     " exponents with 95 % CIs.",
@@ -85,8 +88,14 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Figure:
         B or V: worst-case R/T. K: its ratio to SW-UCB's. T: R/T over its value at the smallest T.
     """
     panels = lines(worst, points, variable)
-    if not panels:
-        return style.empty(NOTHING.format(variable))
+    return picture(panels, variable) if panels else style.empty(NOTHING.format(variable))
+
+
+def picture(
+    panels: Mapping[str, Sequence[Line]], variable: str, labels: tuple[str, str, str] | None = None
+) -> Figure:
+    """A row for each panel, see `lines`; `labels` are those of LABELS by default."""
+    across, up, beside = labels or LABELS[variable]
     heights = [max(1.3, shared.ROW * len(some)) for some in panels.values()]
     fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
     grid = fig.add_gridspec(len(panels), 3, width_ratios=[1, 0.09, 0.36], height_ratios=heights)
@@ -94,14 +103,16 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Figure:
     for row, (title, some) in enumerate(panels.items()):
         ax, key = (fig.add_subplot(grid[row, column]) for column in (0, 1))
         side = fig.add_subplot(grid[row, 2], sharey=key)
+        last = row == len(panels) - 1
         _panel(ax, some, variable)
         ax.set_title(title, loc="left", fontsize=8, pad=3)
-        _horizontal(ax, some, variable, span, last=row == len(panels) - 1)
+        _horizontal(ax, some, variable, span, last)
+        ax.set(xlabel=across if last else "", ylabel=up)
         ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in some})
         found = {line.label: line.fit for line in some if line.fit is not None}
         lacking = {line.label: line.why for line in some if line.fit is None}
-        fits.rows(key, side, ends, found, lacking, LABELS[variable][2],
-                  _roles(list(ends.index), variable), numbers.exponent)  # fmt: skip
+        fits.rows(key, side, ends, found, lacking, beside, _roles(list(ends.index), variable),
+                  numbers.exponent)  # fmt: skip
         sides.append(side)
     _aligned([side for side in sides if side.axison])
     style.legend_below(fig, _legend(panels, variable), 3)
@@ -180,27 +191,25 @@ def _line(
     cells = curve(worst, points, label, ray, partner) if label != partner else None
     if cells is None:
         return None
-    policy = points.loc[points["label"] == label, "policy"].iloc[0]
-    table = _points(cells, MODELS.get(policy, Model()))
+    table = _points(cells)
     if table.empty:
         return None
     here = points[(points["axis"] == ray) & (points["label"] == label) & (points["V"] == 0)]
     resting = worst.merge(here[shared.CELL].drop_duplicates(), on=shared.CELL)
     still = float((resting["regret"] / resting["T"]).mean()) if variable == "V" else math.nan
-    fit, why = _fit(cells, MODELS.get(policy, Model()))
+    fit, why = _fit(cells)
     return Line(label, table, fit, why, still)
 
 
-def _rate(cells: Curve, model: Model) -> np.ndarray:
-    """Logarithm of the paper's rate of what is drawn, with the logarithm of K in K ln K."""
+def _rate(cells: Curve) -> np.ndarray:
+    """Logarithm of the paper's rate of what is drawn, without logarithmic factors."""
     rate = rate_of(cells, "rate" if (cells.V > 0).any() else "stationary")
-    rate = np.zeros_like(rate) if cells.partner else rate
-    return rate + np.log(np.log(cells.K)) / 3 if model.k_log_k else rate
+    return np.zeros_like(rate) if cells.partner else rate
 
 
-def _points(cells: Curve, model: Model) -> pd.DataFrame:
+def _points(cells: Curve) -> pd.DataFrame:
     """The points of a curve, means over their phases on the logarithmic scale."""
-    x, y, guide = cells.x, cells.y, _rate(cells, model)
+    x, y, guide = cells.x, cells.y, _rate(cells)
     if cells.variable == "T":
         mixing = np.log(1 - np.minimum(cells.B / cells.T, 1 - 1e-12))
         x, y, guide = np.log(cells.T / cells.B), y + mixing, mixing
@@ -228,7 +237,7 @@ def _points(cells: Curve, model: Model) -> pd.DataFrame:
     return table
 
 
-def _fit(cells: Curve, model: Model) -> tuple[fits.Fit | None, str]:
+def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
     """The fit of the cells that enter, and why there is none."""
     entering = cells.entering()
     count = len(np.unique(entering.point))
@@ -241,7 +250,7 @@ def _fit(cells: Curve, model: Model) -> tuple[fits.Fit | None, str]:
         return fits.Fit(value, low, high, rate=1.0), ""
     if not found.straight:
         return None, "no line"
-    rate = project(entering.x, _rate(entering, model), *where)
+    rate = project(entering.x, _rate(entering), *where)
     return fits.Fit(found.slope, found.low, found.high, rate, count < MINIMAL_POINTS), ""
 
 
@@ -252,6 +261,7 @@ def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
     """The policies of a ray, their lines and the rate."""
     labels = looks.ordered(line.label for line in some)
     drawn_as = looks.looks(labels)
+    still = _levels(some)
     for line in some:
         look, table, rank = drawn_as[line.label], line.table, labels.index(line.label)
         beside = table
@@ -261,17 +271,27 @@ def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
         shared.markers(ax, beside, look, 4 - rank / len(some))
         if variable != "T":
             _fitted(ax, line, look)
-        if line.still > 0 and line.label not in USUAL.negative.values():
+        if line.label in still:
             ax.axhline(line.still, color=look.color, linewidth=0.7, zorder=1)
     if variable == "T":
         _mixing(ax, some)
     every = pd.concat([line.table for line in some])
-    still = [line.still for line in some if line.still > 0]
-    low = min([every[["y", "low"]].min(axis=None), *still])
+    low = min([every[["y", "low"]].min(axis=None), *still.values()])
     high = every[["y", "high"]].max(axis=None)
     margin = max((high / low) ** 0.06, 1.03)
-    numbers.log_axis(ax, "y", low / margin, high * margin, 5)
-    ax.set_ylabel(LABELS[variable][1])
+    low, high = low / margin, high * margin
+    near = high / low < 5  # Then few powers of ten and their halves lie between the two.
+    places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high).tolist()
+    ticks = [place for place in places if low <= place <= high] if near else None
+    numbers.log_axis(ax, "y", low, high, 5, ticks=ticks)
+
+
+def _levels(some: Sequence[Line]) -> dict[str, float]:
+    """The levels at V = 0 that are drawn: of policies that are no negative control, where they are
+    in sight."""
+    lowest = min(line.table["y"].min() for line in some)
+    shown = [line for line in some if line.label not in USUAL.negative.values()]
+    return {line.label: line.still for line in shown if line.still > lowest / BELOW}
 
 
 def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
@@ -295,6 +315,7 @@ def _aligned(sides: Sequence[Axes]) -> None:
     ends = np.array([side.get_xlim() for side in sides])
     for side in sides:
         side.set_xlim(ends[:, 0].min(), ends[:, 1].max())
+        side.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
         side.tick_params(axis="x", labelbottom=side is sides[-1])
         if side is not sides[-1]:
             side.set_xlabel("")
@@ -323,7 +344,6 @@ def _horizontal(
     ticks = places if variable != "B" and len(places) <= 10 else None
     numbers.log_axis(ax, "x", low / margin, high * margin, 6, ticks=ticks)
     ax.tick_params(axis="x", labelbottom=last)
-    ax.set_xlabel(LABELS[variable][0] if last else "")
 
 
 def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
@@ -336,7 +356,7 @@ def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]
     every = [line for some in panels.values() for line in some]
     law = "mixing alone" if variable == "T" else "the paper's rate"
     handles = [Line2D([], [], label=law, **style.THEORY)]
-    if any(line.still > 0 for line in every):
+    if any(map(_levels, panels.values())):
         handles.append(Line2D([], [], color=style.GREY, linewidth=0.7, label="level at $V = 0$"))
     table = pd.concat([line.table for line in every])
     return handles + shared.marks(table)

@@ -1,0 +1,59 @@
+"""The experiments `horizon` and `floor` share cells with `paper`, so that they cannot disagree."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from confee.workflow.run import Run
+
+
+@cache
+def planned(name):
+    """File -> unit, of all that the grid of an experiment plays."""
+    return {unit.file: unit for unit in Run({"overrides": f"experiment={name}"}).plan.units}
+
+
+def on_rays(name, labels):
+    """The units of some policies in the sizes of the rays of `horizon` and `floor`."""
+    return {
+        file: unit
+        for file, unit in planned(name).items()
+        if unit.cell.label in labels and unit.cell.V > 0 and unit.cell.K == 4
+        and round(10 * unit.cell.B) == unit.cell.T
+    }  # fmt: skip
+
+
+def settings(units):
+    """(label, B, V) of units."""
+    return {(unit.cell.label, unit.cell.B, unit.cell.V) for unit in units.values()}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "labels"),
+    [
+        ("horizon", "paper", ("hyque", "rexp3b", "sw_ucb", "random_restart", "uniform")),
+        ("floor", "paper", ("hyque", "sw_ucb", "uniform")),
+        ("floor", "horizon", ("hyque", "sw_ucb", "uniform")),
+    ],
+)
+def test_cells_of_the_same_sizes_are_the_same_cells(name, other, labels):
+    mine, its = on_rays(name, labels), on_rays(other, labels)
+    both = settings(mine) & settings(its)
+    for label in labels:
+        assert len({B for who, B, _ in both if who == label}) >= 12, label
+    for units, others in ((mine, its), (its, mine)):
+        shared = {file for file, unit in units.items()
+                  if (unit.cell.label, unit.cell.B, unit.cell.V) in both}  # fmt: skip
+        assert shared
+        assert shared <= set(others)
+
+
+def test_rays_reach_as_far_as_the_pages_say():
+    largest = {label: max(unit.cell.B for unit in on_rays("horizon", (label,)).values())
+               for label in ("hyque", "rexp3b", "sw_ucb", "random_restart")}  # fmt: skip
+    assert largest["hyque"] == largest["rexp3b"] == largest["sw_ucb"] == round(3.2768e7 * 2**0.25)
+    assert largest["random_restart"] == round(4.096e6 * 2**0.25)
+    variations = {V for _, _, V in settings(on_rays("floor", ("hyque",)))}
+    assert variations == {1, 4, 16, 64}
