@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import yaml
 
@@ -37,8 +38,8 @@ BAD = [
     ("+family={1:2}", "family.1: no such key; must be a word"),
     ("x" * 3000 + "=1", "xxx"),
     ("name=" + "a" * 101, "must be a word of letters, digits, - and _, at most 100"),
-    ("jobs.shard=1 seeds.choose=1e5", "plan: 2400192 units of work; must be at most 50000"),
-    ("phases=64 grid.T=[" + ",".join(map(str, range(1000, 1200))) + "]", "plan: 230400 units"),
+    ("jobs.shard=1 seeds.choose=1e5", "plan: 3400272 units of work; must be at most 50000"),
+    ("phases=64 grid.T=[" + ",".join(map(str, range(1000, 1200))) + "]", "plan: 192042 units"),
     (
         "family.hard={name:hard,c:[" + "1," * 200 + "1],adaptive:[" + "true," * 60 + "true]}",
         "family.hard: its lists make 12261 opponents; must be at most 10000",
@@ -63,7 +64,7 @@ BAD = [
     ("+grid.B=[1e9]", "grid.B=1e+09: B=840896415: must be a whole number in [K, T]"),
     ("+grid.B=[1]", "grid.B=1: B="),
     ("+grid.Q=[1]", "grid.Q=[1]: must be one of K, T, B, V"),
-    ("~grid.T", "grid={}: an experiment needs at least one point"),
+    ("~grid.T ~rays.B_at_V2", "grid={}: an experiment needs at least one point"),
     ("+at.Q.K=2", "at.Q: must be one of K, T, B, V"),
     ("centre.B=1e9", "B=1000000000: must be a whole number in [K, T] = [2, 2000]"),
     ("policies.hyque.scale=-1", "policies.hyque.scale=-1: must be a number in [0, inf)"),
@@ -78,7 +79,7 @@ BAD = [
     ("+plays.foo.axes=[T]", "plays.foo: no such entry in policies"),
     ("+plays.hyque.axes=[Q]", "plays.hyque.axes=Q: must be among T, B, V, K"),
     ("+plays.hyque.estimate=-1", "plays.hyque.estimate=-1: must be"),
-    ("claims=[hyque]", "claims=hyque: unknown; known: hyque-rate/theory"),
+    ("claims=[hyque]", "claims=hyque: unknown; known: hyque-rate/printed"),
     ("figures=[pie]", "figures=pie: unknown; known: scoreboard"),
     ("jobs.cells=0", "jobs.cells=0: must be"),
     ("experiment=tiny experiment=tiny", "experiment: given 3 times"),
@@ -91,6 +92,39 @@ BAD = [
     ("+maps.a={K:2,T:1e3,beta:.5,V:big}", "maps.a.V=big: must be a number in [0, inf), or largest"),
     ("family.switching.strength=ceil", "strength=ceil: must be a number in (0, inf), or ceiling"),
     ("+family.hard.strength=[1]", "family.hard.strength=[1]: must not be given: hard has none"),
+    ("+rays.r={V:[1,2],B:[100,200],ratio:2,K:2}", "rays.r.B=[100, 200]: must be one number, as V"),
+    ("+rays.r={V:[1,2],B:100,ratio:[2,3],K:2}", "rays.r.ratio=[2, 3]: must be one number, as V"),
+    ("+rays.r={V:1,B:100,ratio:[2,0.9],K:2}", "rays.r.ratio=0.9: must be a number in [1, 1e+09]"),
+    ("+rays.r={V:1,B:100,ratio:nan,K:2}", "rays.r.ratio=nan: must be a number in [1, 1e+09]"),
+    ("+rays.r={V:1,B:3,ratio:2,K:4}", "rays.r.B=3: must be at least 5, so that each phase has K"),
+    ("+rays.r={V:1,B:16,ratio:2,K:[2,16]}", "rays.r.B=16: must be at least 19, so that each phase"),
+    ("+rays.r={V:1,B:[64,2],ratio:2,K:4}", "rays.r.B=2: must be at least 5, so that each phase"),
+    (
+        "+rays.r={V:1,B:1e13,ratio:1e9,K:2}",
+        "rays.r.ratio=1e+09: must be at most 84.1 for B = 1e+13",
+    ),
+    ("+rays.r={V:[0,1],B:100,ratio:2,K:2}", "rays.r.V=0: must be over 0, as V has several values"),
+    ("+rays.r={V:[1,-1],B:100,ratio:2,K:2}", "rays.r.V=-1: must be a number in [0, 1e+15]"),
+    ("+rays.r={V:x,B:100,ratio:2,K:2}", "rays.r.V=x: must be a number in [0, 1e+15]"),
+    ("+rays.r={V:1,B:100,ratio:2,K:1}", "rays.r.K=1: must be a whole number in [2, 100000]"),
+    ("+rays.r={V:1,B:1.5,ratio:2,K:2}", "rays.r.B=1.5: must be a whole number in [1, 1e+13]"),
+    ("+rays.r={V:1,B:100,K:2}", "rays.r.ratio: missing; must be a number or a list of numbers"),
+    (
+        "+rays.r={V:[],B:100,ratio:2,K:2}",
+        "rays.r.V: missing; must be a number or a list of numbers",
+    ),
+    ("+rays.r={V:1,B:100,ratio:2,K:2,W:3}", "rays.r.W=3: must be one of family, K, B, V, ratio"),
+    ("+rays.r={V:1,B:100,ratio:2,K:2,phases:[1,2]}", "rays.r.phases=[1, 2]: must be one whole"),
+    ("+rays.r={V:1,B:100,ratio:2,K:2,phases:0}", "rays.r.phases=0: must be a whole number in [1,"),
+    ("+rays.r={V:1,B:100,ratio:2,K:2,family:[who]}", "rays.r.family=who: must be among switching"),
+    ("+rays.r=3", "rays.r=3: must be a mapping"),
+    ("rays=null", "rays=None: must be a mapping"),
+    ("+rays.T={V:1,B:100,ratio:2,K:2}", "rays.T: must not be named like an axis (T, B, V, K)"),
+    (
+        "+rays.m={V:1,B:100,ratio:2,K:2} +maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1}",
+        "rays.m: must not be named like an axis (T, B, V, K) or a map",
+    ),
+    ("+plays.hyque.axes=[r]", "plays.hyque.axes=r: must be among T, B, V, K, B_at_V2"),
     (
         "seeds.choose=${x}",
         "seeds.choose: Interpolation key 'x' not found; ${...} must name another",
@@ -116,6 +150,41 @@ def test_bad_input_is_refused_in_one_line(bad, said):
     assert said in str(error.value)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 2000
+
+
+@pytest.mark.parametrize(
+    ("ray", "cells", "moves"),
+    [
+        ("{V:1,B:100,ratio:2,K:2}", 2, "B"),
+        ("{V:1,B:[100,101],ratio:2,K:2}", 4, "B"),
+        ("{V:1,B:[100,100],ratio:2,K:2}", 2, "B"),
+        ("{V:0,B:[100,200],ratio:2,K:2}", 4, "B"),
+        ("{V:[1,2],B:100,ratio:2,K:2,phases:1}", 2, "V"),
+        ("{V:1,B:100,ratio:[1],K:2}", 2, "B"),
+        ("{V:1,B:100,ratio:[1,2,4],K:2}", 6, "T"),
+        ("{V:1,B:2,ratio:1,K:2}", 2, "B"),
+        ("{V:500,B:100,ratio:1000,K:[2,3]}", 4, "K"),
+    ],
+)
+def test_rays_that_say_little_are_planned(ray, cells, moves):
+    """One point, points next to each other, no idle rounds, out of the theorem's range."""
+    run = Run({"overrides": f"experiment=tiny +rays.r={ray}"})
+    mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
+    assert len(mine) == cells
+    assert {p["variable"] for p in mine} == {moves}
+    ratio = [p["T"] / p["B"] for p in mine]
+    assert moves == "T" or np.ptp(ratio) < 0.02 * max(ratio)
+
+
+def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_world():
+    with_it = "experiment=tiny +adversary@family.stationary=stationary "
+    run = Run({"overrides": with_it + "+rays.r={V:[1,2,4],B:100,ratio:2,K:2}"})
+    mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
+    assert [p["V"] for p in mine if p["phase"] == 0] == [1, 2, 4, 0]
+    met = {(u.cell.V, o.adversary) for u in run.plan.units for o in u.opponents
+           if u.cell.policy == "hyque"}  # fmt: skip
+    assert {adversary for V, adversary in met if V == 0} == {"stationary"}
+    assert "stationary" not in {adversary for V, adversary in met if V in (1, 4)}
 
 
 @pytest.mark.parametrize(

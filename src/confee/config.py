@@ -67,7 +67,7 @@ class _Map:
 class _Ray:
     K: int = schema.whole(low=2, high=100_000)
     B: int = schema.whole(low=1, high=10**13)
-    V: float = schema.real(low=0)
+    V: float = schema.real(low=0, high=1e15)
     ratio: float = schema.real(low=1, high=10**9)
     phases: int = schema.whole(low=1, high=64)
 
@@ -286,7 +286,9 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
     for label, given in schema.mapping(values["rays"], "rays").items():
         where = f"rays.{label}"
         if label in (*AXES, *values["maps"]):
-            raise ConfeeError(f"{where}: must not be named like an axis or a map")
+            raise ConfeeError(
+                f"{where}: must not be named like an axis ({', '.join(AXES)}) or a map"
+            )
         lists = dict(schema.mapping(given, where))
         still = [
             entry for entry, conf in values["family"].items() if conf.get("name") == "stationary"
@@ -319,7 +321,8 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
         if len(checked["V"]) > 1 and 0 in checked["V"]:
             raise ConfeeError(f"{where}.V=0: must be over 0, as V has several values")
         made[label] = Ray(**checked, phases=phases[0], family=met, still=still)
-        next(made[label].places(label))
+        for _ in made[label].places(label):  # each of them is checked
+            pass
     return made
 
 

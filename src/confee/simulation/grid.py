@@ -43,6 +43,9 @@ class Place:
 
 LARGEST = "largest"
 
+LARGEST_T = 10**15
+"""Horizons that are not too large for a cell."""
+
 
 @dataclass(frozen=True)
 class Map:
@@ -140,7 +143,17 @@ class Ray:
         budget = round(B * octave(phase, self.phases))
         T = round(ratio * budget)
         if budget < K:
-            raise ConfeeError(f"rays.{label}.B={B:g}: must be at least K = {K}")
+            least = math.ceil((K - 0.5) / octave(0, self.phases))
+            raise ConfeeError(
+                f"rays.{label}.B={B:g}: must be at least {least}, so that each phase has K = {K} "
+                "queries"
+            )
+        if T > LARGEST_T:
+            most = LARGEST_T / (B * octave(self.phases - 1, self.phases))
+            raise ConfeeError(
+                f"rays.{label}.ratio={ratio:g}: must be at most {most:.3g} for B = {B:g}, as T is "
+                f"at most {LARGEST_T:g}"
+            )
         return Place(label, point, phase, K, T, budget, float(V))
 
 
