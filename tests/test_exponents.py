@@ -428,6 +428,32 @@ def test_where_there_is_no_line_the_far_end_is_judged():
     assert " up to " in one.decide
 
 
+@pytest.mark.parametrize("reason", ["saturated", "ceiling", "edge"])
+def test_only_saturated_cells_are_judged_by_growth(reason):
+    """All points but one are left out, of a policy whose regret over the rate grows."""
+    worst, points = curves.played("hyque", flat(), {"B": curves.RAYS["B, V=4"]})
+    lost = (worst["label"] == "hyque") & (worst["B"] > 6e4 / 2**0.5)
+    bounded = Claimed(bound=lambda K, T, B, V: 0.1)
+    (one,) = ray_checks(worst.assign(**{reason: lost}), points, "hyque", bounded)
+    if reason == "saturated":
+        assert one.growth == pytest.approx(30 ** (1 / 3), rel=0.05)
+        assert (one.verdict, one.why) == ("fails", "saturated, and regret over the rate grows")
+    else:
+        assert (one.verdict, one.growth) == ("undecided", None)
+        assert "1 points enter, 4 are needed" in one.why
+
+
+def test_growth_says_nothing_under_the_theorems_own_bound():
+    """More than uniform play loses, or none stated: the far budgets it would take are named."""
+    rays = {"B": curves.RAYS["B, V=4"]}
+    worst, points = curves.played("hyque", flat(), rays, saturated=True, noise=1e-6)
+    for bound in (lambda K, T, B, V: 0.3, Claimed().bound):
+        (one,) = ray_checks(worst, points, "hyque", Claimed(bound=bound))
+        assert one.verdict == "undecided"
+        assert "bound is more than uniform play loses" in one.why
+        assert "points with B over 9.7e+06" in one.decide  # 8 times the last one, in phase 1
+
+
 @pytest.mark.parametrize(("law", "other"), [(OFF["B"], -0.27), (power(B=-0.1), 0.18)])
 def test_a_phase_that_says_the_opposite_leaves_it_undecided(law, other):
     """All cells together fail (or hold), those of the second phase alone do not."""
