@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -171,12 +172,13 @@ def test_nobody_is_below_the_bound_unless_someone_is(data):
     mine = table[(table["kind"] == "worst") & (table["label"] == "rexp3b") & (table["K"] == 5)]
     assert list(mine["ratio"]) == pytest.approx([1.5 / theory.LOWER_BOUND_CONSTANT] * len(mine))
     said = lower_bound.finding(data.worst, *frames)
-    assert said.startswith(f"None of {len(table)} points of 5 policies is below the lower bound. ")
+    assert said.startswith(f"None of {len(table)} points of 5 policies is below the lower bound; ")
+    assert "the nearest worst case is HyQue's, " in said
     low = data.worst["label"] == "hyque"
     few = int((table["kind"].eq("worst") & table["label"].eq("hyque")).sum())
     cut = data.worst.assign(regret=data.worst["regret"].mask(low, 0.0), se=0.0)
     said = lower_bound.finding(cut, *frames)
-    assert said.startswith(f"{few} of {len(table)} points of 5 policies are below the lower bound.")
+    assert said.startswith(f"{few} of {len(table)} points of 5 policies are below the lower bound;")
     legend = [text for text, _ in shared.legend_of(lower_bound.draw(cut, *frames))]
     assert "HyQue: regret 0, not drawn" in legend
 
@@ -196,8 +198,8 @@ def test_rows_are_sorted_by_the_least_worst_case(data):
 
 def test_the_set_is_compared_with_the_multiset(data):
     said = replay.finding(data.worst, data.points)
-    assert said.startswith("Regret with the set, over that with the multiset: 3 [2.8")
-    assert said.count("3 [2.8") == 4
+    assert said.startswith("Replaying the set of arms queried, as printed, costs 3 [2.8")
+    assert said.count("3 [2.8") == 2
     line = figure("replay", data).axes[0].lines[-1]
     cells = data.points[(data.points["axis"] == "T") & (data.points["label"] == SET)]
     bounds = [proofs.rexp3b_bound(c.K, c.T, c.B, c.V) / c.T for c in cells.itertuples()]
@@ -205,9 +207,20 @@ def test_the_set_is_compared_with_the_multiset(data):
     assert list(line.get_ydata()) == pytest.approx(list(first))
     huge = data.worst.assign(regret=data.worst["regret"].mask(data.worst["label"] == SET, 1e9))
     huge = huge.assign(se=0.01 * huge["regret"])
-    assert "at 0 of 6 points by the multiset, at 6 of 6 points by the set" in replay.finding(
-        huge, data.points
+    said = replay.finding(huge, data.points)
+    assert said.endswith("at 6 of 6 points (query rounds: 0 of 6 points).")
+
+
+def test_along_B_the_set_is_compared_on_the_longest_ray_too(data):
+    sweep = data.points["axis"].eq("B")
+    rays = data.points.assign(axis=data.points["axis"].mask(sweep, "B_at_V4"),
+                              variable=np.where(sweep, "B", ""))  # fmt: skip
+    short = rays[sweep & rays["point"].rank(method="dense").le(2)].assign(axis="B_short")
+    assert replay.finding(data.worst, pd.concat([rays, short])) == replay.finding(
+        data.worst, data.points
     )
+    alone = rays[~(sweep & rays["label"].eq(SET))]
+    assert len(replay.draw(data.worst, alone).axes) == 1
 
 
 def test_only_cells_played_with_both_are_compared(data):

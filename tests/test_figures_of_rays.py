@@ -118,8 +118,7 @@ def test_along_K_it_is_the_ratio_to_sw_ucb(data):
     for label, line in some.items():
         assert line.fit.exponent == pytest.approx(EXPONENTS[label]["K"], abs=1e-3)
     assert some["ucb1_restarted"].table["y"].to_list() == pytest.approx([1.0] * 5, rel=1e-6)
-    assert some["hyque"].fit.rate == 0
-    assert some["rexp3b"].fit.rate > 0.1  # of K ln K
+    assert {line.fit.rate for line in some.values()} == {0.0}
 
 
 def test_along_T_growth_is_that_beyond_mixing(data):

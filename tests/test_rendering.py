@@ -391,6 +391,33 @@ def test_the_centre_is_where_the_sweeps_meet(data):
     assert "pick" not in rows
 
 
+def test_the_centre_is_where_rays_cross_at_the_largest_budget():
+    """Two places lie on two rays each; cells with V = 0 lie on all of them."""
+    rays = {"V_small": [(1e4, V) for V in (0, 2, 8)], "V_large": [(8e4, V) for V in (0, 2, 8)],
+            "B_at_V8": [(B, V) for B in (1e4, 8e4) for V in (0, 8)]}  # fmt: skip
+    points = pd.DataFrame(
+        {"label": "a", "axis": ray, "K": 2, "T": int(10 * B * f), "B": int(B * f), "V": float(V)}
+        for ray, cells in rays.items() for B, V in cells for f in PHASES
+    )  # fmt: skip
+    found = centre(points)
+    assert sorted(found["B"]) == [int(8e4 * f) for f in PHASES]
+    assert set(found["V"]) == {8.0}
+
+
+def test_budgets_of_the_parts_are_those_of_a_ray_through_the_centre(data):
+    sweep = data.points["axis"].eq("B")
+    rays = data.points.assign(axis=data.points["axis"].mask(sweep, "B_at_V4"),
+                              variable=np.where(sweep, "B", ""))  # fmt: skip
+    expected = decomposition.budgets(data.points)
+    found = decomposition.budgets(rays)
+    assert list(found) == list(expected)
+    for budget, cells in expected.items():
+        columns = ["label", "K", "T", "B", "V"]
+        assert set(found[budget][columns].itertuples(index=False, name=None)) >= set(
+            cells[columns].itertuples(index=False, name=None)
+        )
+
+
 def test_the_block_is_drawn_as_in_the_paper(data):
     ax = figure("block", data).axes[0]
     words = sorted((text.get_text(), *text.xy) for text in ax.texts)

@@ -23,12 +23,14 @@ def keys(frame: pd.DataFrame) -> pd.Series:
 def centre(points: pd.DataFrame) -> pd.DataFrame:
     """The cells of all labels at the settings where most sweeps and rays meet, in all phases.
 
-    Rays also share cells with V = 0; a centre has V > 0 where anything has.
+    Rays also share cells with V = 0; a centre has V > 0 where anything has. Of several such places
+    it is the one with the largest budget; the phases of one place lie within an octave.
     """
     if (points["V"] > 0).any():
         points = points[points["V"] > 0]
     counts = points.groupby(CELL[1:])["axis"].nunique().rename("axes").reset_index()
     middle = counts.loc[counts["axes"] == counts["axes"].max(), CELL[1:]]
+    middle = middle[2 * middle["B"] > middle["B"].max()]
     return points[CELL].drop_duplicates().merge(middle, on=CELL[1:])
 
 

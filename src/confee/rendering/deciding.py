@@ -8,6 +8,7 @@ excess is the claim's interval.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -33,18 +34,19 @@ class Deciding(NamedTuple):
     @property
     def forms(self) -> list[str]:
         """The exponent, its 95 % CI and what is claimed, in ever fewer words."""
-        where = f"{self.policy and display(self.policy) + ', '}{self.ray}"
+        ray = re.sub(r"e\+0*", "e", self.ray).replace("relative to sw_ucb ", "over SW-UCB's ")
+        where = f"{self.policy and display(self.policy) + ', '}{ray}"
         if self.excess is None:
-            return [f"{where}: no fit", f"{self.ray}: no fit"]
+            return [f"{where}: no fit", f"{ray}: no fit"]
         n = self.numbers
         if "growth" in n:
             text = f"saturated, R / rate \N{MULTIPLICATION SIGN} {n['growth']:.2g} per 30x"
-            return [f"{where}: {text}", f"{self.ray}: {text}", f"{self.ray}: saturated"]
+            return [f"{where}: {text}", f"{ray}: {text}", f"{ray}: saturated"]
         value = written.exponent(n["exponent"], n["low"], n["high"])
         claimed = f"claimed {written.signed(n['rate'] + n.get('allowance', 0.0))}"
         end = "" if n.get("straight", True) else " at the end"
         return [f"{where}: {value}{end}, {claimed}", f"{where}: {value}{end}", f"{where}: {value}",
-                f"{self.ray}: {value}"]  # fmt: skip
+                f"{ray}: {value}"]  # fmt: skip
 
     @property
     def control(self) -> bool | None:

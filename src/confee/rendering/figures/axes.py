@@ -10,12 +10,9 @@ from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
 
 READING = (
-    "Left: worst-case regret a round; a point averages over cells whose horizons are cut at"
-    " different places. Dashed: the paper's rate $(KV/B)^{1/3}$ without logarithms, through where"
-    " HyQue's fit begins (another policy's where HyQue is not played). Dotted: the lower bound."
-    " Hollow: saturated or outside the range of a fit. Right: the exponent of $R/T$ fitted over the"
-    " upper half of the axis, dashed what the rate gives on the same cells; grey numbers rest on"
-    " fewer points or a shorter span than a verdict does. Bars are 95 % intervals."
+    "Left: worst-case regret per round; solid: fits; dashed: the rate $(KV/B)^{1/3}$; dotted: the"
+    " lower bound. Right: exponents over the upper half of the axis with 95 % CIs; grey: few"
+    " points."
 )
 
 
@@ -41,7 +38,7 @@ def draw(
 def finding(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> str:
-    """The exponents of the paper's policies, and where the rate's lies in the others' intervals."""
+    """The exponents of the paper's policies, next to the rate's."""
     table, zeros = shared.averaged(worst, points, axis, shared.per_round)
     if table.empty:
         return shared.nothing(axis, zeros)
@@ -56,4 +53,4 @@ def finding(
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
             sentences.append(f"{span}; {fits.none(label, lacking)}.")
-    return " ".join([*sentences, *fits.others(found, labels, "The rate's exponent")])
+    return " ".join(sentences)

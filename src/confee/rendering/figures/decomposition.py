@@ -29,11 +29,8 @@ APART = 1.5
 """Budgets nearer than this ratio are shown once."""
 
 READING = (
-    "Left: regret over the rate $T(KV/B)^{1/3}$, the sum of its parts, with 95 % intervals over"
-    " seeds. Right, a panel a budget: the share of each part; parts can be negative, so shares are"
-    " of the sum of their sizes. Query rounds: what they cost. Error: against the arm that is best"
-    " on the query rounds in use. Drift: that arm against the best one now. All at $K$, $T$ and $V$"
-    " of the centre, against the adversary chosen as worst."
+    "Left: worst case over the rate $T(KV/B)^{1/3}$, with 95 % CIs; right: shares of its parts. "
+    "Error: against the best arm of the queries in use; drift: that arm against the best now."
 )
 
 
@@ -50,7 +47,7 @@ NOTHING = "No regret of known parts was measured at the centre."
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
     """Regret over the rate, and the shares of R_query, R_error, R_drift and R_no_data in it, at the
-    centre of the sweeps and at a small, a middle and a large budget of the sweep of B.
+    centre and at a small, a middle and a large budget of the sweep or of a ray of B through it.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
     regret_no_data; those against the adversary chosen as worst are shown, phases and seeds
@@ -85,7 +82,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Which part is the largest for whom at the centre, and what moves most with the budget."""
+    """Which part of regret is the largest for whom at the centre."""
     table = parts(regret, worst, points, choose)
     table = table[table["sum"] > 0]
     if table.empty:
@@ -95,24 +92,11 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
     here = table[table["budget"] == budget].set_index("label")
     largest = here[list(PARTS)].idxmax(axis=1)
     words = []
-    for part in [part for part in PARTS if (largest == part).any()]:
-        mine = here.loc[looks.ordered(largest.index[largest == part]), part]
-        words.append(f"{NAMES[part]} for {fits.listed(mine.index)} ({_percent(mine)})")
-    text = f"At $B$ = {numbers.number(budget)} the largest part of regret is {'; '.join(words)}."
     for label in fits.first(set(table["label"])):
-        mine = table[table["label"] == label].sort_values("budget")
-        if len(mine) > 1:
-            part = (mine[list(PARTS)].max() - mine[list(PARTS)].min()).idxmax()
-            course = ", ".join(f"{share:.0%}" for share in mine[part])
-            text += f" Of {looks.display(label)}'s regret {course} is {NAMES[part]} at $B$ ="
-            text += f" {', '.join(map(numbers.number, mine['budget']))}."
+        part = largest[label]
+        words.append(f"{NAMES[part]} for {looks.display(label)} ({here.loc[label, part]:.0%})")
+    text = f"At $B$ = {numbers.number(budget)} the largest part is {'; '.join(words)}."
     return text.replace("%", " %")
-
-
-def _percent(shares: pd.Series) -> str:
-    """72-100 %, or the one there is."""
-    low, high = f"{shares.min():.0%}", f"{shares.max():.0%}"
-    return low if low == high else f"{low[:-1]} to {high}"
 
 
 def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]) -> list[Line2D]:
@@ -173,17 +157,29 @@ def parts(
 
 def budgets(points: pd.DataFrame) -> dict[float, pd.DataFrame]:
     """Budget -> its cells: the centre's, and the smallest, the middle and the largest of the sweep
-    of B; without what is near one of those before it."""
+    of B, or of the longest ray along B through the centre; without what is near one of those before
+    it."""
     middle = centre(points)
     if middle.empty:
         return {}
     found = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
-    sweep = points[points["axis"] == "B"]
+    sweep = _along_B(points, middle)
     places = sorted(sweep["point"].unique())
     for place in [places[i] for i in (0, -1, len(places) // 2)] if places else []:
         if all(max(place / other, other / place) > APART for other in found):
-            found[float(place)] = sweep.loc[sweep["point"] == place, CELL]
+            settings = sweep.loc[sweep["point"] == place, CELL[1:]].drop_duplicates()
+            found[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
     return found
+
+
+def _along_B(points: pd.DataFrame, middle: pd.DataFrame) -> pd.DataFrame:
+    """The cells of the sweep of B, else those with V > 0 of a ray along B through the centre."""
+    sweep = points[points["axis"] == "B"]
+    if len(sweep) or "variable" not in points:
+        return sweep
+    rays = points[(points["variable"] == "B") & (points["V"] > 0)]
+    through = rays.merge(middle[CELL[1:]].drop_duplicates(), on=CELL[1:])["axis"]
+    return rays[rays["axis"] == through.mode().iloc[0]] if len(through) else sweep
 
 
 def _averaged(rows: pd.DataFrame) -> pd.DataFrame:

@@ -175,19 +175,6 @@ def first(labels: Collection[str]) -> list[str]:
     return [label for label in PAPER if label in labels] or looks.ordered(labels)[:1]
 
 
-def others(fits: Mapping[str, Fit], labels: Collection[str], what: str) -> list[str]:
-    """A sentence on the others whose fit is not short: whose interval holds theory's exponent."""
-    rest = set(labels) & set(fits) - set(first(labels))
-    there = [x for x in looks.ordered(rest) if not (fits[x].short or math.isnan(fits[x].rate))]
-    inside = [label for label in there if fits[label].holds]
-    outside = [label for label in there if not fits[label].holds]
-    words = [
-        *([f"inside the interval of {listed(inside)}"] if inside else []),
-        *([f"outside the interval of {listed(outside)}"] if outside else []),
-    ]
-    return [f"{what} lies {' and '.join(words)}."] if words else []
-
-
 def listed(labels: Collection[str]) -> str:
     """A, B and C."""
     return numbers.listed(looks.display(label).replace(", ", " ") for label in labels)

@@ -32,11 +32,8 @@ TITLE = "colour: share of the policy's largest regret"
 NOTHING = "No policy with regret was played at the centre, at V > 0."
 
 READING = (
-    "A row a policy, a column an adversary of some strength: its gap over the critical gap"
-    " $(KV/B)^{1/3}$ (no number where a kind has none). The colour is regret at the centre of the"
-    " sweeps as a share of the policy's largest. Stars: chosen as worst in one of the phases. Dots:"
-    " its 95 % interval meets that of the largest. Right: regret of the chosen worst over the rate"
-    " $T(KV/B)^{1/3}$, on fresh seeds where there are any, with half its 95 % interval."
+    "Colour: regret as a share of the policy's largest. Stars: chosen as worst; dots: within its "
+    "95 % CI. Right: worst case over $T(KV/B)^{1/3}$."
 )
 
 
@@ -45,9 +42,9 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     """A map of the share of a policy's largest regret that each adversary takes at each strength.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
-    centre of the sweeps (`points`) are shown, phases averaged. Of an adversary's further parameters
-    the worst is shown. Stars stand at what is chosen as worst in `worst` (label, K, T, B, V,
-    adversary, strength: gap over critical gap, regret, se, seeds).
+    centre (`points`, see cells.centre) are shown, phases averaged. Of an adversary's further
+    parameters the worst is shown. Stars stand at what is chosen as worst in `worst` (label, K, T,
+    B, V, adversary, strength: gap over critical gap, regret, se, seeds).
     """
     table, zeros = _played(regret, points, choose)
     if table.empty:
@@ -78,30 +75,29 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Who is worst for whom, at which strength; what the next and the least kind do."""
+    """The worst adversary of the paper's policies at the centre, and what the next kind does."""
     table, _ = _played(regret, points, choose)
     if table.empty:
         return NOTHING
-    top = table.loc[table.groupby("label")["y"].idxmax()].set_index("label")
-    top = top.loc[looks.ordered(top.index)]
-    words = [
-        f"{_named(kind, x)} ({fits.listed(mine.index)})"
-        for (kind, x), mine in top.groupby(["kind", "x"], sort=False)
-    ]
-    text = f"What hurts most at the centre: {'; '.join(words)}."
+    middle = centre(points)
+    where = f"$K$ = {middle['K'].iloc[0]}, $V$ = {middle['V'].iloc[0]:g}, $B$ = "
+    where += numbers.number(float(f"{np.exp(np.log(middle['B']).mean()):.2g}"))
+    words = []
     for label in fits.first(set(table["label"])):
         mine = table[table["label"] == label]
         most = mine.loc[mine.groupby("kind")["y"].idxmax()].sort_values("y", ascending=False)
-        parts = [f"{looks.kind_name(r.kind)} {100 * r.share:.0f} %" for r in most.itertuples()]
-        if len(parts) > 1:
-            text += f" Of {looks.display(label)}'s largest regret the other kinds cause, at their"
-            text += f" worst: {', '.join(parts[1:])}."
-    return text
+        first, *rest = most.itertuples()
+        text = f"{looks.display(label)}'s worst is {_named(first.kind, first.x)}"
+        if rest:
+            text += f' (next: "{looks.kind_name(rest[0].kind)}", {100 * rest[0].share:.0f} %)'
+        words.append(text)
+    return f"At {where}, {numbers.listed(words)}."
 
 
 def _named(kind: str, x: float) -> str:
     """A kind at a strength, in words."""
-    return looks.kind_name(kind) if x == 0 else f"{looks.kind_name(kind)} at strength {x:.2g}"
+    name = f'"{looks.kind_name(kind)}"'
+    return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
 def _played(

@@ -21,12 +21,8 @@ SPREAD = 0.32
 """How far from the middle of its row a point may lie."""
 
 READING = (
-    "A point is a cell ($K$, $T$, $B$, $V$), its bar a 95 % interval. Filled: worst-case regret "
-    "over all adversaries played; hollow: regret on the bound's own hard instance. The dotted line "
-    f"is the bound, $T (KV/B)^{{1/3}}/{1 / theory.LOWER_BOUND_CONSTANT:.1f}$; the dashed ones are "
-    "the least and the largest that its proof can give in these cells, with the best gap, and bind "
-    "filled points alone. Policies are sorted by their least worst case; the oracle, who knows the "
-    "path, is left out."
+    "A point: a cell, with its 95 % CI. Filled: worst case; hollow: the bound's own instance. "
+    "Dashed: the range of the best bounds of its proof."
 )
 
 
@@ -88,31 +84,17 @@ def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, cho
         text = f"None of {count} is below the lower bound"
         unclear = int((table["low"] < 1).sum())
         text += f", though {unclear} intervals reach below it" if unclear else ""
-    said = [f"{text}."]
-    for kind, where in ((HARD, "On its own instance"), (WORST, "In the worst case")):
-        mine = table[table["kind"] == kind]
-        if len(mine):
-            least = mine.loc[mine["ratio"].idxmin()]
-            said.append(
-                f"{where} the nearest is {looks.display(least['label'])} at {least['ratio']:.3g} "
-                f"times the bound{_interval(least)}."
-            )
-    return " ".join([*said, _best(table)]).strip()
+    mine = table[table["kind"] == WORST]
+    if len(mine):
+        least = mine.loc[mine["ratio"].idxmin()]
+        text += f"; the nearest worst case is {looks.display(least['label'])}'s, "
+        text += f"{least['ratio']:.3g} times the bound{_interval(least)}, and "
+        text += f"{(mine['ratio'] / mine['best']).min():.3g} times the best of its proof"
+    return f"{text}."
 
 
 def _interval(row: pd.Series) -> str:
     return "" if math.isnan(row["low"]) else f" [{row['low']:.3g}, {row['high']:.3g}]"
-
-
-def _best(table: pd.DataFrame) -> str:
-    mine = table[table["kind"] == WORST]
-    if mine.empty:
-        return ""
-    slack = (mine["ratio"] / mine["best"]).min()
-    return (
-        f"The best its proof can give is {mine['best'].min():.3g} to {mine['best'].max():.3g} "
-        f"times what is printed; worst cases are {slack:.3g} times that, or more."
-    )
 
 
 def ratios(

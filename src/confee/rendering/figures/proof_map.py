@@ -18,11 +18,8 @@ from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, outcomes, pre
 from confee.rendering.verdicts import MARKS, NONE, Mark, said
 
 READING = (
-    "An arrow goes from a statement to one whose proof uses it, as the paper says; it is dashed "
-    "where the premise fails. Colour and sign are the worst verdict on a statement: fails before "
-    "vacuous, undecided, consistent, holds; small signs are the claims one by one. Round: lemmas "
-    "and remarks; square: theorems; dotted frame: no number in the paper. What fails as printed "
-    "may be mended, and a theorem can be true though a premise is not."
+    "Arrows lead from premise to conclusion, dashed where the premise fails. Colour: the worst "
+    "verdict on a statement; small signs: its claims."
 )
 
 AT = {
@@ -78,41 +75,22 @@ def draw(claims: pd.DataFrame) -> Figure:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """On how many statements each theorem rests, and which of them fail."""
+    """On how many statements each theorem rests, and how many of them fail."""
     found = outcomes(dict(zip(claims["id"], claims["verdict"], strict=True)))
     if set(found.values()) == {NONE}:
         return "No claim about a statement of the paper was judged."
     theorems = [_rests(name, found) for name in STATEMENTS if name.startswith("Theorem")]
     toy = any(str(at).startswith("toy") for at in claims["horizon"])
-    return " ".join(theorems) + (" These are toy horizons, which say nothing of larger ones." * toy)
+    return " ".join(theorems) + (" Toy horizons say nothing of larger ones." * toy)
 
 
 def _rests(theorem: str, found: Mapping[str, str]) -> str:
-    """`Theorem 4.1 (fails) rests on 9 statements: 5 fail (Lemma 4.4, ...), 4 hold.`"""
+    """`Theorem 4.1 (fails) rests on 9 statements: 5 fail, 4 hold.`"""
     below = premises(theorem)
     counts = Counter(found[name] for name in below)
-    failing = _listed([name for name in STATEMENTS if name in below and found[name] == FAILS])
-    parts = [
-        said(outcome, counts[outcome]) + (f" ({failing})" if outcome == FAILS else "")
-        for outcome in MARKS
-        if counts[outcome]
-    ]
+    parts = [said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome]]
     rests = f"{len(below)} statement{'s' * (len(below) != 1)}"
     return f"{theorem} ({MARKS[found[theorem]].word}) rests on {rests}: {', '.join(parts)}."
-
-
-def _listed(names: list[str]) -> str:
-    """`Lemmas 4.4, 4.6; Remark 4.5; on demand`."""
-    kinds: dict[str, list[str]] = {}
-    for name in names:
-        kind, _, number = name.partition(" ")
-        kinds.setdefault(kind if kind in ("Lemma", "Remark", "Theorem") else name, []).append(
-            number
-        )
-    return "; ".join(
-        name if name in names else f"{name}{'s' * (len(some) > 1)} {', '.join(some)}"
-        for name, some in kinds.items()
-    )
 
 
 def _place(column: float, row: float) -> tuple[float, float]:

@@ -281,8 +281,8 @@ def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
     margin = max((high / low) ** 0.06, 1.03)
     low, high = low / margin, high * margin
     near = high / low < 5  # Then few powers of ten and their halves lie between the two.
-    places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high).tolist()
-    ticks = [place for place in places if low <= place <= high] if near else None
+    places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    ticks = [float(place) for place in places if low <= place <= high] if near else None
     numbers.log_axis(ax, "y", low, high, 5, ticks=ticks)
 
 

@@ -77,7 +77,7 @@ def finding(claims: pd.DataFrame) -> str:
         if outcomes:
             text += f" Of {played} controls that {kind}, {good} do."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
-        text += " Toy horizons: verdicts from runs say nothing of larger ones."
+        text += " Toy horizons say nothing of larger ones."
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -66,8 +67,8 @@ ROWS = (
 NO_CLAIM, NOT_RUN = "no claim", "not run"
 
 READING = (
-    "Exponents of $R/T$ with 95 % CIs, each on one ray; no line: its points lie on none. "
-    "$T$: growth at fixed $B$ beyond mixing. $K$: of the ratio to SW-UCB."
+    "Exponents of $R/T$ with 95 % CIs; $T$: growth beyond mixing; $K$: of the ratio to SW-UCB. "
+    "First two rows: $T = B$; third: $V = 0$."
 )
 
 
@@ -127,9 +128,11 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
     if missing := len(ROWS) - len(judged):
         text += f", {missing} without a verdict"
     text += f" ({', '.join(failing)})." if failing else "."
-    every = [fit for one in ROWS for fit in fitted(slopes, points, claims, one).values()
+    mine = [one for one in ROWS if one.rate == QUERIED]
+    every = [fit for one in mine for fit in fitted(slopes, points, claims, one).values()
              if not math.isnan(fit.exponent)]  # fmt: skip
-    rays = sorted(dict.fromkeys(fit.ray for fit in every), key=lambda ray: "TBVK".find(ray[0]))
+    names = [re.sub(r" relative to \w+", "", re.sub(r"e\+0*", "e", fit.ray)) for fit in every]
+    rays = sorted(dict.fromkeys(names), key=lambda ray: "TBVK".find(ray[0]))
     return text + (f" Rays: {'; '.join(rays)}." * bool(rays))
 
 
