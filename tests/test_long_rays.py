@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+from confee import proofs
 from confee.workflow.run import Run
 
 
@@ -48,6 +51,14 @@ def test_cells_of_the_same_sizes_are_the_same_cells(name, other, labels):
                   if (unit.cell.label, unit.cell.B, unit.cell.V) in both}  # fmt: skip
         assert shared
         assert shared <= set(others)
+
+
+def test_the_page_says_from_which_horizon_on_a_test_can_fire():
+    """3 rho^ of all queries falls below 1 there, at K = 4 and T = 10 B."""
+    page = (Path(__file__).parents[1] / "docs" / "horizon.md").read_text(encoding="utf-8")
+    T = float(re.search(r"can fire below T = ([\d.e]+)", page)[1])
+    least = [proofs.change_threshold(proofs.MEAN_TEST, t, t / 10, 4) for t in (T, 1.1 * T)]
+    assert least[0] > 1 > least[1]
 
 
 def test_rays_reach_as_far_as_the_pages_say():

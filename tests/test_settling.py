@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from confee.evidence.settling import settling
 from confee.evidence.slopes import STEP
 from confee.simulation.grid import Ray
 
+PAGE = Path(__file__).parents[1] / "docs" / "horizon.md"
 RAY = "B_at_V4"
 BUDGETS = 32_000.0 * 2.0 ** np.arange(11)
 RATE = theory.EXPONENTS["rate"]["B"]
@@ -268,6 +271,16 @@ def test_widening_keeps_a_constant_from_moving_where_errors_are_too_small():
     assert rule_study("one number", "twice as far")[2] < 0.05
     assert rule_study("one number", "twice as far, not widened")[2] > 0.1
     assert rule_study("up by 0.06 per step", "twice as far")[2] > 0.8
+
+
+def test_the_page_shows_how_often_the_rule_is_right():
+    """Within 2 of 100: a curve at the edge of a rule may fall on either side on another machine."""
+    rows = re.findall(r"^\| (.+?) \| (\d+ / .+?) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.M)
+    shown = {name: " / ".join(cells) for name, *cells in rows}
+    assert set(shown) == set(TRUTHS)
+    for name, text in shown.items():
+        found = [100 * share for scatter in SCATTER for share in rule_study(name, scatter)]
+        assert [float(number) for number in text.split(" / ")] == pytest.approx(found, abs=2)
 
 
 if __name__ == "__main__":

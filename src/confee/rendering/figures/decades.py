@@ -42,7 +42,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
     points
         label, axis, K, T, B, V: whom to show, and the sizes of each ray.
     """
-    rows, found = _table(slopes, points)
+    rows, found = steps(slopes, points)
     if rows.empty:
         return style.empty(NOTHING)
     rays = list(dict.fromkeys(rows["axis"]))
@@ -112,7 +112,7 @@ def _mean(row) -> str:
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
     """Where the exponents of the paper's first policy settle, or that they do not."""
-    rows, found = _table(slopes, points)
+    rows, found = steps(slopes, points)
     if rows.empty:
         return NOTHING
     label = fits.first(set(rows["policy"]))[0]
@@ -131,7 +131,7 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
     return f"{looks.display(label)}'s exponents are {'; '.join(said)}."
 
 
-def _table(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The steps of the policies of `points` on rays that are long enough for one of them to be
     judged, with their limits widened, and what `settling` says of them."""
     hidden = slopes["policy"].isin(LEFT_OUT) & ~slopes["policy"].isin(SHOWN)
@@ -142,4 +142,6 @@ def _table(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd
     wide = rows["drift_widened"].fillna(1.0)
     rows = rows.assign(**{end: rows["exponent"] + wide * (rows[end] - rows["exponent"])
                           for end in ("low", "high")})  # fmt: skip
-    return rows.dropna(subset="exponent").sort_values(["axis", "policy", "start"]), found
+    variation = points.groupby("axis")["V"].max()
+    rows = rows.assign(V=rows["axis"].map(variation)).dropna(subset="exponent")
+    return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), found

@@ -25,14 +25,14 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
     `worst` and `points` as in docs/design.md; of cells with V = 0 there is no rate.
     """
-    panels = _panels(worst, points)
+    panels = over_rate(worst, points)
     return rays.picture(panels, "B", LABELS) if panels else style.empty(NOTHING)
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """By what factor regret over the rate grows along the longest ray of each V, for the paper's
     policies."""
-    panels = _panels(worst, points)
+    panels = over_rate(worst, points)
     if not panels:
         return NOTHING
     labels = {line.label for some in panels.values() for line in some}
@@ -51,7 +51,7 @@ def _from_to(table: pd.DataFrame) -> str:
     return f"from {numbers.two(inside['y'].iloc[0])} to {numbers.two(inside['y'].iloc[-1])}"
 
 
-def _panels(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[rays.Line]]:
+def over_rate(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[rays.Line]]:
     """The panels of `rays.lines` with idle rounds, all values over the rate."""
     if "variable" not in points:
         return {}

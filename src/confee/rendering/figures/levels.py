@@ -35,7 +35,7 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     points
         label, axis, point, K, T, B, V; axes that begin with RAYS are shown.
     """
-    table = _table(worst, points)
+    table = averaged(worst, points)
     if table.empty:
         return style.empty("No rays at several variations were played.")
     labels = looks.ordered(table["label"])
@@ -100,7 +100,7 @@ def _ends(mine: pd.DataFrame) -> list:
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """By which factors regret over the rate grows, for the flattest and the steepest line."""
-    table = _table(worst, points)
+    table = averaged(worst, points)
     said = []
     for label in looks.ordered(table["label"]):
         parts = [f"{numbers.factor(row.factor, row.low, row.high)} at $V = {row.V:g}$ "
@@ -134,7 +134,7 @@ def _line(ax, rows: pd.DataFrame, place: int) -> None:
                 markerfacecolor=face, linestyle="none")  # fmt: skip
 
 
-def _table(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """label, V, point, y, half (of the 95 % CI), saturated."""
     names = {axis for axis in points["axis"] if axis.startswith(RAYS)}
     table = worst_at(worst, points, names)

@@ -1,0 +1,185 @@
+"""Write the tables of docs/horizon.md and docs/without-restarts.md from finished experiments.
+
+`python docs/tables.py` replaces what stands between `<!-- table: NAME -->` and `<!-- end -->`.
+Tables whose experiment has no results here stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from confee.claims import hyque_floor
+from confee.evidence.settling import MOVING, SETTLED, settling
+from confee.evidence.slopes import STEP
+from confee.rendering import numbers
+from confee.rendering.figures import decades, horizon, levels
+
+DOCS = Path(__file__).parent
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def limits(value: float, low: float, high: float) -> str:
+    """`-0.16 [-0.18, -0.14]`, with plain minus signs."""
+    return numbers.exponent(value, low, high).replace("\N{MINUS SIGN}", "-")
+
+
+def size(value: float) -> str:
+    """`3.2e4`."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.1e}")
+
+
+def frames(experiment: Path, *names: str) -> list[pd.DataFrame]:
+    """CSV files of an experiment."""
+    return [pd.read_csv(experiment / f"{name}.csv") for name in names]
+
+
+def claims(experiment: Path) -> dict[str, dict]:
+    """Claim id -> its verdict."""
+    data = json.loads((experiment / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in data["claims"]}
+
+
+# ------------------------------------------------------------------ horizon
+
+
+def horizon_steps(results: Path) -> str:
+    """Exponents over whole steps up to the largest budget, and where they stand still."""
+    slopes, points = frames(results / "horizon", "slopes", "points")
+    shown, _ = decades.steps(slopes, points)
+    found = settling(slopes).set_index(["policy", "axis"])
+    last = shown["stop"].max()
+    stops = [last / STEP**2, last / STEP, last]
+    variation = points[points["V"] > 0].groupby("axis")["V"].first()
+    rows = []
+    for (ray, label), mine in shown.groupby(["axis", "policy"], sort=False):
+        cells = []
+        for stop in stops:
+            here = mine[abs(mine["stop"] / stop - 1) < 0.01]
+            cells += [limits(r.exponent, r.low, r.high) for r in here.itertuples()] or [""]
+        row = [f"{variation[ray]:g}", f"`{label}`", *cells]
+        rows.append([*row, outcome(found.loc[(label, ray)]) if (label, ray) in found.index else ""])
+    ends = [f"B = {size(stop / STEP)} to {size(stop)}" for stop in stops]
+    return table(["V", "policy", *ends, "outcome"], rows)
+
+
+def outcome(row: pd.Series) -> str:
+    """What the rule says of one policy on one ray."""
+    if row["outcome"] == SETTLED:
+        value = limits(row["exponent"], row["low"], row["high"])
+        return f"stands still from {size(row['start'])} on, at {value}"
+    drift = limits(row["drift"], row["drift_low"], row["drift_high"])
+    word = "moving" if row["outcome"] == MOVING else "cannot be told"
+    wide = row["drift_widened"]
+    return f"{word}: {drift} per step" + (f", widened {wide:.1f} times" if wide > 1.05 else "")
+
+
+def horizon_levels(results: Path) -> str:
+    """Regret over the rate at four budgets."""
+    worst, points = frames(results / "horizon", "worst", "points")
+    panels = horizon.over_rate(worst, points)
+    every = pd.concat([line.table for some in panels.values() for line in some])
+    budgets = sorted(set(every["x"].map(lambda x: float(f"{x:.3g}"))))
+    chosen = [budgets[i] for i in sorted({0, len(budgets) // 3, 2 * len(budgets) // 3,
+                                          len(budgets) - 1})]  # fmt: skip
+    rows = []
+    for title, some in panels.items():
+        for line in some:
+            at = {float(f"{r.x:.3g}"): numbers.two(r.y) for r in line.table.itertuples()}
+            V = title.split("V = ")[1].split("$")[0]
+            rows.append([V, f"`{line.label}`", *(at.get(B, "") for B in chosen)])
+    return table(["V", "policy", *(f"B = {size(B)}" for B in chosen)], rows)
+
+
+# ------------------------------------------------------------------ without restarts
+
+
+def floor_shares(results: Path) -> str:
+    """Stale shares of HyQue's schedule, with both controls."""
+    numbers_of = claims(results / "floor")["hyque-floor"]["numbers"]
+    rows = []
+    for V in hyque_floor.VARIATIONS:
+        found = numbers_of[f"B at V={V}, T/B={hyque_floor.RATIO}"]
+        shares = {float(B): share for B, share in found["stale"].items()}
+        controls = [f"{found['controls'][kind]['value']:+.2f}" for kind in ("positive", "negative")]
+        rows.append([
+            str(V), f"{shares[min(shares)]:.1%}", f"{shares[max(shares)]:.1%}",
+            limits(found["exponent"], found["low"], found["high"]), *controls,
+        ])  # fmt: skip
+    ends = [f"stale at B = {size(B)}" for B in (min(shares), max(shares))]
+    return table(["V", *ends, "exponent in B", "a window's", "outdated rounds'"], rows)
+
+
+def floor_levels(results: Path) -> str:
+    """Regret over the rate at small and large V, and regret per round at the largest budget."""
+    worst, points = frames(results / "floor", "worst", "points")
+    made = levels.averaged(worst, points)
+    budgets = sorted(made["point"].unique())
+    chosen = [budgets[0], budgets[len(budgets) // 2], budgets[-1]]
+    rows = []
+    for (label, V), mine in made.groupby(["label", "V"]):
+        at = {r.point: numbers.two(r.y) + (" (saturated)" if r.saturated else "")
+              for r in mine.itertuples()}  # fmt: skip
+        rows.append([f"`{label}`", f"{V:g}", *(at.get(B, "") for B in chosen)])
+    return table(["policy", "V", *(f"B = {size(B)}" for B in chosen)], rows)
+
+
+def scales(results: Path) -> str:
+    """How many runs restart at each scale of the thresholds, with and without a change."""
+    found = claims(results / "paper")
+    alarms, power = (
+        found[f"detection/{id}"]["numbers"]["scales"] for id in ("false-alarms", "power")
+    )
+    rows = []
+    for label, still in sorted(alarms.items(), key=lambda one: -one[1]["scale"]):
+        row = [f"{still['scale']:.2g}", f"{still['restarting']} of {still['runs']}"]
+        jump = power.get(label)
+        more = ["", ""]
+        if jump:
+            more = [f"{jump['restarting']} of {jump['runs']}", f"{jump['still'] or 0:.0%}"]
+        rows.append([*row, *more])
+    head = ["scale of the thresholds", "stationary runs that restart",
+            "runs with a jump of 1/2 that restart", "the same without the jump"]  # fmt: skip
+    return table(head, rows)
+
+
+# ------------------------------------------------------------------ pages
+
+TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
+    "horizon-steps": ("horizon", horizon_steps),
+    "horizon-levels": ("horizon", horizon_levels),
+    "floor-shares": ("floor", floor_shares),
+    "floor-levels": ("floor", floor_levels),
+    "scales": ("paper", scales),
+}
+"""Name of a block -> its experiment, and what makes it."""
+
+PAGES = ("horizon.md", "without-restarts.md")
+
+
+def fill(text: str, results: Path) -> str:
+    """A page with the tables for which there are results."""
+
+    def made(block: re.Match) -> str:
+        experiment, make = TABLES[block[2]]
+        if not (results / experiment).is_dir():
+            return block[0]
+        return f"{block[1]}\n{make(results)}\n{block[3]}"
+
+    return BLOCK.sub(made, text)
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        page = DOCS / name
+        page.write_text(fill(page.read_text(encoding="utf-8"), Path("results")), encoding="utf-8")

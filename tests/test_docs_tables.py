@@ -1,0 +1,102 @@
+"""The tables of docs/horizon.md and docs/without-restarts.md, made from results made by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from confee.claims import ledger
+from confee.evidence import slopes
+from confee.simulation.grid import Ray
+from support.curves import flat, frames, power, rate, times
+from test_claims_floor import judged, stale_rows
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def saved(folder, worst, points):
+    folder.mkdir(parents=True)
+    made = {"worst": worst, "points": points, "slopes": slopes(worst, points)}
+    for name, frame in made.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    budgets = [32_000 * 2**k for k in range(11)]
+    rays = {f"B_at_V{V}": Ray([4], budgets, [V], [10]) for V in (4, 16)}
+    laws = {"hyque": times(lambda K, T, B, V: 2.0 + 0 * B, power(B=1 / 3)), "sw_ucb": rate,
+            "uniform": flat()}  # fmt: skip
+    saved(root / "horizon", *frames(rays, laws, noise=1e-4))
+    rays = {f"floor_V{V}": Ray([4], budgets[:8], [V], [10]) for V in (1, 64)}
+    saved(root / "floor", *frames(rays, {"hyque": power(B=1 / 3), "sw_ucb": rate}, noise=1e-4))
+    about = {"experiment": "made-up", "toy": False, "code": "0" * 64}
+    data = ledger.to_dict([judged(stale_rows(0.0, 0.001))], about, {})
+    (root / "floor/claims.json").write_text(json.dumps(data))
+    counts = {"restarting": 3, "runs": 60}
+    scales = {"hyque": {**counts, "scale": 1.0, "still": 0.0},
+              "hyque(scale=0.001)": {**counts, "scale": 0.001, "still": 0.25}}  # fmt: skip
+    claims = [{"id": f"detection/{id}", "numbers": {"scales": scales}}
+              for id in ("false-alarms", "power")]  # fmt: skip
+    (root / "paper").mkdir()
+    (root / "paper/claims.json").write_text(json.dumps({"claims": claims}))
+    return root
+
+
+def block(text, name):
+    """The rows of a table on a page, without its head."""
+    (found,) = re.findall(f"<!-- table: {name} -->\n(.*?)<!-- end -->", text, re.S)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.splitlines()
+            if line.startswith("|")]  # fmt: skip
+    assert len({len(row) for row in rows}) == 1
+    return pd.DataFrame(rows[2:], columns=rows[0])
+
+
+def test_every_block_of_the_pages_is_filled(tables, results):
+    pages = {name: (DOCS / name).read_text(encoding="utf-8") for name in tables.PAGES}
+    named = re.findall(r"<!-- table: (.+) -->", "".join(pages.values()))
+    assert sorted(named) == sorted(tables.TABLES)
+    horizon, floor = (tables.fill(text, results) for text in pages.values())
+    steps = block(horizon, "horizon-steps")
+    assert list(steps.columns) == [
+        "V", "policy", "B = 6.4e4 to 5.1e5", "B = 5.1e5 to 4.1e6", "B = 4.1e6 to 3.3e7", "outcome"
+    ]  # fmt: skip
+    mine = steps[steps["policy"] == "`hyque`"]
+    assert mine["V"].tolist() == ["4", "16"]
+    assert mine["outcome"].str.startswith("stands still from 3.2e4 on, at 0.00 [").all()
+    ideal = steps[steps["policy"] == "`sw_ucb`"].iloc[0]
+    assert ideal.iloc[2].startswith("-0.33 [-0.3")
+    levels = block(horizon, "horizon-levels").set_index(["V", "policy"])
+    assert levels.loc[("4", "`sw_ucb`")].tolist() == ["1.0"] * 4
+    grown = levels.loc[("4", "`hyque`")].astype(float)
+    assert grown.iloc[-1] / grown.iloc[0] == pytest.approx(1024 ** (1 / 3), rel=0.05)
+    shares = block(floor, "floor-shares")
+    assert shares["V"].tolist() == ["1", "4", "16", "64"]
+    assert shares["a window's"].tolist() == ["-0.33"] * 4
+    assert shares["outdated rounds'"].tolist() == ["+0.00"] * 4
+    assert shares["exponent in B"].str.startswith("0.00 [").all()
+    assert len(block(floor, "floor-levels")) == 4
+    assert block(floor, "scales").iloc[1].tolist() == ["0.001", "3 of 60", "3 of 60", "25%"]
+    assert tables.fill(horizon, results) == horizon
+
+
+def test_without_results_a_page_stays_as_it_is(tables, results, tmp_path):
+    for name in tables.PAGES:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        assert tables.fill(text, tmp_path) == text
+        filled = tables.fill(text, results)
+        assert tables.fill(filled, tmp_path) == filled
