@@ -16,7 +16,8 @@ import pytest
 import fresh
 from confee import conf
 from confee.canonical import digest
-from confee.claims import CLAIMS, needs
+from confee.claims import CLAIMS, needs, rexp3b_rate
+from confee.claims.judging.rates import USUAL
 from confee.code import closure
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, TABLES
@@ -91,7 +92,8 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     assert budget.pictures == budget.tables == []
     rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
     assert {u.cell.label for u in rate.plan.everything} == {
-        "rexp3b", "rexp3b(pool=set)", "sw_ucb_copied", "sw_ucb_misled", "uniform",
+        "rexp3b", "rexp3b(pool=set)", "sw_ucb", "sw_ucb_copied", "sw_ucb_misled",
+        "sw_ucb_overtold", "ucb1_restarted", "uniform",
     }  # fmt: skip
     whole = whole_of("paper")
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
@@ -100,9 +102,37 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     assert set(whole.claims) == set(CLAIMS) - others  # those speak of other policies
     played = {}
     for point in whole.plan.points:
-        played.setdefault(point["label"], set()).add(point["axis"])
+        played.setdefault(point["label"], set()).update((point["axis"], point["variable"]))
+    listed = {label_of(entrant.conf) for entrant in whole.experiment.entrants.values()}
     for sweep in needs(CLAIMS, toy=False).sweeps:
-        assert set(sweep.axes) <= played[label_of(sweep.policy)], sweep
+        label = label_of(sweep.policy)
+        wanted = {*sweep.axes, *sweep.rays}
+        # What the experiment says of a policy goes before what a claim does.
+        assert wanted & played[label] if label in listed else wanted <= played[label], sweep
+
+
+CONTROLLED = {"hyque": USUAL, "hyque_calibrated": USUAL, "rexp3b": rexp3b_rate.CONTROLS,
+              "rexp3": USUAL, "master": USUAL}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", CONTROLLED)
+def test_both_controls_are_played_on_every_ray_of_paper(label):
+    """And the partner along K; the negative control there is played at one of the budgets."""
+    controls, on = CONTROLLED[label], {}
+    for point in whole_of("paper").plan.points:
+        on.setdefault((point["axis"], point["variable"]), set()).add(point["label"])
+    mine = [
+        (ray, variable) for (ray, variable), labels in on.items() if variable and label in labels
+    ]
+    assert mine
+    for ray, variable in mine:
+        assert controls.positive[variable] in on[ray, variable], ray
+        if variable == "K":
+            assert controls.partner in on[ray, variable], ray
+        else:
+            assert controls.negative[variable] in on[ray, variable], ray
+    rivals = set().union(*(labels for (_, variable), labels in on.items() if variable == "K"))
+    assert controls.negative["K"] in rivals
 
 
 @pytest.mark.parametrize(
@@ -117,10 +147,13 @@ def test_an_entry_that_is_changed_is_played_beside_what_claims_are_about(changed
     """A claim's policy has the label of an entry of that name, whatever that entry holds now."""
     run = Run({"overrides": f"experiment=smoke {changed}"})
     played = {(point["label"], point["axis"]) for point in run.plan.points}
-    assert {(label, axis) for axis in "TB"} <= played
-    asked = {}  # of what no entry holds: no axis but those that claims ask for
+    assert {(label, axis) for axis in ("T", "B_at_V2")} <= played
+    asked = {}  # of what no entry holds: no axis or ray but those that claims ask for
     for sweep in needs(run.claims, toy=True).sweeps:
-        asked.setdefault(label_of(sweep.policy), set()).update(sweep.axes)
+        rays = run.experiment.grid.along(sweep.rays)
+        if sweep.beside:
+            rays = run.experiment.entrants[sweep.beside].axes
+        asked.setdefault(label_of(sweep.policy), set()).update(sweep.axes, rays)
     own = {label_of(entry.conf) for entry in run.experiment.entrants.values()}
     for one in asked.keys() - own:
         assert {axis for name, axis in played if name == one} <= asked[one], one
@@ -195,7 +228,7 @@ def play_all_jobs(run):
 
 TURNS = (
     "experiment=tiny claims=[lower-bound/measured] ~policies.hyque_calibrated "
-    "~plays.hyque_calibrated grid.T=[1e3] phases=1 "
+    "~plays.hyque_calibrated grid.T=[1e3] phases=1 ~rays.B_at_V2 "
 )
 
 
