@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pandas as pd
 import pytest
@@ -46,14 +47,13 @@ def growing(label, T, B, V):
 def test_levels_name_the_flattest_and_the_steepest_line():
     frames = cells(RAY, BUDGETS, growing)
     spread = math.exp(math.sqrt(2) * numbers.t_quantile(7) * 0.02)
-    steep = numbers.factor(4, 4 / spread, 4 * spread)
-    flat = numbers.factor(1, 1 / spread, spread)
+    steep, flat = (numbers.factor(f, f / spread, f * spread).replace(" ", "-fold ", 1)
+                   for f in (4, 1))  # fmt: skip
+    where = "($B = 10^{5}$ to $10^{7}$)"
     assert levels.finding(*frames) == (
-        "At $T = 10\\,B$ regret over the rate grows with the budget: "
-        f"HyQue's by a factor from {flat} at $V = 1$ ($B = 10^{{5}}$ to $10^{{7}}$) "
-        f"to {steep} at $V = 16$ ($B = 10^{{5}}$ to $10^{{7}}$); "
-        f"SW-UCB's by a factor from {flat} at $V = 1$ ($B = 10^{{5}}$ to $10^{{7}}$) "
-        f"to {flat} at $V = 16$ ($B = 10^{{5}}$ to $10^{{7}}$)."
+        "At $T = 10\\,B$ worst-case regret over the rate changes: "
+        f"HyQue's {flat} at $V = 1$ {where} and {steep} at $V = 16$ {where}; "
+        f"SW-UCB's {flat} at $V = 1$ {where} and {flat} at $V = 16$ {where}."
     )
 
 
@@ -123,12 +123,20 @@ def floor_frames(stale=0.16, regret=0.1, budgets=(10**5, 10**8), seeds=4):
 
 def test_the_floor_is_a_share_of_regret_at_the_largest_budget():
     assert floor.finding(*floor_frames()) == (
-        "With 2 changes of 0.5 in HyQue's last block, stale data alone cost 0.040 per round at "
-        "$B = 10^{8}$, 40% of its $R/T$ of 0.10 [0.10, 0.10]. From $B = 10^{5}$ on that floor "
-        "changes by a factor of 1.00, $R/T$ by 0.33, the rate by 0.10."
+        "With 2 changes of 0.5 in the last block, stale data alone cost HyQue 0.040 per round at "
+        "$B = 10^{8}$, 40% of its $R/T$ of 0.10 [0.10, 0.10]. From $B = 10^{5}$ on this floor "
+        "changes 1.00-fold, $R/T$ 0.33-fold, the rate 0.10-fold."
     )
-    assert "cost 0.020 per round" in floor.finding(*floor_frames(stale=0.08))
+    assert "cost HyQue 0.020 per round" in floor.finding(*floor_frames(stale=0.08))
     assert "20% of its $R/T$ of 0.20" in floor.finding(*floor_frames(regret=0.2))
+
+
+def test_captions_have_at_most_60_words():
+    said = {floor: floor.finding(*floor_frames()),
+            levels: levels.finding(*cells(RAY, BUDGETS, growing))}  # fmt: skip
+    for module, finding in said.items():
+        words = re.sub(r"\$[^$]*\$", "X", f"{finding} {module.READING}").split()
+        assert len(words) <= 60, " ".join(words)
 
 
 def test_the_floor_at_one_budget_with_one_seed():

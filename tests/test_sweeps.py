@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -106,10 +107,11 @@ def test_the_horizon_shows_regret_over_the_rate_along_rays_with_idle_rounds(few)
     assert values == ["0.10 [0.09, 0.11]"] * 2
     assert [text.get_text() for text in fig.axes[5].texts] == ["saturated"] * 2
     said = horizon.finding(few.worst, few.points)
-    where = (
-        " at $K = 4$, $V = 4$, $T = 10\\,B$, from 1.0 to 1.6 at $K = 4$, $V = 16$, $T = 10\\,B$."
-    )
-    assert said.startswith(f"HyQue's regret over the rate goes from 1.0 to 1.6{where} Rexp3B's")
+    places = [f"$K = 4,\\,V = {V},\\,T = 10\\,B$" for V in (4, 16)]
+    goes = f"goes from 1.0 to 1.6 at {places[0]} and from 1.0 to 1.6 at {places[1]}"
+    assert said == f"Worst-case regret over the rate: HyQue's {goes}; Rexp3B's {goes}."
+    words = re.sub(r"\$[^$]*\$", "X", caption("horizon", few)).split()
+    assert len(words) <= 60
 
 
 def test_the_horizon_leaves_out_rays_without_idle_rounds_and_without_changes(few):

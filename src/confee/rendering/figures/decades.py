@@ -16,9 +16,8 @@ from confee.rendering.figures import fits
 from confee.rendering.figures.rays import LEFT_OUT, held
 
 READING = (
-    f"A point: the exponent of worst-case $R/T$ in $B$ over a factor of {STEP:g}, with its 95 % CI,"
-    " widened where exponents scatter by more than their errors; dashed: the rate's. Right: from"
-    " which budget on exponents stand still, and their mean."
+    f"Points: exponents of $R/T$ in $B$ over a factor of {STEP:g} with 95 % CIs, widened where they"
+    " scatter by more; dashed: the rate's. Right: from where on they stand still, and at what."
 )
 
 SHOWN = ("uniform",)

@@ -17,11 +17,8 @@ SHOWN = 6
 HYQUE = "hyque"
 
 READING = (
-    "Left, from drawn schedules: the share of a block's rounds that HyQue plays on data from before"
-    " the latest change, with 1 to 64 changes; dotted, the same for a window of"
-    " $(\\sqrt{K}B/V)^{2/3}$ queries. Middle: runs with 95 % CIs; shaded, the floor of a policy"
-    " that learns at once. Right: which orders play a block, and over the bars the mean age of"
-    " their data over the block's length."
+    "Left: HyQue's stale share; dotted: a window's. Middle: runs and the floor. Right: who plays a"
+    " block, and its data's age."
 )
 
 ORANGE = "#D55E00"
@@ -95,7 +92,7 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
     ends = last["mean"] - last["half"], last["mean"] + last["half"]
     measured = numbers.factor(last["mean"], *ends)
     text = (
-        f"With {_changes(floor)} in HyQue's last block, stale data alone cost "
+        f"With {_changes(floor)} in the last block, stale data alone cost HyQue "
         f"{numbers.two(end['low'])} per round at $B = {_power(end['B'])}$"
     )
     if _same(end["B"], last["B"]):
@@ -103,10 +100,10 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
     if len(mine) < 2 or len(floor) < 2:
         return text + "."
     return (
-        f"{text}. From $B = {_power(first['B'])}$ on that floor changes by a factor of "
-        f"{numbers.factor(end['low'] / floor['low'].iloc[0])}, $R/T$ by "
-        f"{numbers.two(last['mean'] / first['mean'])}, the rate by "
-        f"{numbers.two(last['rate'] / first['rate'])}."
+        f"{text}. From $B = {_power(first['B'])}$ on this floor changes "
+        f"{numbers.factor(end['low'] / floor['low'].iloc[0])}-fold, $R/T$ "
+        f"{numbers.two(last['mean'] / first['mean'])}-fold, the rate "
+        f"{numbers.two(last['rate'] / first['rate'])}-fold."
     )
 
 

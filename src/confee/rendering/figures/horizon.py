@@ -10,8 +10,8 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.figures import fits, rays
 
 READING = (
-    "Worst-case regret over the rate $T(KV/B)^{1/3}$. Solid: fits, where the points lie on a line;"
-    " dashed: flat, as at the rate. Right: exponents of the growth with 95 % CIs."
+    "Regret over $T(KV/B)^{1/3}$. Solid: fits; dashed: flat, as at the rate. Right: exponents of"
+    " growth with 95 % CIs."
 )
 
 LABELS = ("budget $B$", "$R\\;/\\;(T(KV/B)^{1/3})$", "exponent of growth in $B$")
@@ -30,8 +30,7 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """By what factor regret over the rate grows along the longest ray of each V, for the paper's
-    policies."""
+    """From what to what regret over the rate goes, for the paper's policies."""
     panels = over_rate(worst, points)
     if not panels:
         return NOTHING
@@ -40,9 +39,14 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     for label in fits.first(labels):
         mine = [(title, line) for title, some in panels.items() for line in some
                 if line.label == label]  # fmt: skip
-        parts = [f"{_from_to(line.table)} at {title}" for title, line in mine]
-        said.append(f"{looks.display(label)}'s regret over the rate goes {', '.join(parts)}.")
-    return " ".join(said)
+        parts = [f"{_from_to(line.table)} at {_formula(title)}" for title, line in mine]
+        said.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
+    return f"Worst-case regret over the rate: {'; '.join(said)}."
+
+
+def _formula(title: str) -> str:
+    """A panel's title as one formula."""
+    return title.replace("$, $", ",\\,")
 
 
 def _from_to(table: pd.DataFrame) -> str:

@@ -16,12 +16,7 @@ from confee.rendering.figures.curves import worst_at
 RAYS = "floor_"
 """What the names of its rays begin with; see the experiment `floor`."""
 
-READING = (
-    "A line for each variation $V$, a panel for each policy: worst-case regret over "
-    "$T (K V/B)^{1/3}$, a geometric mean over phases, with 95 % CIs. Dashed: flat, as at the rate. "
-    "Hollow points are saturated (more than half of the worst regret of uniform play) and count in "
-    "no factor."
-)
+READING = "Regret over $T(KV/B)^{1/3}$, 95 % CIs; dashed: flat, as at the rate; hollow: saturated."
 
 
 @style.styled
@@ -103,20 +98,22 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     table = averaged(worst, points)
     said = []
     for label in looks.ordered(table["label"]):
-        parts = [f"{numbers.factor(row.factor, row.low, row.high)} at $V = {row.V:g}$ "
+        parts = [f"{_fold(row)} at $V = {row.V:g}$ "
                  f"($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
                  for row in _ends(table[table["label"] == label])]  # fmt: skip
         if parts:
-            said.append(f"{looks.display(label)}'s by a factor {_from_to(parts)}")
+            said.append(f"{looks.display(label)}'s {' and '.join(parts)}")
     if not said:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return (f"At $T = {ratio:.3g}\\,B$ regret over the rate grows with the budget: "
+    return (f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: "
             f"{'; '.join(said)}.")  # fmt: skip
 
 
-def _from_to(parts: list[str]) -> str:
-    return f"from {parts[0]} to {parts[1]}" if len(parts) > 1 else f"of {parts[0]}"
+def _fold(row) -> str:
+    """`4.0-fold [3.7, 4.3]`."""
+    value, space, limits = numbers.factor(row.factor, row.low, row.high).partition(" ")
+    return f"{value}-fold{space}{limits}"
 
 
 def _power(B: float) -> str:
