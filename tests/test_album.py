@@ -59,11 +59,14 @@ def experiment(tmp_path):
         fig = matplotlib.figure.Figure(figsize=(5.5, 3))
         fig.subplots().plot([1, 2])
         files.save(fig, tmp_path / f"{name}.pdf", ABOUT)
-    slopes = pd.DataFrame({"policy": ["hyque"], "axis": ["B"], "part": ["upper"],
+    slopes = pd.DataFrame({"policy": ["hyque"], "axis": ["B_at_V4"], "part": ["ray"], "points": [6],
                            "exponent": [-0.333], "low": [-0.35], "high": [-0.31]})  # fmt: skip
+    points = pd.DataFrame({"label": ["hyque"], "axis": ["B_at_V4"], "variable": ["B"], "K": [4],
+                           "T": [1000], "B": [100], "V": [4.0]})  # fmt: skip
     claims = pd.DataFrame({"id": ["hyque-rate/theory"], "verdict": ["holds"], "steps": [()],
                            "numbers": [{}]})  # fmt: skip
-    save(table1.make(slopes, claims), tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
+    table = table1.make(slopes, points, claims)
+    save(table, tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
     long = pd.DataFrame([{"Regret of": "[0.9] or UCB1 (exploration=0.5)", "Over": "SW-UCB"}] * 90)
     long.attrs["widths"] = [0.4, 0.3]
     save(long, tmp_path / "questions.tex", ABOUT, "Ratios.", "tab:questions")

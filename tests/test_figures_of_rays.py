@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from confee.errors import ConfeeError
 from confee.evidence.curve import curve, measure
 from confee.rendering import FIGURES, caption, figure, style
 from confee.rendering.figures import rays
 from confee.rendering.words import plain
+from confee.workflow.run import Run
 from test_rendering import test_nothing_is_clipped_and_no_tick_labels_overlap as _no_collisions
 
 MINUS = "\N{MINUS SIGN}"
@@ -200,6 +202,14 @@ def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     assert said.startswith(f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
                            f"{MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
     assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
+
+
+def test_a_figure_of_rays_is_drawn_where_one_was_played():
+    pictures = Run({"overrides": "experiment=smoke figures=[]"}).pictures
+    assert {f"ray-{variable}" for variable in VARIABLES} | {"regret-T"} <= set(pictures)
+    assert not {"regret-B", "regret-V", "regret-K"} & set(pictures)
+    with pytest.raises(ConfeeError, match=r"figures=ray-V: .* this run has no ray:V"):
+        Run({"overrides": "experiment=tiny figures=[ray-V]"})
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

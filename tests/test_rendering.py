@@ -520,11 +520,11 @@ def test_drawing_leaves_the_callers_settings_alone(data):
 def test_table_says_what_ran_and_what_did_not(data):
     table = table1.make(*on_rays(), NO_CLAIMS)
     assert len(table) == 5
-    measured = table.set_index("Policy").filter(like="Measured")
-    assert set(measured.loc["MASTER over UCB1"]) == {"not run"}
+    measured = table.set_index("Paper and policy").filter(like="Measured")
+    assert set(measured.loc["Wei and Luo (2021): MASTER over UCB1"]) == {"not run"}
     dash = "\N{EN DASH}"
-    assert list(measured.loc["HyQue"]) == [dash, "-0.33 [-0.35, -0.31]", "no line", dash]
-    assert measured.loc["Rexp3B"].iloc[1] == "no fit"
+    assert list(measured.loc["This work: HyQue"]) == [dash, "-0.33 [-0.35, -0.31]", "no line", dash]
+    assert measured.loc["This work: Rexp3B"].iloc[1] == "no fit"
     assert not table.isna().any(axis=None)
     again = pd.read_csv(io.StringIO(to_csv(table).replace(r"\tilde{O}", "O~")))
     pd.testing.assert_frame_equal(again, table, check_dtype=False)

@@ -156,6 +156,30 @@ def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
     assert "#claim-hyque-floor" in figure[: figure.index("</figure>")]
 
 
+def test_a_rate_shows_the_ray_that_decided_and_both_controls():
+    both = {kind: {"kind": kind, "what": what, "verdict": verdict, "value": -0.3,
+                   "expected": expected}
+            for kind, what, verdict, expected in (
+                ("positive", "sw_ucb", "undecided", "holds"),
+                ("negative", "random_restart", "fails", "fails"))}  # fmt: skip
+    ray = {"ray": "B_at_V16", "verdict": "fails", "points": 6, "horizon": 10**7, "exponent": -0.184,
+           "low": -0.226, "high": -0.142, "rate": -0.333, "allowance": 0.04, "straight": True,
+           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151, "controls": both}  # fmt: skip
+    name = "B at V=16, T/B=10"
+    rate = verdict("hyque-rate/theory", "fails", numbers={name: ray}, interval=(0.067, 0.151),
+                   interval_of=f"excess of the exponent of {name}, margin 0.03")  # fmt: skip
+    page = render(dataclasses.replace(example(), verdicts=[rate]))
+    row = page[page.index('id="claim-hyque-rate/theory"') : page.index('id="evidence-hyque')]
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", row))
+    assert (f"Deciding ray: {name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most "
+            "−0.29.") in text  # fmt: skip
+    assert 'data-key="-0.184"' in row
+    assert "× SW-UCB does not hold" in text
+    assert "✓ random restart fails" in text
+    evidence = page[page.index('id="evidence-hyque') :]
+    assert "-0.379" in evidence.replace("−", "-")  # all that was measured is in the opened row
+
+
 def test_columns_of_a_group_share_a_head(made):
     table = made[made.index('id="table-table1"') :]
     table = table[: table.index("</table>")]

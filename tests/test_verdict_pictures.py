@@ -371,9 +371,10 @@ def test_table_1_has_a_verdict_and_exponents_for_each_row():
         "holds", "vacuous", "not run", "undecided", "not run",
     ]  # fmt: skip
     assert list(table["Lower bound: verdict"]) == ["no claim"] * 3 + ["consistent"] * 2
-    assert list(table["Policy"]) == [
-        "Rexp3", "MASTER over UCB1: no change test can fire below T = 5.2e+10",
-        "CBM-UCB, our constants", "HyQue", "Rexp3B",
+    assert list(table["Paper and policy"]) == [
+        "Besbes et al. (2014): Rexp3",
+        "Wei and Luo (2021): MASTER over UCB1, no change test can fire below T = 5.2e+10",
+        "Efroni et al. (2021): CBM-UCB, our constants", "This work: HyQue", "This work: Rexp3B",
     ]  # fmt: skip
     measured = table.filter(like="Measured")
     dash = "\N{EN DASH}"
@@ -388,7 +389,9 @@ def test_table_1_has_a_verdict_and_exponents_for_each_row():
     assert f" Rays: {RAY}; B along B_at_V16; V along V_at_1e6." in said
     bent = frame([verdict("hyque-rate/theory", "fails", numbers={
         RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
-    assert "(HyQue). Rays: B at V=4, T/B=10." in table1.finding(slopes(), points_of("hyque"), bent)
+    assert "; fails: HyQue. Rays: B at V=4, T/B=10." in table1.finding(
+        slopes(), points_of("hyque"), bent
+    )
 
 
 def test_a_row_of_a_vacuous_table_is_vacuous():

@@ -32,9 +32,30 @@ class Deciding(NamedTuple):
         return _limits(self.numbers)
 
     @property
+    def name(self) -> str:
+        """What the ray is called in a sentence."""
+        return re.sub(r"e\+0*", "e", self.ray).replace("relative to sw_ucb ", "over SW-UCB's ")
+
+    @property
+    def sentence(self) -> str:
+        """Which ray decided, with the exponent, its 95 % CI and what is claimed."""
+        of = f"{display(self.policy)}, " if self.policy else ""
+        where = f"Deciding ray: {of}{self.name}"
+        n = self.numbers
+        if self.excess is None:
+            return f"{where}; no fit."
+        if "growth" in n:
+            return f"{where}; saturated, R over the rate grows {n['growth']:.2f}-fold per 30x in B."
+        value, low, high = (written.signed(n[key]) for key in ("exponent", "low", "high"))
+        claimed = written.signed(n["rate"] + n.get("allowance", 0.0))
+        end = "" if n.get("straight", True) else " at the far end"
+        return (f"{where}; exponent {value}{end}, 95 % CI [{low}, {high}], claimed at most "
+                f"{claimed}.")  # fmt: skip
+
+    @property
     def forms(self) -> list[str]:
         """The exponent, its 95 % CI and what is claimed, in ever fewer words."""
-        ray = re.sub(r"e\+0*", "e", self.ray).replace("relative to sw_ucb ", "over SW-UCB's ")
+        ray = self.name
         where = f"{self.policy and display(self.policy) + ', '}{ray}"
         if self.excess is None:
             return [f"{where}: no fit", f"{ray}: no fit"]
@@ -49,10 +70,16 @@ class Deciding(NamedTuple):
                 f"{ray}: {value}"]  # fmt: skip
 
     @property
+    def controls(self) -> list[tuple[str, str, bool | None]]:
+        """(Label, `hold` or `fail`, whether it does; None if it was not played) of each control."""
+        both = [self.numbers.get("controls", {}).get(kind) for kind in ("positive", "negative")]
+        return [(own["what"], own["expected"].removesuffix("s"), _came_out(own))
+                for own in both if own]  # fmt: skip
+
+    @property
     def control(self) -> bool | None:
         """Whether the positive control held; None if it was not played."""
-        own = self.numbers.get("controls", {}).get("positive", {"verdict": "not played"})
-        return None if own["verdict"] == "not played" else own["verdict"] == own["expected"]
+        return _came_out(self.numbers.get("controls", {}).get("positive"))
 
 
 def deciding(
@@ -83,6 +110,13 @@ def _rays(numbers: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[De
             yield Deciding(path[-1] if path else "", name, value)
         else:
             yield from _rays(value, (*path, name))
+
+
+def _came_out(control: Mapping[str, Any] | None) -> bool | None:
+    """Whether a control came out as expected; None if it was not played."""
+    if control is None or control["verdict"] == "not played":
+        return None
+    return control["verdict"] == control["expected"]
 
 
 def _limits(numbers: Mapping[str, Any]) -> tuple[float, float] | None:

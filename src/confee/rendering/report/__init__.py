@@ -24,6 +24,8 @@ from markupsafe import Markup
 from confee.claims import ledger
 from confee.claims.judging.verdict import Verdict
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
+from confee.rendering.deciding import Deciding, deciding
+from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import CONTROLS, MARKS, NONE
 from confee.rendering.words import plain
@@ -130,6 +132,7 @@ def render(report: Report) -> str:
         marks=marks,
         worst_first=list(marks),
         controls=CONTROLS,
+        display=display,
         downloads={frame.name: _download(frame) for frame in report.frames},
     )
 
@@ -145,7 +148,7 @@ def _environment() -> Environment:
     page.filters |= {
         "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
         "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
-        "slug": slug, "grouped": grouped,
+        "slug": slug, "grouped": grouped, "decided": decided, "sortable": sortable,
     }  # fmt: skip
     return page
 
@@ -182,6 +185,19 @@ def first_number(text: str) -> str:
     """What a column of text is sorted by; empty if there is no number."""
     found = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
     return found[0] if found else ""
+
+
+def decided(verdict: Verdict) -> Deciding | None:
+    """The ray that decided a verdict; None where no exponent did."""
+    return deciding(verdict.numbers, verdict.interval, verdict.interval_of)
+
+
+def sortable(verdict: Verdict) -> str:
+    """What the column of what was measured is sorted by: the exponent, or the first number."""
+    ray = decided(verdict)
+    if ray is None:
+        return first_number(verdict.measured)
+    return f"{ray.numbers['exponent']:.6g}" if "exponent" in ray.numbers else ""
 
 
 def clock(seconds: float) -> str:

@@ -23,7 +23,6 @@ class Row(NamedTuple):
     """
 
     paper: str
-    setting: str
     variation: str
     constrained: str
     rate: str
@@ -52,15 +51,15 @@ LOWER, PROOF = ("lower-bound/measured", ""), "lower-bound/algebra"
 RATE, RATE_B = "hyque-rate/theory", "rexp3b-rate"
 
 ROWS = (
-    Row("Besbes et al. (2014)", "non-stationary", "known", "no", FULL, "rexp3",
+    Row("Besbes et al. (2014)", "known", "no", FULL, "rexp3",
         RUN["Besbes et al. 2014"].name, (TABLE, "Besbes"), TABLE),
-    Row("Wei and Luo (2021)", "non-stationary", "unknown", "no", FULL, "master",
+    Row("Wei and Luo (2021)", "unknown", "no", FULL, "master",
         RUN["Wei and Luo 2021"].name, (TABLE, "Wei"), TABLE),
-    Row("Efroni et al. (2021)", "stationary", "none", "yes", STATIONARY, "cbm_ucb",
+    Row("Efroni et al. (2021)", "none (stationary)", "yes", STATIONARY, "cbm_ucb",
         RUN["Efroni et al. 2021"].name, (TABLE, "Efroni"), TABLE),
-    Row("This work", "non-stationary", "unknown", "yes", QUERIED, "hyque", "HyQue",
+    Row("This work", "unknown", "yes", QUERIED, "hyque", "HyQue",
         (RATE, ""), RATE, LOWER),
-    Row("This work", "non-stationary", "known", "yes", QUERIED, "rexp3b", "Rexp3B",
+    Row("This work", "known", "yes", QUERIED, "rexp3b", "Rexp3B",
         (RATE_B, ""), RATE_B, LOWER),
 )  # fmt: skip
 
@@ -99,9 +98,7 @@ def make(
     rows = []
     for one in ROWS:
         row = {
-            "Paper": one.paper,
-            "Policy": _run(one, claims),
-            "Setting": one.setting,
+            "Paper and policy": f"{one.paper}: {_run(one, claims)}",
             "Variation $V_T$": one.variation,
             "Constrained feedback": one.constrained,
             "Upper bound: rate": f"$O~({one.rate})$",
@@ -127,7 +124,7 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
     text = f"Of {len(ROWS)} upper bounds: {counted(judged.values())}"
     if missing := len(ROWS) - len(judged):
         text += f", {missing} without a verdict"
-    text += f" ({', '.join(failing)})." if failing else "."
+    text += f"; fails: {', '.join(failing)}." if failing else "."
     mine = [one for one in ROWS if one.rate == QUERIED]
     every = [fit for one in mine for fit in fitted(slopes, points, claims, one).values()
              if not math.isnan(fit.exponent)]  # fmt: skip
@@ -164,7 +161,7 @@ def _run(row: Row, claims: pd.DataFrame) -> str:
     own = _step(claims, *row.upper) if row.upper[1] else None
     if own is None or own["outcome"] != VACUOUS:
         return row.run
-    return f"{row.run}: {own['note'].partition('; ')[0]}"
+    return f"{row.run}, {own['note'].partition('; ')[0]}"
 
 
 # --------------------------------------------------------------------------- exponents
