@@ -11,14 +11,38 @@ from confee import theory
 from confee.claims.judging.hard_instance import CONTROL, LEVEL, limits, outcome, over, runs_on_hard
 from confee.claims.judging.verdict import VACUOUS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING
+from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from confee.evidence import Evidence
 
-IDS = ("lower-bound/measured",)
+ID = "lower-bound/measured"
+IDS = (ID,)
 EVERY = True
+
+SEEDS = 16
+ENOUGH = 8
+"""A cell with fewer seeds tells little, and its limits are widened for being one of many: it counts
+only where its policy has no other."""
+
+SIZES = ((2, 300_000, 300_000, 2), (4, 320_000, 32_000, 4), (4, 1_280_000, 128_000, 16))
+"""(K, T, B, V) at which every policy of POLICIES meets the hard instance."""
+
+POLICIES = (
+    "hyque", "baque", "rexp3b", "rexp3", "sw_ucb", "ucb1", "ucb1_restarted", "glr_ucb",
+    "random_restart", "greedy_spend", "uniform", "oracle", "informed",
+)  # fmt: skip
+
+
+def needs(id: str, toy: bool) -> Needs:
+    """The hard instance with seeds enough, beside what the experiment's policies play on it."""
+    against = {"hard": {"name": "hard", "c": 1}}
+    return Needs(asks=tuple(
+        Ask(ID, {"name": name}, K, T, B, V, against, SEEDS)
+        for K, T, B, V in (() if toy else SIZES) for name in POLICIES
+    ))  # fmt: skip
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
@@ -57,7 +81,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         decide=decide,
         why=f"limits of {len(real)} cells together at {1 - LEVEL:.0%} against a ratio of 1: "
         f"{(real['high'] < 1).sum()} below it, {(real['low'] >= 1).sum()} above it",
-        evidence=("regret",),
+        evidence=("regret", "asked"),
     )
     verdict = apply_control(verdict)
     if numbers["uniform"]["as_predicted"] is False:
@@ -71,8 +95,14 @@ def _ratios(evidence: Evidence) -> pd.DataFrame:
 
     Columns: policy, CELL, ratio, low, high, seeds.
     """
-    runs = runs_on_hard(evidence.regret, evidence.choose)
-    table = limits(runs[np.isclose(runs["c"], 1)], ["policy", *CELL])
+    import pandas as pd
+
+    frames = [runs_on_hard(evidence.regret, evidence.choose), runs_on_hard(evidence.asked_for(ID))]
+    runs = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+    runs = runs[np.isclose(runs["c"], 1)].drop_duplicates([*CELL, "seed"])
+    seeds = runs.groupby(CELL)["seed"].transform("size")
+    best = seeds.groupby(runs["label"]).transform("max")
+    table = limits(runs[seeds >= np.minimum(best, ENOUGH)], ["policy", *CELL])
     settings = table[SETTING].itertuples(index=False, name=None)
     return over(table, [theory.lower_bound(*s) for s in settings])
 

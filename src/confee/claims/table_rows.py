@@ -165,8 +165,10 @@ def judge(evidence: Evidence) -> list[Verdict]:
             prediction="; ".join(f"{row.name} {row.claimed_text}" for row in ROWS.values())
             + "; factors sqrt(ln B) and sqrt(ln K) are forgiven to all but Rexp3, whose bound has "
             "K ln K",
-            measured="; ".join(f"{ROWS[name].name}: {', '.join(c.text for c in played[name])}"
-                               for name in ordered),
+            measured="; ".join(
+                f"{ROWS[name].name}: {', '.join(c.text for c in _deciding_first(played[name]))}"
+                for name in ordered
+            ),
             horizon=at_horizon(max(c.horizon for cs in played.values() for c in cs), evidence.toy),
             control=control_of(one),
             numbers={ROWS[name].policy: {c.name: c.numbers() for c in checks}
@@ -182,6 +184,12 @@ def judge(evidence: Evidence) -> list[Verdict]:
             evidence=("asked", "worst", "points"),
         )
     ]  # fmt: skip
+
+
+def _deciding_first(checks: Sequence[Check]) -> list[Check]:
+    """The checks of a row, beginning with the one that decides it."""
+    first = combine(checks).decisive
+    return [first, *(check for check in checks if check is not first)]
 
 
 def row_checks(row: Row, evidence: Evidence) -> list[Check]:
