@@ -180,14 +180,20 @@ def setting_frames(settings=("linear", "episodic"), roles=tuple(ROLES), budgets=
 def test_extensions_compare_hyque_with_the_restarted_algorithm():
     assert extensions.finding(*setting_frames()) == (
         "At the largest budget HyQue over ALG has this many times the regret of ALG that restarts "
-        "at random, told $V$: 4.0 [4.0, 4.0] (linear) and 4.0 [4.0, 4.0] (episodic); with a "
-        "smaller bonus 3.0 [3.0, 3.0] (linear) and 3.0 [3.0, 3.0] (episodic). From the smallest to "
-        "the largest budget HyQue's $R/T$ falls by these factors, in brackets the rate's: "
-        "linear 2.0 (2.0) and episodic 2.0 (2.0)."
+        "at random: 4.0 [4.0, 4.0] (linear) and 4.0 [4.0, 4.0] (episodic); with a smaller bonus "
+        "3.0 [3.0, 3.0] (linear) and 3.0 [3.0, 3.0] (episodic)."
     )
     worst, points = setting_frames()
     worst.loc[worst["role"] == "hyque", "regret"] *= 2
     assert "8.0 [8.0, 8.0] (linear)" in extensions.finding(worst, points)
+
+
+def test_cells_without_variation_are_no_points_of_an_extension():
+    worst, points = setting_frames()
+    still = {"V": 0.0, "B": 80_000}
+    more = [pd.concat([frame, frame[frame["B"] == still["B"]].assign(**still, **other)])
+            for frame, other in ((worst, {"regret": 1.0}), (points, {}))]  # fmt: skip
+    assert extensions.finding(*more) == extensions.finding(worst, points)
 
 
 @pytest.mark.parametrize("roles", [("uniform",), ("hyque",), ("restarted", "paced")])

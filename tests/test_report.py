@@ -164,7 +164,8 @@ def test_a_rate_shows_the_ray_that_decided_and_both_controls():
                 ("negative", "random_restart", "fails", "fails"))}  # fmt: skip
     ray = {"ray": "B_at_V16", "verdict": "fails", "points": 6, "horizon": 10**7, "exponent": -0.184,
            "low": -0.226, "high": -0.142, "rate": -0.333, "allowance": 0.04, "straight": True,
-           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151, "controls": both}  # fmt: skip
+           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151,
+           "controls": both}  # fmt: skip
     name = "B at V=16, T/B=10"
     rate = verdict("hyque-rate/theory", "fails", numbers={name: ray}, interval=(0.067, 0.151),
                    interval_of=f"excess of the exponent of {name}, margin 0.03")  # fmt: skip
