@@ -51,12 +51,16 @@ def rate(K, T, B, V):
     return np.cbrt(K * V / B)
 
 
+CENTRE = {"K": 4.0, "T": 1e6, "B": 1e5, "V": 4.0}
+"""Where a law that is off the rate meets it."""
+
+
 def power(**off: float) -> Law:
-    """The rate times powers of K, T, B, V: `power(B=0.08)` is off by 0.08 in B."""
+    """The rate times powers of K, T, B, V over the centre: `power(B=0.08)` is off by 0.08 in B."""
 
     def law(K, T, B, V):
         sizes = {"K": K, "T": T, "B": B, "V": np.where(V > 0, V, 1.0)}
-        factors = [np.asarray(sizes[name], dtype=float) ** by for name, by in off.items()]
+        factors = [(sizes[name] / CENTRE[name]) ** by for name, by in off.items()]
         return rate(K, T, B, V) * np.prod(np.broadcast_arrays(*factors), axis=0)
 
     return law
@@ -142,6 +146,26 @@ def worst_of(
     table = table.assign(**values)
     flawed = table[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
     return table.assign(eligible=table["in_range"] & ~flawed)[COLUMNS]
+
+
+def runs_of(
+    points: pd.DataFrame, law: Law, noise: float = 0.01, seed: int = 0, seeds: int = 4
+) -> pd.DataFrame:
+    """Runs of one label whose worst case is a law, on the second of three gaps.
+
+    All queries are made, so that no cell is short of budget.
+    """
+    rng = np.random.default_rng(seed)
+    table = points.drop_duplicates(["K", "T", "B", "V"])[["label", "policy", "K", "T", "B", "V"]]
+    regret = law(*(table[name].to_numpy(float) for name in "KTBV")) * table["T"]
+    unit = np.cbrt(table["K"] * table["V"].clip(lower=1e-3) / table["B"])
+    rows = [
+        table.assign(**{"adversary.gap": c * unit, "seed": s, "regret": share * regret})
+        for c, share in ((1.0, 0.7), (2.0, 1.0), (4.0, 0.8)) for s in range(seeds)
+    ]  # fmt: skip
+    runs = pd.concat(rows, ignore_index=True)
+    runs["regret"] *= np.exp(noise * rng.standard_normal(len(runs)))
+    return runs.assign(adversary="switching", queries=runs["B"], denied=0)
 
 
 def frames(
