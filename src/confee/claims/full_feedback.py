@@ -1,4 +1,7 @@
-"""At B = T HyQue has the optimal exponent 2/3 in T; and how far it is from MASTER there."""
+"""At B = T HyQue has the optimal exponent 2/3 in T; and how far it is from MASTER there.
+
+The paper says so up to the logarithms of O~. Judged is the rate itself, at these horizons.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +56,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
     verdict = exponents_verdict(
         evidence,
         ID,
-        "at B = T HyQue's worst-case regret grows as T^(2/3), the optimal exponent",
-        "Remark on B = T (HyQue and MASTER), and the one on the lower bound there",
+        "HyQue at B = T, the rate at these horizons: worst-case regret grows as T^(2/3)",
+        "Remarks on B = T, without the logarithms that their O~ hides",
         "exponent of R/T at most -1/3 in B = T; a factor sqrt(ln T) is forgiven",
         checks,
     )

@@ -31,6 +31,7 @@ ABOUT = ("hyque",)
 
 STATEMENT = "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3), V unknown"
 PLACE = "Theorem 4.1 (upper bound)"
+WITHOUT_LOGS = "Theorem 4.1 (upper bound), without the logarithms that its O~ hides"
 PREDICTION = (
     "exponents of R/T at most -1/3 in B at a fixed T/B, 1/3 in V, in K that of SW-UCB, no growth "
     "in T at fixed B beyond mixing; "
@@ -64,6 +65,12 @@ def judge(evidence: Evidence) -> list[Verdict]:
         claimed = Claimed(logs=proof_logs if id == PRINTED else budget_log)
         forgiven = FORGIVEN.get(id, FORGIVEN["hyque-rate/theory"])
         verdicts += judge_rate(
-            evidence, id, label, f"{NAMES[id]}: {STATEMENT}", PLACE, PREDICTION + forgiven, claimed
+            evidence,
+            id,
+            label,
+            f"{NAMES[id]}: {STATEMENT}",
+            PLACE if id == PRINTED else WITHOUT_LOGS,
+            PREDICTION + forgiven,
+            claimed,
         )
     return verdicts

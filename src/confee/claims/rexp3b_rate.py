@@ -18,7 +18,9 @@ IDS = ("rexp3b-rate",)
 ABOUT = ("rexp3b",)
 
 SET = "rexp3b(pool=set)"
-CONTROLS = dataclasses.replace(USUAL, negative={**USUAL.negative, "B": SET})
+CONTROLS = dataclasses.replace(
+    USUAL, negative={**USUAL.negative, "B": SET, "T=B": USUAL.negative["B"]}
+)
 
 STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 

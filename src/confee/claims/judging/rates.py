@@ -41,9 +41,16 @@ IDEAL, IDEAL_ARMS = "sw_ucb", "ucb1_restarted"
 """Policies with a proved rate: positive controls, and the partner along K."""
 
 
+FULL = {"T=B": "B"}
+"""What stands for a variable on rays without idle rounds."""
+
+
 @dataclass(frozen=True)
 class Controls:
-    """Variable -> the policy that must hold, and the one that must fail, along it."""
+    """Variable -> the policy that must hold, and the one that must fail, along it.
+
+    `T=B` stands for B on rays without idle rounds, where it is named.
+    """
 
     positive: Mapping[str, str] = field(
         default_factory=lambda: {"V": IDEAL, "B": IDEAL, "K": IDEAL_ARMS, "T": IDEAL}
@@ -62,7 +69,7 @@ class Controls:
         along: dict[str, set[str]] = {"uniform": set(VARIABLES), self.partner: {"K"}}
         for mapping in (self.positive, self.negative):
             for variable, label in mapping.items():
-                along.setdefault(label, set()).add(variable)
+                along.setdefault(label, set()).add(FULL.get(variable, variable))
         return [
             Sweep(
                 policy_of(label),
@@ -138,11 +145,14 @@ def ray_checks(
         if variable == "K":
             partner = _other_than([label], controls.partner)
         positive = _other_than([label, partner], controls.positive.get(variable, ""))
-        negative = controls.negative.get(variable, "none")
         for group in [labels] if variable == "K" and labels else [[ray] for ray in labels]:
             own = [curve(worst, points, label, ray, partner) for ray in group]
             there = [one for one in own if one is not None]
             check = judge(there, claimed)
+            full = variable == "B" and all((one.T == one.B).all() for one in there)
+            negative = controls.negative.get(variable, "none")
+            if full:
+                negative = controls.negative.get("T=B", negative)
             tried = [
                 (name, _control(worst, points, name, there, claimed, free))
                 for name, free in ((positive, False), (negative, True))
