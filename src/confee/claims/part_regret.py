@@ -19,9 +19,9 @@ IDS = tuple(PARTS)
 ABOUT = ("hyque",)
 
 STATEMENTS = {
-    "query": "HyQue, the rate at these horizons: regret over query rounds grows at most as K^(1/3) V^(1/3) B^(2/3)",
-    "error": "HyQue, the rate at these horizons: error regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
-    "drift": "HyQue, the rate at these horizons: drift regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
+    "query": "regret over query rounds grows at most as K^(1/3) V^(1/3) B^(2/3)",
+    "error": "error regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
+    "drift": "drift regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
 }
 PER = {"query": "R_query/B", "error": "R_error per idle round", "drift": "R_drift per idle round"}
 """What is fitted, see confee.evidence.parts."""
@@ -69,4 +69,5 @@ def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Verdic
         return []
     place = f"Lemma on the {part} regret, without the logarithms that its O~ hides"
     prediction = PREDICTION.format(PER[part])
-    return [exponents_verdict(evidence, id, STATEMENTS[part], place, prediction, checks)]
+    statement = f"HyQue, the rate at these horizons: {STATEMENTS[part]}"
+    return [exponents_verdict(evidence, id, statement, place, prediction, checks)]
