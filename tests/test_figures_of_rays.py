@@ -208,6 +208,9 @@ def test_a_figure_of_rays_is_drawn_where_one_was_played():
     pictures = Run({"overrides": "experiment=smoke figures=[]"}).pictures
     assert {f"ray-{variable}" for variable in VARIABLES} | {"regret-T"} <= set(pictures)
     assert not {"regret-B", "regret-V", "regret-K"} & set(pictures)
+    twice = {"horizon", "decades"}  # what ray-B shows, for experiments with longer rays
+    assert not twice & set(pictures)
+    assert set(Run({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures) == twice
     with pytest.raises(ConfeeError, match=r"figures=ray-V: .* this run has no ray:V"):
         Run({"overrides": "experiment=tiny figures=[ray-V]"})
 

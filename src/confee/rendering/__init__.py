@@ -42,6 +42,8 @@ class Recipe(NamedTuple):
     """Of rendering.figures or rendering.tables; its name if empty."""
     fixed: Mapping[str, Any] = {}
     """Further arguments of its functions."""
+    named: bool = False
+    """Whether it is drawn only where an experiment names it: another figure shows the same."""
 
 
 BASICS = "Regret against each axis"
@@ -81,11 +83,11 @@ FIGURES: dict[str, Recipe] = {
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
         "Regret over the rate against B, at a fixed T/B", BASICS, ("worst", "points"), ("ray:B",),
-        claims=("hyque-rate", "rexp3b-rate"),
+        claims=("hyque-rate", "rexp3b-rate"), named=True,
     ),
     "decades": Recipe(
         "Exponents in B, step by step", BASICS, ("slopes", "points"), ("ray:B",),
-        claims=("hyque-rate", "rexp3b-rate"),
+        claims=("hyque-rate", "rexp3b-rate"), named=True,
     ),
     "landscape": Recipe(
         "The landscape of adversaries", WHY, ("regret", "worst", "points", "choose"),

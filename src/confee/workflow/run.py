@@ -90,8 +90,8 @@ class Run:
                        if point["variable"]}  # fmt: skip
 
     def _drawn(self, named: list[str]) -> list[str]:
-        """The figures asked for; without any, all that there is something for, and none if claims
-        are named alone."""
+        """The figures asked for; without any, all that there is something for but for those that
+        show what another one shows, and none if claims are named alone."""
         there = self._played
         there |= {f"study:{name}" for name in self.studies} | self._judged
         there |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
@@ -105,7 +105,8 @@ class Run:
             return named
         if self.experiment.claims:
             return []
-        return [name for name in named if set(FIGURES[name].axes) <= there]
+        drawn = [name for name in named if not FIGURES[name].named]
+        return [name for name in drawn if set(FIGURES[name].axes) <= there]
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from confee.rendering.verdicts import MARKS, NONE, Mark, said
 
 READING = (
     "Arrows lead from premise to conclusion, dashed where the premise fails. Colour: the worst "
-    "verdict on a statement; small signs: its claims."
+    "verdict; small signs: each claim's."
 )
 
 AT = {

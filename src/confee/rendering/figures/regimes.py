@@ -23,12 +23,8 @@ RANGE = "#D55E00"
 SATURATED = "#ececec"
 
 READING = (
-    "A panel a policy; the number is worst-case regret over $T (K V/B)^{1/3}$, a geometric mean "
-    "over phases, at a budget $B$ (its exponent in $T$) and a variation $V$ (its exponent in $B$). "
-    "Where the rate holds it is one number all over; dark is large. Grey cells are saturated: "
-    "regret is above half of the worst of uniform play and cannot grow. Framed is the range of "
-    f"Theorem 4.1: $B$ from $T^{{{theory.MINIMAL_BUDGET_EXPONENT:g}}}$ on, $V$ from $1/K$ to "
-    "$\\sqrt{B}/K$; the titles say from where to where the numbers go there."
+    "Numbers: worst-case regret over $T(KV/B)^{1/3}$, the same all over where the rate holds. "
+    "Framed: the theorem's range; grey: saturated."
 )
 
 

@@ -24,7 +24,7 @@ NAMES = {
 }
 AXES = ("T", "B")
 
-READING = "Bars: 95 % CIs; dotted: the proof's explicit bound. The two differ in idle rounds alone."
+READING = "Bars: 95 % CIs; dotted: the proof's explicit bound."
 
 
 @style.styled

@@ -172,7 +172,7 @@ def fitted(
 ) -> dict[str, Fit]:
     """Variable -> the exponent of a row on its clearest ray; empty for a policy that did not play.
 
-    Of several rays the one with a line, then with T > B, then with the largest budget and V. A
+    Of several rays the one with a line, then with T > B, then with the largest V and budget. A
     claim's own numbers come before slopes: its verdict rests on them.
     """
     found = _judged(claims, row) or _sloped(slopes, points, row.policy)
@@ -191,7 +191,7 @@ def _clear(cells: pd.DataFrame | None, fit: Fit) -> tuple[float, ...]:
     if cells is None:
         return (there, 0.0, 0.0, 0.0)
     idle = float((cells["T"] > cells["B"]).any())
-    return (there, idle, float(cells["B"].max()), float(cells["V"].max()))
+    return (there, idle, float(cells["V"].max()), float(cells["B"].max()))
 
 
 def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
