@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from confee.errors import ConfeeError
+from confee.evidence import Evidence
 from confee.evidence.curve import curve, measure
+from confee.evidence.parts import part_worst
 from confee.rendering import FIGURES, caption, figure, style
-from confee.rendering.figures import rays
+from confee.rendering.figures import ray_parts, rays
 from confee.rendering.words import plain
+from confee.workflow import pictures
 from confee.workflow.run import Run
 from test_rendering import test_nothing_is_clipped_and_no_tick_labels_overlap as _no_collisions
 
@@ -195,6 +199,52 @@ def test_a_caption_names_the_ray_with_its_interval_in_at_most_60_words(data, var
     assert said.count("[") == 2
     assert "whose rate is proved" in said
     assert FIGURES[name].axes == (f"ray:{variable}",)
+
+
+def test_parts_of_regret_have_a_panel_each(data):
+    labels = ray_parts.LABELS_SHOWN
+    parts = [frames(labels, bent="hyque" if part == "error" else "")[0].assign(part=part)
+             for part in ("query", "error", "drift")]  # fmt: skip
+    parts[0]["regret"] *= 1 + (parts[0]["V"] > 4) * 1e-3
+    given = SimpleNamespace(part_worst=pd.concat(parts), points=data.points)
+    said = plain(caption("ray-parts", given))
+    assert len(said.split()) <= 60
+    assert "query regret as V^0.45 [" in said
+    assert "error regret no line, drift regret as" in said
+    _no_collisions(given, "ray-parts")
+    fig = figure("ray-parts", given)
+    titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]
+    assert [title for title in titles if title] == [
+        "query regret", "error regret", "drift regret",
+    ]  # fmt: skip
+    assert ray_parts.finding(given.part_worst[:0], data.points) == ray_parts.NOTHING
+    ray_parts.draw(given.part_worst, data.points[:0]).draw_without_rendering()
+
+
+def test_parts_are_those_that_the_claims_judge():
+    """The worst case of a part that the figure shows is that of its claim, cell by cell."""
+    runs = []
+    for label in ("hyque", "sw_ucb", "uniform"):
+        for adversary, scale in (("switching", 1.0), ("fall", 1.2)):
+            for seed in range(4):
+                regret = 100.0 * scale + seed
+                runs.append({"label": label, "policy": label, "K": 2, "T": 1000, "B": 100, "V": 2.0,
+                             "adversary": adversary, "adversary.gap": 0.5, "seed": seed,
+                             "queries": 100, "regret": regret, "regret_query": 0.1 * regret,
+                             "regret_error": 0.6 * regret,
+                             "regret_drift": 0.3 * regret})  # fmt: skip
+    regret = pd.DataFrame(runs)
+    points = regret.drop_duplicates("label")[["label", "policy", "K", "T", "B", "V"]]
+    points = points.assign(axis="v", variable="V", point=2.0, phase=0)
+    given = pictures.Data({"choose": 4})
+    vars(given).update(regret=regret, points=points)  # instead of files
+    evidence = Evidence(regret, regret[:0], regret[:0], points, choose=4)
+    for part, mine in given.part_worst.groupby("part"):
+        worst, _ = part_worst(evidence, str(part), ray_parts.LABELS_SHOWN)
+        pd.testing.assert_frame_equal(
+            mine.drop(columns="part").reset_index(drop=True), worst, check_dtype=False
+        )
+    assert set(given.part_worst["part"]) == {"query", "error", "drift"}
 
 
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):

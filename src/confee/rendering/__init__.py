@@ -74,6 +74,10 @@ FIGURES: dict[str, Recipe] = {
     "proof_map": Recipe("The paper's proofs as a map", VERDICTS, ("claims",), ("claims",)),
     "ray-V": _ray("V", "Regret against V, at fixed T and B"),
     "ray-B": _ray("B", "Regret against B, at a fixed T/B", "full-feedback", "table-rows"),
+    "ray-parts": Recipe(
+        "Parts of HyQue's regret against V", VERDICTS, ("part_worst", "points"), ("ray:V",),
+        claims=("query-regret", "error-regret", "drift-regret"), module="ray_parts",
+    ),
     "ray-K": _ray("K", "Regret over SW-UCB's against K"),
     "ray-T": _ray("T", "Regret against T, at fixed B: growth beyond mixing"),
     "block": Recipe("One block of HyQue", MEANS, ("pieces", "n", "b"), claims=("density",)),

@@ -69,6 +69,22 @@ class Data:
     def slopes(self) -> pd.DataFrame:
         return results.frame(self.plan, "slopes.csv")
 
+    @cached_property
+    def part_worst(self) -> pd.DataFrame:
+        """Worst cases of each part of the regret (column `part`), of HyQue and the controls."""
+        import pandas as pd
+
+        from confee.claims.part_regret import PARTS
+        from confee.evidence import Evidence
+        from confee.evidence.parts import part_worst
+        from confee.rendering.figures.ray_parts import LABELS_SHOWN
+
+        found = Evidence(self.regret, pd.DataFrame(), pd.DataFrame(), self.points,
+                         choose=self.choose)  # fmt: skip
+        frames = [part_worst(found, part, LABELS_SHOWN)[0].assign(part=part)
+                  for part in PARTS.values()]  # fmt: skip
+        return pd.concat(frames, ignore_index=True)
+
     # Rankings.
 
     @cached_property

@@ -349,7 +349,7 @@ class Run:
 
 def _grids(figure: str) -> bool:
     """Whether a figure shows the sweeps of the experiment's policies."""
-    needs, recipe = {"regret", "worst", "slopes"}, FIGURES[figure]
+    needs, recipe = {"regret", "worst", "slopes", "part_worst"}, FIGURES[figure]
     return bool(needs & set(recipe.needs)) and not recipe.maps
 
 

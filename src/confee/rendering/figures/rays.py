@@ -135,7 +135,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
     text = f"{looks.display(line.label)}'s {_law(line, variable)} at {title}"
     for other in beside:
         name = looks.display(control).replace(", ", " ")
-        text += f"; {name}'s, whose rate is proved, {_value(other, variable)}"
+        text += f"; {name}'s, whose rate is proved, {value(other, variable)}"
     return f"{text}."
 
 
@@ -373,17 +373,17 @@ def _excess(line: Line) -> float:
 def _law(line: Line, variable: str) -> str:
     """`ratio to SW-UCB's goes as $K^{0.14}$ [0.11, 0.17] (claimed: 0.00)`."""
     if variable == "T":
-        return f"$R/T$ grows {_value(line, variable)} times as much as mixing"
+        return f"$R/T$ grows {value(line, variable)} times as much as mixing"
     what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
     assert line.fit is not None
-    return f"{what} goes as {_value(line, variable)} (rate: {numbers.signed(line.fit.rate)})"
+    return f"{what} goes as {value(line, variable)} (rate: {numbers.signed(line.fit.rate)})"
 
 
-def _value(line: Line, variable: str) -> str:
+def value(line: Line, variable: str) -> str:
     """The exponent, or the factor, with its 95 % CI."""
     assert line.fit is not None
     limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
-    value = numbers.signed(line.fit.exponent)
+    exponent = numbers.signed(line.fit.exponent)
     if variable == "T":
-        return f"{value} {limits}"
-    return f"${variable}^{{{value}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)
+        return f"{exponent} {limits}"
+    return f"${variable}^{{{exponent}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)

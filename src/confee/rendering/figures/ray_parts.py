@@ -1,0 +1,74 @@
+"""The parts of HyQue's regret along V: query, error and drift regret, each against the rate."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from confee.claims.judging.rates import USUAL
+from confee.claims.part_regret import PARTS
+from confee.rendering import looks, style
+from confee.rendering.figures import rays
+
+READING = (
+    "Query regret is per query, the others per idle round. Solid: fits, where points lie on a "
+    "line; dashed: the rate. Right: exponents with 95 % CIs."
+)
+
+LABELS = ("variation $V$", "regret per round", "exponent in $V$")
+
+LABELS_SHOWN = ("hyque", USUAL.positive["V"], USUAL.negative["V"])
+"""HyQue and the controls along V."""
+
+NOTHING = "No ray along $V$ on which parts of regret are known was played."
+
+
+@style.styled
+def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """Worst case of each part along the ray in V with the largest budget, a panel for each part.
+
+    Parameters
+    ----------
+    part_worst
+        Columns as in `worst`, and `part`: query, error or drift. Regret is in units of R/T, see
+        confee.evidence.parts.
+    points
+        As in docs/design.md.
+    """
+    panels = _panels(part_worst, points)
+    if not panels:
+        return style.empty(NOTHING)
+    return rays.picture({f"{part} regret: {held}": some for (part, held), some in panels.items()},
+                        "V", LABELS)  # fmt: skip
+
+
+def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
+    """The exponent of each of HyQue's parts, or that its points lie on no line."""
+    panels = _panels(part_worst, points)
+    said, places = [], set()
+    for (part, held), some in panels.items():
+        for line in some:
+            if line.label == "hyque":
+                value = line.why if line.fit is None else f"as {rays.value(line, 'V')}"
+                said.append(f"{part} regret {value}")
+                places.add(held)
+    if not said:
+        return NOTHING
+    return (f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
+            f"{', '.join(said)} (rate: 0.33).")  # fmt: skip
+
+
+def _panels(
+    part_worst: pd.DataFrame, points: pd.DataFrame
+) -> dict[tuple[str, str], list[rays.Line]]:
+    """(Part, what is held fixed) -> the policies of a panel."""
+    panels = {}
+    for part in PARTS.values():
+        mine = part_worst[part_worst["part"] == part].drop(columns="part")
+        idle = 2 * points["B"] <= points["T"]  # With fewer idle rounds parts are no rates.
+        known = points[points["label"].isin(LABELS_SHOWN) & idle]
+        found = rays.lines(mine, known, "V")
+        if found:
+            held = list(found)[-1]
+            panels[part, held] = found[held]
+    return panels
