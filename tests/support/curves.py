@@ -158,7 +158,8 @@ def runs_of(
     rng = np.random.default_rng(seed)
     table = points.drop_duplicates(["K", "T", "B", "V"])[["label", "policy", "K", "T", "B", "V"]]
     regret = law(*(table[name].to_numpy(float) for name in "KTBV")) * table["T"]
-    unit = np.cbrt(table["K"] * table["V"].clip(lower=1e-3) / table["B"])
+    still = 2 * np.sqrt(table["K"] / table["B"])
+    unit = np.where(table["V"] > 0, np.cbrt(table["K"] * table["V"] / table["B"]), still)
     rows = [
         table.assign(**{"adversary.gap": c * unit, "seed": s, "regret": share * regret})
         for c, share in ((1.0, 0.7), (2.0, 1.0), (4.0, 0.8)) for s in range(seeds)

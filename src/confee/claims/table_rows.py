@@ -18,7 +18,14 @@ from confee.claims.detection_horizon import can_fire, table
 from confee.claims.full_feedback import full_rays
 from confee.claims.judging.exponents import Check, Claimed, arms_log, proof_logs, root_logs
 from confee.claims.judging.lines import STILL, asked_curves, asks
-from confee.claims.judging.rates import USUAL, Controls, combine, control_of, ray_checks
+from confee.claims.judging.rates import (
+    USUAL,
+    Controls,
+    combine,
+    control_of,
+    distinct,
+    ray_checks,
+)
 from confee.claims.judging.verdict import (
     CONSISTENT,
     FAILS,
@@ -160,6 +167,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
     decide = [f"{name}: {ROWS[name].name} was not played" for name in rows if name not in played]
     decide += [f"{ROWS[name].name}: {joints[name].decide}" for name in played
                if joints[name].decide]  # fmt: skip
+    vacuous = [name for name in played if outcomes[name] == VACUOUS]
+    decide += [f"{ROWS[name].name}: {_no_test_fires()}" for name in vacuous]
     return [
         Verdict(
             id=ID,
@@ -182,7 +191,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
             interval_of=f"excess of the exponent of {ROWS[decisive].policy} in {one.name}, margin "
             "0.03",
             decide="; ".join(decide),
-            why=f"{ROWS[decisive].name}, {one.name}: {one.why}",
+            why=f"{ROWS[decisive].name}, {one.name}: {one.why}"
+            + (f"; {_no_test_fires()}" if decisive in vacuous else ""),
             number_of="excess of the exponent",
             steps=tuple(step(name, checks) for name, checks in rows.items()),
             evidence=("asked", "worst", "points"),
@@ -213,7 +223,7 @@ def row_checks(row: Row, evidence: Evidence) -> list[Check]:
         )
         asked = asked_curves(evidence, row.tag, own)
         checks += ray_checks(*asked, row.policy, row.claimed, row.controls)
-    return checks
+    return distinct(checks)
 
 
 def outcome(row: Row, checks: Sequence[Check]) -> str:
@@ -240,13 +250,18 @@ def step(name: str, checks: Sequence[Check]) -> dict:
     excess = joint.decisive.excess
     said = [*(c.text for c in checks), joint.decide]
     if found == VACUOUS:
-        said.insert(0, f"no change test can fire below T = {first_fires():.2g}")
+        said.insert(0, _no_test_fires())
     return {
         "step": title,
         "outcome": found,
         "number": None if math.isnan(excess) else excess,
         "note": "; ".join(filter(None, said)),
     }
+
+
+def _no_test_fires() -> str:
+    """Why MASTER's row is vacuous."""
+    return f"no change test can fire below T = {first_fires():.2g}"
 
 
 def first_fires() -> float:
