@@ -16,7 +16,6 @@ import pytest
 from confee import claims, jit, theory
 from confee.claims import alg_assumption, density, extension, ledger
 from confee.claims.judging import budget, runs
-from confee.claims.judging.lines import Line
 from confee.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.slopes import MODELS
@@ -28,7 +27,9 @@ from confee.simulation.play import draw_path
 from confee.simulation.studies import assumption, near_stationary, schedules
 from confee.workflow import jobs
 from confee.world.path import known
-from test_claims_full_feedback import EMPTY, FLAT, RATE, law, played
+from support import curves
+from support.curves import flat, power, rate, times
+from test_claims_full_feedback import EMPTY, played
 
 CASES = list(extension.CASES.values())
 TRIED = list(alg_assumption.TRIED.values())
@@ -53,14 +54,19 @@ def made(study: Study) -> list[dict]:
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_needs_are_what_the_statement_is_about(case):
     asks = claims.needs([case.id], False).asks
-    line_B, line_V = case.lines(False)
-    budgets = line_B.points[-5:]
-    assert budgets[-1] / budgets[0] > 30
-    assert len(line_V.points) >= 5
-    for line in (line_B, line_V):
-        for _, _, sizes in line.places():
-            assert theory.theorem_range(**sizes), sizes
-            assert sizes["B"] <= 1.3e5
+    rays = case.rays(False)
+    assert rays["B"].B[-1] / rays["B"].B[0] > 30
+    assert len(rays["B"].B) >= 6
+    assert len(rays["V"].V) >= 5
+    for label, ray in rays.items():
+        assert ray.variable == label
+        places = list(ray.places(label))
+        assert all(theory.theorem_range(*p.setting) for p in places if p.V)
+        assert sum(p.V == 0 for p in places) == (2 if label == "B" else 1)
+        assert all(p.B <= 1.3e5 for p in places)
+    for ray in case.rays(True).values():
+        within = [theory.theorem_range(*p.setting) for p in ray.places("") if p.V]
+        assert np.mean(within) >= 0.5
     assert {a.policy["name"] for a in asks if a.tag != case.id} == {case.labels["restarted"]}
     names = {a.policy["name"] for a in asks}
     assert names == {one["name"] for one in case.policies.values()}
@@ -85,15 +91,6 @@ def test_they_cost_minutes_and_seconds_in_a_toy(toy):
     for one in TRIED:
         seconds[one.id] = sum(s.seconds for s in claims.needs([one.id], toy).studies)
     assert sum(seconds.values()) < (40 if toy else 1500), seconds
-
-
-def test_a_line_along_a_power_of_the_budget_is_on_it():
-    line = Line("B", (1e3, 1e4), V=2, T=7, beta=0.8)
-    for _, _, sizes in line.places():
-        assert sizes["B"] == pytest.approx(sizes["T"] ** 0.8, rel=1e-3)
-    assert [s["B"] for p, _, s in line.places() if p == 1e3] == pytest.approx(
-        [1e3 * 2 ** (k / 8) for k in (-3, -1, 1, 3)], abs=0.5
-    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
@@ -150,27 +147,25 @@ def inside(rows):
     return rows
 
 
-def named(case, role, rows):
-    return rows.assign(policy=case.policies[role]["name"])
-
-
-def ideal(case, powers=RATE, broken=("hyque",), told=False, control=FLAT, misled=0.4, denied=0):
-    """HyQue on the rate but for the `broken`, on `powers`; so is what is told V, unless it goes
-    with them (`told`); uniform play on none, and the misled one off by `misled` in V. Just after
+def ideal(case, law=rate, broken=("hyque",), told=None, control=None, misled=None, denied=0,
+          without=()):  # fmt: skip
+    """HyQue on the rate but for the `broken`, on `law`; what is told V on the rate, or on `told`;
+    uniform play flat, or on `control`; the misled one off by 0.4 in V, or on `misled`. Just after
     blocks start there are as many runs as it takes."""
-    labels, frames = case.labels, []
-    middle = 1e4 ** (powers["B"] - RATE["B"]) * case.V ** (powers["V"] - RATE["V"])
-    for line in case.lines(False):
-        for role in ("hyque", "narrow hyque"):
-            how, scale = (powers, 0.5 / middle) if role in broken else (RATE, 0.5)
-            frames.append(named(case, role, law(case.id, labels[role], line, how, scale)))
-        for role in ("restarted", "narrow restarted"):
-            how, scale = (powers, 0.3 / middle) if told else (RATE, 0.3)
-            frames.append(named(case, role, law(case.id, labels[role], line, how, scale)))
-        frames.append(law(case.id, labels["uniform"], line, control, 0.45))
-    off = {**RATE, "V": RATE["V"] + misled}
-    line = case.lines(False)[1]
-    frames.append(law(f"{case.id}/misled", labels["restarted"], line, off, 0.3 / case.V**misled))
+    rays, labels = case.rays(False), case.labels
+    laws = {"hyque": rate, "narrow hyque": rate, **dict.fromkeys(broken, law)}
+    laws |= dict.fromkeys(("restarted", "narrow restarted"), told or rate)
+    laws |= {"uniform": control or flat(0.5), "misled": misled or power(V=0.4)}
+    laws = {role: one for role, one in laws.items() if role not in without}
+    frames = []
+    for seed, (role, one) in enumerate(laws.items()):
+        there = {"V": rays["V"]} if role == "misled" else rays
+        scaled = one if role == "uniform" else times(lambda K, T, B, V: 0.2, one)
+        runs = curves.runs_of(curves.points_of(there, [labels[role]]), scaled, seed=seed)
+        name = case.policies["restarted" if role == "misled" else role]["name"]
+        tag = f"{case.id}/misled" if role == "misled" else case.id
+        runs = runs.assign(ask=tag, policy=name)
+        frames.append(runs if role != "misled" else runs.assign(label=labels["restarted"]))
     for ask in budget.just_started(case.id, case.policies["hyque"], case.K, case.V, {}, False):
         sizes = {name: getattr(ask, name) for name in "KTBV"}
         for gap in (0.05, 0.1, 0.15):
@@ -212,44 +207,57 @@ def outcomes(found):
     return {step["step"]: step["outcome"] for step in found.steps}
 
 
+def ray_step(case, role, variable, found):
+    """The step of a role's ray along a variable."""
+    start = f"{case.labels[role]}, {variable} at"
+    (step,) = (step for step in found.steps if step["step"].startswith(start))
+    return step
+
+
 def test_all_on_the_rate_holds(case):
     found = judged(case.id, ideal(case), many(inside(drawn(case.id))))
     assert found.verdict == "holds", (found.decide, found.measured)
     assert found.control["failed"] is True
     assert all(one["failed"] for one in found.numbers["controls"].values())
-    steps = ["budget"]
-    steps += [f"{case.labels[f'{v}hyque']}, {axis}" for v in extension.VARIANTS for axis in "BV"]
-    assert [outcomes(found)[step] for step in steps] == ["holds"] * 5
+    assert outcomes(found)["budget"] == "holds"
+    for role in ("hyque", "narrow hyque"):
+        for variable in "BV":
+            step = ray_step(case, role, variable, found)
+            assert step["outcome"] == "holds", step["note"]
+            assert "positive control" in step["note"]
+            assert "negative control" in step["note"]
     assert found.seeds > 0
     assert found.interval[1] <= 0.03
 
 
 def test_an_exponent_off_fails(case):
     """0.2 beyond the rate in B: a factor sqrt(ln B), 0.05, is forgiven."""
-    found = judged(case.id, ideal(case, {**RATE, "B": RATE["B"] + 0.2}), inside(drawn(case.id)))
+    found = judged(case.id, ideal(case, power(B=0.2)), inside(drawn(case.id)))
     assert (found.verdict, found.control["failed"]) == ("fails", True), found.measured
-    assert found.control["what"] == f"{case.labels['uniform']}, exponent in B"
-    assert f"{case.labels['hyque']}: B alone fails" in found.why
-    assert outcomes(found)[f"{case.labels['narrow hyque']}, B"] == "holds"
+    assert found.control["what"].startswith(f"{case.labels['uniform']}, B at")
+    assert found.why.startswith(f"{case.labels['hyque']}: B at")
+    assert ray_step(case, "narrow hyque", "B", found)["outcome"] == "holds"
 
 
 @pytest.mark.parametrize("broken", ["hyque", "narrow hyque"])
 def test_an_exponent_off_in_V_fails(first, broken):
-    asked = ideal(first, {**RATE, "V": RATE["V"] + 0.2}, (broken,))
-    found = judged(first.id, asked, inside(drawn(first.id)))
+    found = judged(first.id, ideal(first, power(V=0.2), (broken,)), inside(drawn(first.id)))
     assert (found.verdict, found.control["failed"]) == ("fails", True), found.measured
-    assert found.control["what"] == f"{first.labels['misled']}, exponent in V"
-    assert f"{first.labels[broken]}: V alone fails" in found.why
+    assert found.control["what"].startswith(f"{first.labels['misled']}, V at")
+    assert found.why.startswith(f"{first.labels[broken]}: V at")
 
 
-def test_where_what_is_told_V_fails_as_well_nothing_is_shown(first):
-    asked = ideal(first, {**RATE, "B": RATE["B"] + 0.2}, told=True)
+@pytest.mark.parametrize("law", [rate, power(B=0.2)])
+def test_where_what_is_told_V_fails_as_well_nothing_is_shown(first, law):
+    asked = ideal(first, law, told=power(B=0.2))
     found = judged(first.id, asked, many(inside(drawn(first.id))))
     assert (found.verdict, found.control["failed"]) == ("undecided", True), found.measured
-    assert f"axis B: {first.labels['restarted']}, told V, fails as well" in found.decide
-    both = outcomes(found)
-    assert both[f"for comparison: {first.labels['restarted']}, B"] == "fails"
-    assert both[f"{first.labels['hyque']}, B"] == "undecided"
+    assert f"the positive control {first.labels['restarted']} is fails" in found.why
+    for role in ("hyque", "narrow hyque"):
+        assert ray_step(first, role, "B", found)["outcome"] == "undecided"
+        assert ray_step(first, role, "V", found)["outcome"] == "holds"
+    told = [s for s in found.steps if s["step"].startswith("for comparison: ")]
+    assert any(first.labels["restarted"] in s["step"] for s in told)
 
 
 def test_one_wish_past_the_budget_fails(first):
@@ -267,19 +275,22 @@ def test_one_phase_outside_fails(first):
     assert "phases outside" in found.why
 
 
-def test_it_is_open_without_enough_phases_and_vacuous_without_controls(first):
+def test_it_is_open_without_enough_phases_and_vacuous_without_doubled_quotas(first):
     found = judged(first.id, ideal(first))
     assert found.verdict == "vacuous"  # no doubled quotas
     few = inside(drawn(first.id))
     found = judged(first.id, ideal(first), few[few["order"] == 1])
     assert found.verdict == "undecided"
     assert "phases" in found.decide
-    for broken, what in (
-        ({"control": RATE}, f"{first.uniform}, exponent in B"),
-        ({"misled": 0.0}, f"{first.labels['misled']}, exponent in V"),
-    ):
-        found = judged(first.id, ideal(first, **broken), many(few))
-        assert (found.verdict, found.control["what"]) == ("vacuous", what)
+
+
+@pytest.mark.parametrize(("role", "law"), [("control", rate), ("misled", rate)])
+def test_it_is_open_where_a_control_of_its_exponents_passes_or_is_missing(first, role, law):
+    name = {"control": "uniform"}.get(role, role)
+    for how in ({role: law}, {"without": (name,)}):
+        found = judged(first.id, ideal(first, **how), many(inside(drawn(first.id))))
+        assert found.verdict == "undecided"
+        assert f"the negative control {first.labels[name]}" in found.why
 
 
 def test_nothing_is_said_without_runs():
@@ -333,7 +344,7 @@ def test_misled_is_the_restarted_algorithm_told_the_least_V(case):
     tag = f"{case.id}/misled"
     asks = [a for a in claims.needs([case.id], False).asks if a.tag == tag]
     restarted = POLICIES[case.labels["restarted"]]
-    least = case.lines(False)[1].points[0]
+    least = case.rays(False)["V"].V[0]
     path = assumption.nearly_still(case.alg, 10, "equal", 0.5, 0.0, case.tried.sizes[0])[0]
     told = known(path, case.alg.setting.id)
     for a in asks:

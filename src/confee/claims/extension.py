@@ -49,8 +49,8 @@ TOY_VARIATIONS = VARIATIONS[:-1]
 BUDGET, TOY_BUDGET = 51_200, 2000
 """Along V."""
 
-RATIO = 10
-"""T/B on all rays."""
+RATIO = 4
+"""T/B on all rays: the theorem's range, B >= T^0.8, begins at B = RATIO^4."""
 
 VARIANTS = ("", "narrow ")
 """ALG as its theory has it, and with a smaller bonus, with which it meets the assumption too as far
