@@ -138,11 +138,11 @@ def test_a_base_algorithm_of_ones_own_takes_part(tmp_path):
     assert all(float(line[3]) > 0 for line in timed)
 
 
-def test_the_readme_names_the_policies_and_adversaries_of_each_setting():
+def test_a_page_names_the_policies_and_adversaries_of_each_setting():
     from confee.policies import POLICIES
     from confee.world.adversaries import ADVERSARIES
 
-    table = (ROOT / "README.md").read_text().partition("| setting | ALG |")[2]
+    table = (ROOT / "docs/extensions.md").read_text().partition("| setting | ALG |")[2]
     rows = re.findall(r"^\| (\w+) \| [\w-]+ \| (.*) \| (.*) \|$", table, re.MULTILINE)
     said = {setting: (policies, adversaries) for setting, policies, adversaries in rows}
     assert list(said) == list(SETTINGS)
