@@ -16,12 +16,11 @@ from confee.claims.judging.lines import asks
 from confee.claims.judging.lines import curves as curves_of
 from confee.claims.judging.rates import ray_checks
 from confee.evidence import Evidence, slopes
-from confee.evidence.slopes import axis_of
 from confee.simulation.cells import cell, family
 from confee.simulation.grid import Ray
 from confee.simulation.play import play_all
 from support import curves
-from support.curves import flat, power, rate, times
+from support.curves import axis_of, flat, power, rate, times
 
 EMPTY = pd.DataFrame(columns=["policy", "label", "K", "T", "B", "V", "adversary", "seed", "axis",
                               "part", "variable", "regret"])  # fmt: skip

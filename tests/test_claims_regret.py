@@ -22,13 +22,12 @@ from confee.claims import (
 from confee.claims.judging import ratios
 from confee.evidence import Evidence, slopes, worst_cases
 from confee.evidence.parts import part_worst
-from confee.evidence.slopes import axis_of
 from confee.simulation.cells import cell, family
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Ask
 from confee.simulation.play import Accounting, play_all
 from support import curves
-from support.curves import power, rate, times
+from support.curves import axis_of, power, rate, times
 
 EMPTY = pd.DataFrame(columns=["policy", "label", "K", "T", "B", "V", "adversary", "seed"])
 

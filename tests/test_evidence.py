@@ -19,10 +19,10 @@ import statsmodels.api as sm
 from confee import theory
 from confee.evidence import gather, slopes, worst_cases
 from confee.evidence.regression import Design
-from confee.evidence.slopes import axis_of
 from confee.evidence.tuned import tuned, tuned_points
 from confee.world.adversaries import ADVERSARIES
 from support import curves
+from support.curves import axis_of
 
 PHASES = 4
 DOCUMENT = Path(__file__).parents[1] / "docs" / "verdicts.md"

@@ -31,11 +31,6 @@ def _word(value: object) -> str:
     return "adaptive" if value == 1 else ""
 
 
-def strength_columns() -> set[str]:
-    """The columns of runs that hold a strength, of one family or another."""
-    return {"adversary.c", *(f"adversary.{a.strength}" for a in ADVERSARIES.values() if a.strength)}
-
-
 def gaps(runs: pd.DataFrame) -> pd.Series:
     """The strength of each run's adversary: what its family names as such (a gap, a size, an
     amplitude), or c times the lower bound's epsilon; NaN for families without one.

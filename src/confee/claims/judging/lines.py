@@ -25,15 +25,13 @@ def asks(
     tag: str,
     policies: Mapping[str, int],
     against: Callable[..., Mapping[str, Conf]],
-    largest_K: float = float("inf"),
 ) -> Iterator[Ask]:
     """Cells of `policies` (id -> seeds) on the rays, against `against(**sizes)`."""
     for label, ray in rays.items():
         for place in ray.places(label):
             sizes = place.sizes
             for name, seeds in policies.items():
-                if largest_K >= place.K:
-                    yield Ask(tag, {"name": name}, **sizes, against=against(**sizes), seeds=seeds)
+                yield Ask(tag, {"name": name}, **sizes, against=against(**sizes), seeds=seeds)
 
 
 def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
