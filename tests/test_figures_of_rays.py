@@ -210,7 +210,7 @@ def test_parts_of_regret_have_a_panel_each(data):
     said = plain(caption("ray-parts", given))
     assert len(said.split()) <= 60
     assert "query regret as V^0.45 [" in said
-    assert "error regret no line, drift regret as" in said
+    assert "error regret (no line), drift regret as" in said
     _no_collisions(given, "ray-parts")
     fig = figure("ray-parts", given)
     titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]
@@ -252,6 +252,21 @@ def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     assert said.startswith(f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
                            f"{MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
     assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
+    controls = data.points[data.points["label"].isin(["sw_ucb", "random_restart"])]
+    assert "but for controls" in rays.finding(data.worst, controls, "B")
+
+
+def test_controls_are_shown_on_rays_though_claims_alone_play_them():
+    """And nothing else that claims add."""
+    rows = [{"label": label, "policy": label, "axis": axis, "variable": variable, "point": 1.0,
+             "phase": 0, "K": 2, "T": 10, "B": 5, "V": 1.0}
+            for label in ("hyque", "sw_ucb", "random_restart", "greedy_spend")
+            for axis, variable in (("T", ""), ("B_at_V4", "B"))]  # fmt: skip
+    points = pictures.Data({"choose": 4, "shown": ["hyque"], "points": rows}).points
+    found = set(zip(points["label"], points["axis"], strict=True))
+    assert found == {
+        ("hyque", "T"), ("hyque", "B_at_V4"), ("sw_ucb", "B_at_V4"), ("random_restart", "B_at_V4"),
+    }  # fmt: skip
 
 
 def test_a_figure_of_rays_is_drawn_where_one_was_played():

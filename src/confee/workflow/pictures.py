@@ -53,12 +53,18 @@ class Data:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """Of the policies that the experiment itself names (what claims add is no picture), with
-        the `setting` of each."""
+        """Of the policies that the experiment itself names, with the `setting` of each.
+
+        What claims add is in no picture, but for the controls on rays: an exponent is shown beside
+        them.
+        """
+        from confee.claims.judging.rates import USUAL
         from confee.policies import POLICIES
 
         points = results.points(self.plan)
-        points = points[points["label"].isin(self.plan["shown"])].reset_index(drop=True)
+        controls = {USUAL.partner, *USUAL.positive.values(), *USUAL.negative.values()}
+        beside = points["label"].isin(controls) & (points["variable"] != "")
+        points = points[points["label"].isin(self.plan["shown"]) | beside].reset_index(drop=True)
         return points.assign(setting=[POLICIES[policy].setting for policy in points["policy"]])
 
     @cached_property

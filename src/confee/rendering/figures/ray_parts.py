@@ -49,7 +49,7 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
     for (part, held), some in panels.items():
         for line in some:
             if line.label == "hyque":
-                value = line.why if line.fit is None else f"as {rays.value(line, 'V')}"
+                value = f"({line.why})" if line.fit is None else f"as {rays.value(line, 'V')}"
                 said.append(f"{part} regret {value}")
                 places.add(held)
     if not said:

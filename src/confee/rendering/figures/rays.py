@@ -125,9 +125,11 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
     if not panels:
         return NOTHING.format(variable)
     every = [(title, line) for title, some in panels.items() for line in some if line.fit]
-    if not every:
-        return f"No policy's points lie on a line along ${variable}$."
-    first = fits.first([line.label for _, line in every])[0]
+    controls = {USUAL.positive[variable], USUAL.negative[variable]}
+    judged = [line.label for _, line in every if line.label not in controls]
+    if not judged:
+        return f"Along ${variable}$ no policy's points lie on a line, but for controls."
+    first = fits.first(judged)[0]
     mine = [(title, line) for title, line in every if line.label == first]
     title, line = max(mine, key=lambda one: _excess(one[1]))
     control = USUAL.positive[variable]
