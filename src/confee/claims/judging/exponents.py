@@ -179,7 +179,7 @@ class Check:
         """`B at V=4, T/B=10: exponent -0.310, 95 % CI [-0.325, -0.295], claimed at most -0.333`."""
         if math.isnan(self.excess):
             return f"{self.name}: no fit"
-        claimed = f"claimed at most {self.rate + self.allowance:+.3f}"
+        claimed = f"claimed at most {round(self.rate + self.allowance, 3) + 0.0:+.3f}"
         if self.growth is not None:
             return f"{self.name}: saturated, R over the rate grows {self.growth:.2f}-fold per 30x"
         value, low, high = self.exponent, self.low, self.high
