@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confee.evidence.curve as measuring
-from confee.claims import ledger
+from confee.claims import ledger, rexp3b_rate
 from confee.claims.judging.exponents import (
     Check,
     Claimed,
@@ -359,6 +359,17 @@ def test_a_control_that_is_not_played_on_a_ray_is_named():
     (one,) = ray_checks(worst, lost, "hyque", BUDGET)
     assert one.verdict == "undecided"
     assert "positive control sw_ucb was not played here" in one.why
+
+
+def test_rays_without_idle_rounds_may_have_a_control_of_their_own():
+    """The set of arms is replayed in idle rounds alone, so at B = T it controls nothing."""
+    rays = {name: curves.RAYS[name] for name in ("B, V=4", "B=T, V=4")}
+    tables = curves.played("rexp3b", rate, rays)
+    found = ray_checks(*tables, "rexp3b", rexp3b_rate.CLAIMED, rexp3b_rate.CONTROLS)
+    assert {c.name: c.controls["negative"]["what"] for c in found} == {
+        "B at V=4, T/B=10": "rexp3b(pool=set)", "B at V=4, T=B": "random_restart",
+    }  # fmt: skip
+    assert {c.verdict for c in found} == {"holds"}
 
 
 @pytest.mark.parametrize("label", ["sw_ucb", "ucb1_restarted"])

@@ -92,8 +92,8 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     assert budget.pictures == budget.tables == []
     rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
     assert {u.cell.label for u in rate.plan.everything} == {
-        "rexp3b", "rexp3b(pool=set)", "sw_ucb", "sw_ucb_copied", "sw_ucb_misled",
-        "sw_ucb_overtold", "ucb1_restarted", "uniform",
+        "random_restart", "rexp3b", "rexp3b(pool=set)", "sw_ucb", "sw_ucb_copied",
+        "sw_ucb_misled", "sw_ucb_overtold", "ucb1_restarted", "uniform",
     }  # fmt: skip
     whole = whole_of("paper")
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
