@@ -1,7 +1,7 @@
 """Synthetic worst cases with a known law, along rays: for tests of the rule for exponents.
 
-`frames` makes the tables that claims read, `Pair` and `perturbed` make many noisy draws of one
-curve without building the tables again.
+`frames` and `played` make the tables that claims read, `runs_of` makes runs. `exact` and `Noise`
+make many noisy draws of a curve without building the tables again.
 """
 
 from __future__ import annotations
@@ -214,10 +214,9 @@ def played(
     how = {"noise": 0.01, **how}
     noises = {name: how.pop(name) for name in ("noise", "wobble", "seed", "seeds") if name in how}
     laws = {**IDEAL, **BROKEN, **changed}
-    others = {name: one for name, one in laws.items() if one is not None and name != label}
-    mine, its = (frames(rays, some, **noises, **more)
-                 for some, more in (({label: law}, how), (others, {})))  # fmt: skip
-    worst, points = (pd.concat(pair, ignore_index=True) for pair in zip(mine, its, strict=True))
+    others = {name: law for name, law in laws.items() if law is not None and name != label}
+    mine, theirs = frames(rays, {label: law}, **noises, **how), frames(rays, others, **noises)
+    worst, points = (pd.concat(pair, ignore_index=True) for pair in zip(mine, theirs, strict=True))
     return worst, points
 
 
@@ -236,9 +235,9 @@ def exact(ray: str, law: Law, partner: Law | None = None, label: str = "hyque", 
     laws = {label: law} | ({"partner": partner} if partner else {}) | {"uniform": flat()}
     worst, points = frames({ray: RAYS[ray]}, laws)
     worst = worst.assign(**columns)
-    made = curve(worst, points, label, ray, "partner" if partner else "")
-    assert made is not None
-    return made
+    found = curve(worst, points, label, ray, "partner" if partner else "")
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True)
@@ -249,10 +248,10 @@ class Noise:
     point: float = 0.0
     seeds: int = 16
 
-    def draw(self, made: Curve, rng: np.random.Generator) -> Curve:
+    def draw(self, exact: Curve, rng: np.random.Generator) -> Curve:
         """A noisy draw; standard errors are estimated from the seeds. A difference of two curves
         has the error of both."""
-        _, place = np.unique(made.point, return_inverse=True)
+        _, place = np.unique(exact.point, return_inverse=True)
 
         def error():
             shared = self.point * rng.standard_normal(place.max() + 1)[place]
@@ -262,9 +261,9 @@ class Noise:
             spread = rng.chisquare(self.seeds - 1, len(place)) / (self.seeds - 1)
             return self.cell**2 * spread
 
-        own, its = error(), error() if made.partner else 0.0
-        squares = variance() + (variance() if made.partner else 0.0)
+        own, its = error(), error() if exact.partner else 0.0
+        squares = variance() + (variance() if exact.partner else 0.0)
         return dataclasses.replace(
-            made, y=made.y + own - its, alone=made.alone + own, se=np.sqrt(squares),
+            exact, y=exact.y + own - its, alone=exact.alone + own, se=np.sqrt(squares),
             seeds=np.full(len(place), float(self.seeds)),
         )  # fmt: skip
