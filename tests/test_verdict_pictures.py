@@ -140,7 +140,9 @@ def test_each_statement_wears_the_worst_verdict_on_it(every):
     fig = proof_map.draw(every)
     verdicts = dict(zip(every["id"], every["verdict"], strict=True))
     for name, box in boxes(fig).items():
-        of_it = [verdicts[id] for id in STATEMENTS[name].claims if id in verdicts]
+        statement = STATEMENTS[name]
+        of_it = [verdicts[id] for id in statement.judged_by or statement.claims if id in verdicts]
+        assert set(statement.judged_by) <= set(statement.claims)
         worst = next((outcome for outcome in MARKS if outcome in of_it), NONE)
         assert to_hex(box.get_facecolor()).upper() == MARKS[worst].color
     assert to_hex(boxes(fig)["Lemma E.1"].get_facecolor()) == "#ffffff"
@@ -181,7 +183,7 @@ def test_the_map_is_laid_out_without_collisions(every):
 
 
 def test_the_map_counts_premises_from_the_data():
-    one = judged(hyque_rate_theory="fails", density="fails", idle_runs="fails",
+    one = judged(hyque_rate_printed="fails", density="fails", idle_runs="fails",
                  decomposition="holds", rexp3b_finite="undecided")  # fmt: skip
     said = proof_map.finding(one)
     total = len(premises("Theorem 4.1"))
@@ -362,7 +364,7 @@ def rates() -> dict[str, dict]:
 
 def test_table_1_has_a_verdict_and_exponents_for_each_row():
     made = frame([
-        rows_of_table(), verdict("hyque-rate/theory", "undecided", numbers=rates()),
+        rows_of_table(), verdict("hyque-rate/printed", "undecided", numbers=rates()),
         verdict("lower-bound/measured", "consistent"), verdict("lower-bound/algebra", "fails"),
     ])  # fmt: skip
     frames = slopes("rexp3b"), points_of("hyque", "rexp3b"), made

@@ -268,8 +268,8 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
         "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
         place="Extensions, the implication of the assumption on ALG",
         verdict=outcome,
-        prediction="no wish past B, no phase outside, exponents of R/T at most -1/3 in B and 1/3 "
-        "in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
+        prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B and "
+        "1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
         + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
                     for label, checks in rows.items()) + _said(case, levels),

@@ -44,7 +44,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """`fails` if any run wished past B, `holds` if none did at any of the phases above.
+    """`fails` if any run asks for more than B, `holds` if none does at any of those places.
 
     Judges the default reading of the quota; the other one is a step beside it.
     """

@@ -49,7 +49,7 @@ def wished(K: int, T: int, B: int, V: float) -> int:
 
 
 def judge(evidence: Evidence) -> list[Verdict]:
-    """`fails` if any run wished past B, `holds` if none did though the printed plan would."""
+    """`fails` if any run asks for more than B, `holds` if none does where the plan would."""
     played = budget.played(evidence, ID)
     runs = played[played["label"] == "rexp3b"].reset_index(drop=True)
     if runs.empty:
@@ -71,8 +71,8 @@ def judge(evidence: Evidence) -> list[Verdict]:
         place="Theorem on Rexp3B (appendix)",
         verdict=outcome,
         prediction=f"no run with a denied wish (the printed plan asks for up to {planned:.3g} B)",
-        measured=f"{counts['overspending']} of {counts['runs']} runs wished past B, up to "
-        f"{counts['largest_wished_over_B']:.3g} B in all",
+        measured=f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries, "
+        f"up to {counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         control=budget.control(played, runs),
         numbers={**counts, "largest_planned_over_B": planned},

@@ -26,7 +26,9 @@ class Mark(NamedTuple):
 
 
 MARKS = {
-    FAILS: Mark("#C44E00", "#FFFFFF", "\N{MULTIPLICATION SIGN}", FAILS, "shown to be wrong"),
+    FAILS: Mark(
+        "#C44E00", "#FFFFFF", "\N{MULTIPLICATION SIGN}", FAILS, "ruled out as far as it was played"
+    ),
     VACUOUS: Mark("#7D5BA6", "#FFFFFF", "\N{EMPTY SET}", VACUOUS, "the check could not tell"),
     UNDECIDED: Mark("#F2C230", "#222222", "?", UNDECIDED, "not settled by these runs"),
     CONSISTENT: Mark("#86D3C4", "#222222", "\N{ALMOST EQUAL TO}", CONSISTENT, "not contradicted"),

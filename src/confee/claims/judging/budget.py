@@ -1,4 +1,4 @@
-"""What the claims on budgets share: counting the queries a policy wished past its budget."""
+"""What the claims on budgets share: counting runs that ask for more than B queries."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summary(runs: pd.DataFrame) -> dict:
 def spent_on(runs: pd.DataFrame) -> tuple[str, dict, str]:
     """(outcome, numbers, what would decide or where it is worst) of HyQue's runs.
 
-    `fails` if any run wished past B, `holds` if none did at any of FRACTIONS.
+    `fails` if any run asks for more than B, `holds` if none does at any of FRACTIONS.
     """
     counts = summary(runs)
     missing = _missing_fractions(runs)
@@ -106,11 +106,10 @@ def _missing_fractions(runs: pd.DataFrame) -> list[float]:
 
 
 def said(counts: Mapping) -> str:
-    """`3 of 400 runs wished past B, by up to 0.12% of B`."""
-    return (
-        f"{counts['overspending']} of {counts['runs']} runs wished past B, by up to "
-        f"{counts['largest_denied_over_B']:.2%} of B"
-    )
+    """`3 of 400 runs ask for more than B queries, by up to 0.12% of B`."""
+    text = f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries"
+    most = f", by up to {counts['largest_denied_over_B']:.2%} of B"
+    return text + (most if counts["overspending"] else "")
 
 
 def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
@@ -137,10 +136,14 @@ def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
 def reason(counts: dict, outcome: str) -> str:
     """Why a claim on a budget got its verdict: one run that passes it is enough."""
     if outcome == FAILS:
-        return f"{counts['overspending']} of {counts['runs']} runs wish past B, and one is enough"
+        return f"{said(counts)}, and one is enough"
     if outcome == HOLDS:
-        return f"none of {counts['runs']} runs wishes past B: at most {3 / counts['runs']:.2g} do"
-    return f"none of {counts['runs']} runs wishes past B, but where it would show too few were made"
+        share = 3 / counts["runs"]
+        return f"none of {counts['runs']} runs asks for more than B queries: at most {share:.2g} do"
+    return (
+        f"none of {counts['runs']} runs asks for more than B queries, but too few end just after a "
+        "block starts, where it would show"
+    )
 
 
 def place_text(where: dict) -> str:

@@ -235,7 +235,7 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
         return _saturated(check, saturated, claimed)
     why = f"{check.points} points enter, {needed} are needed"
     out = f" (left out: {check.left_out})" if check.left_out else ""
-    decide = _unsaturated(saturated) if enough else "points that enter the fit"
+    decide = _unsaturated(saturated) if enough else f"{needed} points that enter the fit"
     return dataclasses.replace(check, why=why + out, decide=decide)
 
 

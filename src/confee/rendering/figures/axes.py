@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -47,10 +49,13 @@ def finding(
     sentences = []
     for label in fits.first(labels):
         if label in found:
-            asked = f"the rate's {numbers.signed(found[label].rate)}"
-            law = fits.said(found[label], axis, asked)
-            sentences.append(f"{looks.display(label)}'s $R/T$ {law}.")
+            fit = found[label]
+            law = fits.said(fit._replace(rate=math.nan), axis, "")
+            rate = f" (rate: {numbers.signed(fit.rate)})" if fit.rate == fit.rate else ""
+            sentences.append(f"{looks.display(label)}'s $R/T$ {law}{rate}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
             sentences.append(f"{span}; {fits.none(label, lacking)}.")
+    if axis in ("T", "B"):
+        sentences.append("$T/B$ changes along this axis, so no verdict rests on it.")
     return " ".join(sentences)

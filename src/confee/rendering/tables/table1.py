@@ -48,7 +48,7 @@ QUERIED = "K^{1/3} V_T^{1/3} T / B^{1/3}"
 STATIONARY = "K^{1/2} T / B^{1/2}"
 TABLE = "table-rows"
 LOWER, PROOF = ("lower-bound/measured", ""), "lower-bound/algebra"
-RATE, RATE_B = "hyque-rate/theory", "rexp3b-rate"
+RATE, RATE_B = "hyque-rate/printed", "rexp3b-rate"
 
 ROWS = (
     Row("Besbes et al. (2014)", "known", "no", FULL, "rexp3",
