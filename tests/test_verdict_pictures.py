@@ -389,7 +389,7 @@ def test_table_1_has_a_verdict_and_exponents_for_each_row():
     counts = "1 vacuous, 1 undecided, 1 holds, 2 without a verdict"
     assert said.startswith(f"Of 5 upper bounds: {counts}. Rays: ")
     assert f" Rays: {RAY}; B along B_at_V16; V along V_at_1e6." in said
-    bent = frame([verdict("hyque-rate/theory", "fails", numbers={
+    bent = frame([verdict("hyque-rate/printed", "fails", numbers={
         RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
     assert "; fails: HyQue. Rays: B at V=4, T/B=10." in table1.finding(
         slopes(), points_of("hyque"), bent
