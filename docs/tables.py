@@ -1,7 +1,7 @@
-"""Write the tables of docs/horizon.md and docs/without-restarts.md from finished experiments.
+"""Write the tables of docs/horizon.md and docs/without-restarts.md, and the README's picture.
 
-`python docs/tables.py` replaces what stands between `<!-- table: NAME -->` and `<!-- end -->`.
-Tables whose experiment has no results here stay as they are.
+`python docs/tables.py` reads finished experiments. It replaces what stands between `<!-- table: NAME -->` and `<!-- end -->`.
+Tables and pictures whose experiment has no results here stay as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from confee.claims import hyque_floor
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import numbers
-from confee.rendering.figures import decades, horizon, levels
+from confee.rendering.figures import decades, horizon, levels, rays
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -179,7 +179,19 @@ def fill(text: str, results: Path) -> str:
     return BLOCK.sub(made, text)
 
 
+SHOWN = ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b", "rexp3", "master")
+
+
+def picture(results: Path, to: Path) -> None:
+    """The README's picture: the two rays that decide on HyQue's rate."""
+    worst, points = frames(results / "paper", "worst", "points")
+    shown = points["axis"].isin(["B_at_V16", "B_full_V64"]) & points["label"].isin(SHOWN)
+    rays.draw(worst, points[shown].assign(setting="arms"), "B").savefig(to, dpi=170)
+
+
 if __name__ == "__main__":
+    if Path("results/paper/worst.csv").exists():
+        picture(Path("results"), DOCS.parent / "figures" / "reference" / "ray-B.png")
     for name in PAGES:
         page = DOCS / name
         page.write_text(fill(page.read_text(encoding="utf-8"), Path("results")), encoding="utf-8")
