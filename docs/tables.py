@@ -1,7 +1,8 @@
 """Write the tables of docs/horizon.md and docs/without-restarts.md, and the README's picture.
 
-`python docs/tables.py` reads finished experiments. It replaces what stands between `<!-- table: NAME -->` and `<!-- end -->`.
-Tables and pictures whose experiment has no results here stay as they are.
+`python docs/tables.py` reads finished experiments. It replaces what stands between
+`<!-- table: NAME -->` and `<!-- end -->`. Tables and pictures whose experiment has no results here
+stay as they are.
 """
 
 from __future__ import annotations
