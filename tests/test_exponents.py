@@ -64,7 +64,7 @@ class Shape:
     `rays` are names in curves.RAYS, or K. `partner` is the law of the policy that it is paired with
     along K. `must`: `not fail` (in 99 % of draws), `fail` or `be found` (in 90 %; found is also an
     undecided one that names the horizon that would decide), `seldom hold` (in 10 %), `not hold`
-    (in none).
+    (in 0.5 %: where noise bends a draw, the limits at its far end are wide).
     """
 
     name: str
@@ -262,7 +262,7 @@ def meets(name: str, rows: list[dict[str, float]], slack: float) -> None:
         assert mean["fails"] < 0.01
         assert all(row["fails"] < 0.01 + slack for row in rows)
     elif must == "not hold":
-        assert mean["holds"] == 0
+        assert all(row["holds"] < 0.005 for row in rows)
     else:
         assert mean["holds"] < 0.1
         wanted = {"fail": "fails", "be found": "found"}.get(must)
