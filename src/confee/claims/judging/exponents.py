@@ -12,9 +12,9 @@ A ray along B or V, in this order:
 2. *No line, no exponent*: the quadratic term changes the slope by more than 0.10 along the ray, and
    is significant (5 %) against the points' scatter. Then the slope between the last two points
    stands for the exponent, and `fails` needs R over the rate to grow from end to end as well.
-3. *Impossible*: the upper limit of the exponent is below the lower bound's by more than the margin
-   0.03. No policy keeps that up, so the ray shows a regime that ends: `undecided`. Along K this is
-   asked of the policy's own exponent, not of the difference.
+3. *Impossible*: the upper limit of the exponent, of the line or at the far end, is below the
+   lower bound's by more than the margin 0.03. No policy keeps that up, so the ray shows a regime
+   that ends: `undecided`.
 4. `fails`: the lower limit of the excess is over the margin.
 5. `holds`: the upper limit is at most the margin, and the excess between the last two points at
    most 0.08. But not where more than half of the worst case is paid at V = 0 as well (*overhead*),
@@ -315,7 +315,7 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         return dataclasses.replace(
             check, why=why, decide="no horizon that can be run", p_fails=None
         )
-    high, bound = _against_lower_bound(check, curve, claimed)
+    high, bound = _against_lower_bound(curve, claimed)
     if high < bound - MARGIN:
         why = (f"pre-asymptotic: the upper limit {high:+.3f} is below the lower bound's exponent "
                f"{bound:+.3f}")  # fmt: skip
@@ -387,14 +387,13 @@ class _Limits:
         return float(special.stdtr(self.df, -distance / error))
 
 
-def _against_lower_bound(check: Check, curve: Curve, claimed: Claimed) -> tuple[float, float]:
+def _against_lower_bound(curve: Curve, claimed: Claimed) -> tuple[float, float]:
     """(upper limit of the policy's own exponent, that of the lower bound) on the same cells."""
-    if not curve.partner:
-        return check.high, check.rate
-    own = measure(curve.x, curve.alone, *_scatter(curve))
+    own = measure(curve.x, curve.alone if curve.partner else curve.y, *_scatter(curve))
     rate = rate_of(curve, claimed.model)
-    high = own.high if own.straight else own.end_high
-    return high, project(curve.x, rate, curve.point, curve.phase, end=not own.straight)
+    highs = [own.high] if own.straight else [own.high, own.end_high]  # a bent ray by both
+    bounds = [project(curve.x, rate, curve.point, curve.phase, end=end) for end in (False, True)]
+    return min(zip(highs, bounds, strict=False), key=lambda pair: pair[0] - pair[1])
 
 
 LARGEST_REACH = 1e15
