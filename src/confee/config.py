@@ -277,7 +277,7 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
 
 
 def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
-    """Named rays: lists of K, B, V and T/B of which at most one has several values.
+    """Named rays: lists of K, B, V and T/B, with several values in at most one.
 
     A ray meets the whole family but for stationary worlds; its still cells meet those alone.
     """

@@ -48,7 +48,7 @@ ROUNDING = 1e-3
 """Horizons and budgets are whole numbers."""
 
 SHARED = -0.5
-"""How errors of two steps are correlated of which one begins where the other ends."""
+"""How the errors of two steps are correlated if one begins where the other ends."""
 
 SPAN = 2.0
 """Whole steps that the budgets must span."""

@@ -20,7 +20,7 @@ FIELDS = {"verdict", "points", "horizon"}
 
 
 class Deciding(NamedTuple):
-    """A ray: of which policy (empty if the claim is about one), its name, its numbers."""
+    """A ray: its policy (empty if the claim is about one), its name, its numbers."""
 
     policy: str
     ray: str

@@ -95,7 +95,7 @@ class Ray:
     Parameters
     ----------
     K, B, V, ratio
-        Lists, of which at most one has several values: that is the variable of the ray. A ray along
+        Lists. At most one has several values: that is the variable of the ray. A ray along
         `ratio` is one along T, at fixed B. `ratio` is T / B, at least 1.
     phases
         Each point is played at so many budgets, spread over one octave and each with seeds of its
