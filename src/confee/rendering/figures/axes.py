@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.figure import Figure
 
-from confee.rendering import looks, numbers, style
+from confee.rendering import looks, style
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
 
@@ -49,10 +47,7 @@ def finding(
     sentences = []
     for label in fits.first(labels):
         if label in found:
-            fit = found[label]
-            law = fits.said(fit._replace(rate=math.nan), axis, "")
-            rate = f" (rate: {numbers.signed(fit.rate)})" if fit.rate == fit.rate else ""
-            sentences.append(f"{looks.display(label)}'s $R/T$ {law}{rate}.")
+            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(found[label], axis)}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
             sentences.append(f"{span}; {fits.none(label, lacking)}.")

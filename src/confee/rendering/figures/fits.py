@@ -158,16 +158,13 @@ def _plus_minus(value: float, low: float, high: float) -> str:
     return numbers.plus_minus(value, (high - low) / 2)
 
 
-def said(fit: Fit, axis: str, asked: str) -> str:
-    """What follows a policy's name: its law, and whether the theory's exponent, which `asked`
-    names, is inside the interval."""
+def said(fit: Fit, axis: str) -> str:
+    """What follows a policy's name: its law, and the rate's exponent on the same cells."""
     verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "goes"
     value = numbers.signed(fit.exponent).replace("\N{MINUS SIGN}", "-")
     text = f"{verb} as ${axis}^{{{value}}}$ [{numbers.signed(fit.low)}, {numbers.signed(fit.high)}]"
     text += " by a short fit" if fit.short else ""
-    if math.isnan(fit.rate):
-        return text
-    return f"{text}, {asked} is {'inside' if fit.holds else 'outside'} the interval"
+    return text if math.isnan(fit.rate) else f"{text} (rate: {numbers.signed(fit.rate)})"
 
 
 def first(labels: Collection[str]) -> list[str]:
