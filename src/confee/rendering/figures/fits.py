@@ -29,11 +29,6 @@ class Fit(NamedTuple):
     start: float = -math.inf
     stop: float = math.inf
 
-    @property
-    def holds(self) -> bool:
-        """Whether the rate's exponent lies in the interval."""
-        return self.low <= self.rate <= self.high
-
 
 def found(
     slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str, growth: bool = False
