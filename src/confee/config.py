@@ -305,7 +305,7 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
                 )
             points = points if isinstance(points, list) else [points]
             found = [schema.check(fields[name], p, f"{where}.{name}") for p in points]
-            checked[name] = list(dict.fromkeys(found))
+            checked[name] = sorted(set(found))
         phases = checked.pop("phases", [2])
         if len(phases) != 1:
             raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")

@@ -15,7 +15,8 @@ A ray along B or V, in this order:
 3. *Impossible*: the upper limit of the exponent, of the line or at the far end, is below the
    lower bound's by more than the margin 0.03. No policy keeps that up, so the ray shows a regime
    that ends: `undecided`.
-4. `fails`: the lower limit of the excess is over the margin.
+4. `fails`: the lower limit of the excess is over the margin. Beside it stands what that limit is
+   for x in R = U x / (1 + x), where U is what uniform play loses: regret close to U is held back.
 5. `holds`: the upper limit is at most the margin, and the excess between the last two points at
    most 0.08. But not where more than half of the worst case is paid at V = 0 as well (*overhead*),
    or where that was not measured.
@@ -62,6 +63,9 @@ ratio of budgets over which it is stated, and the least ratio it is measured ove
 LARGEST_ALLOWANCE = 0.08
 """Logarithms that forgive a larger exponent leave nothing to be judged: the rule must be able to
 see a curve that is off by as much."""
+
+MINIMAL_SPAN = 2.0
+"""Ratio of the last point of a ray to its first below which no line is judged."""
 
 Logs = Callable[[Curve], np.ndarray]
 
@@ -223,6 +227,9 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     entering = curve.entering()
     check = _described(curve, entering)
     needed = 2 if curve.variable == "T" else MINIMAL_POINTS
+    if check.points >= needed and not check.span >= (1 if curve.variable == "T" else MINIMAL_SPAN):
+        why = f"the points that enter span a ratio of {check.span:.3g}, {MINIMAL_SPAN:g} is needed"
+        return dataclasses.replace(check, why=why, decide="points further apart")
     if check.points >= needed:
         judged = _growth if curve.variable == "T" else _exponent
         return judged(check, entering, claimed, free)
@@ -237,6 +244,12 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     out = f" (left out: {check.left_out})" if check.left_out else ""
     decide = _unsaturated(saturated) if enough else f"{needed} points that enter the fit"
     return dataclasses.replace(check, why=why + out, decide=decide)
+
+
+def _enough(curve: Curve) -> bool:
+    """Whether so many points enter that a line can be judged."""
+    points = np.unique(curve.entering().point)
+    return len(points) >= MINIMAL_POINTS and points[-1] >= MINIMAL_SPAN * points[0]
 
 
 def _described(curve: Curve, entering: Curve) -> Check:
@@ -332,6 +345,9 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
                                        decide="more seeds")  # fmt: skip
         bent = "" if check.straight else "no line; at the far end "
         why = f"{bent}the excess is at least {check.excess_low:+.3f}, over the margin {MARGIN}"
+        freed = _without_ceiling(curve, claimed)
+        if math.isfinite(freed):
+            why += f" (freed of uniform play's ceiling {freed:+.3f})"
         return dataclasses.replace(check, verdict=FAILS, why=why)
     if check.excess_high <= MARGIN:
         if found.end == found.end and found.end > END_MARGIN:
@@ -353,6 +369,19 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
     if times <= 8:
         decide += f"; or about {math.ceil(times**2)} times the points"
     return dataclasses.replace(check, why=why, decide=decide)
+
+
+def _without_ceiling(curve: Curve, claimed: Claimed) -> float:
+    """Lower limit of the excess of x, where R = U x / (1 + x) and U is what uniform play loses.
+
+    Regret close to uniform play's cannot fall, or grow, as it would without that ceiling. Infinite
+    where uniform play was not played, or loses less: then it is no ceiling.
+    """
+    share = np.exp((curve.alone if curve.partner else curve.y) - curve.uniform)
+    if not np.all(share < 1):
+        return math.inf
+    freed = dataclasses.replace(curve, y=curve.y - np.log1p(-share))
+    return _fitted(_described(curve, curve), freed, claimed)[0].excess_low
 
 
 def _too_much(check: Check) -> str:
@@ -434,7 +463,13 @@ def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
     cells = zip(curve.K, curve.T, curve.B, curve.V, strict=True)
     bounds = np.log([claimed.bound(*cell) for cell in cells])
     if not np.all(bounds < curve.uniform):  # also where uniform play was not measured
+        stated = np.all(np.isfinite(bounds))
         why = "saturated, and the theorem's own bound is more than uniform play loses"
+        why = (
+            why
+            if stated
+            else "saturated beside uniform play, and no bound with constants is stated"
+        )
         return dataclasses.replace(check, why=why, decide=_unsaturated(curve))
     if check.span >= MINIMAL_GROWTH_SPAN and growth >= GROWTH and low > GROWTH_LOW:
         p = excess.p(math.log(GROWTH_LOW) / math.log(GROWTH_SPAN), upper=True)
@@ -485,6 +520,8 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
     The rays are differences to a partner's. The one at the largest budget is what is judged.
     """
     curves = sorted(curves, key=lambda one: one.B.mean())
+    # A ray on which too few points enter takes no part beside others.
+    curves = [one for one in curves if _enough(one)] or curves
     checks = [judge_ray(one, claimed, free) for one in curves]
     last = checks[-1]
     if last.verdict != FAILS or free:

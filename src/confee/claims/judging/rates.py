@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confee.claims.judging.exponents import (
     MARGIN,
     Check,
@@ -26,7 +28,7 @@ from confee.claims.judging.verdict import (
     Verdict,
     at_horizon,
 )
-from confee.evidence.curve import Curve, curve
+from confee.evidence.curve import MINIMAL_POINTS, Curve, curve
 from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
@@ -145,9 +147,8 @@ def ray_checks(
         if variable == "K":
             partner = _other_than([label], controls.partner)
         positive = _other_than([label, partner], controls.positive.get(variable, ""))
-        for group in [labels] if variable == "K" and labels else [[ray] for ray in labels]:
-            own = [curve(worst, points, label, ray, partner) for ray in group]
-            there = [one for one in own if one is not None]
+        made = (curve(worst, points, label, ray, partner) for ray in labels)
+        for there in _groups([one for one in made if one is not None]):
             check = judge(there, claimed)
             full = variable == "B" and all((one.T == one.B).all() for one in there)
             negative = controls.negative.get(variable, "none")
@@ -159,6 +160,15 @@ def ray_checks(
             ]
             checks.append(with_controls(check, *tried))
     return distinct(checks)
+
+
+def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
+    """Curves that are judged together: along K those that differ in their budgets alone."""
+    groups: dict[Any, list[Curve]] = {}
+    for one in curves:
+        fixed = (float(one.V[0]), round(float((one.T / one.B).mean())))
+        groups.setdefault(fixed if one.variable == "K" else one.ray, []).append(one)
+    return list(groups.values())
 
 
 def _other_than(labels: Collection[str], wanted: str) -> str:
@@ -195,7 +205,11 @@ def _control(
     same = []
     for one in curves:
         own = curve(worst, points, label, one.ray, one.partner)
-        same += [] if own is None else [own.at_points(one.point)]
+        inside = np.unique(one.entering().point)  # where a policy is not judged, no control is
+        least = 2 if one.variable == "T" else MINIMAL_POINTS
+        same += (
+            [] if own is None else [own.at_points(inside if len(inside) >= least else one.point)]
+        )
     same = [one for one in same if len(one.y)]
     if not same:
         return None
