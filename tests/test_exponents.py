@@ -28,7 +28,6 @@ from confee.claims.judging.exponents import (
     Check,
     Claimed,
     arms_log,
-    budget_log,
     judge_arms,
     judge_ray,
     proof_logs,
@@ -36,6 +35,7 @@ from confee.claims.judging.exponents import (
 )
 from confee.claims.judging.rates import combine, exponents_verdict, ray_checks
 from confee.evidence import Evidence, slopes
+from confee.evidence.curve import budget_log
 from confee.evidence.regression import Design
 from confee.simulation.grid import Ray
 from support import curves

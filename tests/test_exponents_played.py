@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from confee.claims import rexp3b_rate, table_rows
-from confee.claims.judging.exponents import Claimed, budget_log, root_logs
+from confee.claims.judging.exponents import Claimed, root_logs
 from confee.claims.judging.lines import asks, curves
 from confee.claims.judging.rates import IDEAL, IDEAL_ARMS, judge, ray_checks
-from confee.evidence.curve import curve
+from confee.evidence.curve import budget_log, curve
 from confee.simulation.grid import Ray
 from test_claims_full_feedback import played
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.exponents import Claimed, budget_log
+from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
 from confee.claims.judging.ratios import paired
 from confee.claims.judging.verdict import Verdict
+from confee.evidence.curve import budget_log
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Needs, Sweep
 

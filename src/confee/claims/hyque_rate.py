@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.exponents import Claimed, budget_log, proof_logs
+from confee.claims.judging.exponents import Claimed, proof_logs
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
 from confee.claims.judging.verdict import Verdict
+from confee.evidence.curve import budget_log
 from confee.evidence.tuned import TUNED, TUNING
 from confee.simulation.needs import Needs, Sweep
 

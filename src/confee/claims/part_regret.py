@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.exponents import Claimed, budget_log
+from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
 from confee.claims.judging.verdict import Verdict
+from confee.evidence.curve import budget_log
 from confee.evidence.parts import part_worst
 from confee.simulation.needs import Needs, Sweep
 

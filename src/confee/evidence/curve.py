@@ -386,3 +386,8 @@ def rate_of(cells: Curve, model: str) -> np.ndarray:
     law = theory.EXPONENTS[model]
     V = np.log(np.where(cells.V > 0, cells.V, 1.0))
     return law["K"] * np.log(cells.K) + law["V"] * V + law["B"] * np.log(cells.B)
+
+
+def budget_log(cells: Curve) -> np.ndarray:
+    """Logarithm of a factor sqrt(ln B) in each cell."""
+    return 0.5 * np.log(np.log(cells.B))

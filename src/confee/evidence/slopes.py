@@ -14,6 +14,7 @@ from confee.evidence.curve import (
     LEVEL,
     MINIMAL_POINTS,
     Curve,
+    budget_log,
     change,
     curve,
     measure,
@@ -162,7 +163,7 @@ def _ray_row(found: Curve, model: Model) -> dict:
             "bend": fit.bend}  # fmt: skip
     stationary = not (entering.V > 0).any()
     rate = rate_of(entering, "stationary" if stationary else "rate")
-    logs = {"rate": rate, "sqrt_log": 0.5 * np.log(np.log(entering.B.astype(float)))}
+    logs = {"rate": rate, "sqrt_log": budget_log(entering)}
     if model.theory is not None:
         logs["theory"] = rate_of(entering, model.theory)
     row |= {name: _tidy(project(cells[0], known, *cells[1:])) for name, known in logs.items()}
@@ -215,7 +216,7 @@ def _between(ends: Curve, model: Model) -> dict:
     law = "rate" if (ends.V > 0).any() else "stationary"
     row = {"exponent": value, "low": value - half, "high": value + half, "se": fit.se / length,
            "rate": grown(rate_of(ends, law)) / length,
-           "sqrt_log": grown(0.5 * np.log(np.log(ends.B.astype(float)))) / length}  # fmt: skip
+           "sqrt_log": grown(budget_log(ends)) / length}  # fmt: skip
     if model.theory is not None:
         row["theory"] = grown(rate_of(ends, model.theory)) / length
     return {name: _tidy(number) for name, number in row.items()} | {"df": fit.df}

@@ -45,7 +45,15 @@ import numpy as np
 
 from confee import theory
 from confee.claims.judging.verdict import ALPHA, FAILS, HOLDS, UNDECIDED
-from confee.evidence.curve import MINIMAL_POINTS, Curve, Measure, measure, project, rate_of
+from confee.evidence.curve import (
+    MINIMAL_POINTS,
+    Curve,
+    Measure,
+    budget_log,
+    measure,
+    project,
+    rate_of,
+)
 
 MARGIN = 0.03
 """Excess of an exponent that is still forgiven."""
@@ -75,15 +83,9 @@ def no_logs(curve: Curve) -> np.ndarray:
     return np.zeros(len(curve.y))
 
 
-def budget_log(curve: Curve) -> np.ndarray:
-    """A factor sqrt(ln B)."""
-    return 0.5 * np.log(np.log(curve.B))
-
-
 def root_logs(curve: Curve) -> np.ndarray:
     """A factor sqrt(ln B), and along K a factor sqrt(ln K)."""
-    size = curve.K if curve.variable == "K" else curve.B
-    return 0.5 * np.log(np.log(size))
+    return 0.5 * np.log(np.log(curve.K)) if curve.variable == "K" else budget_log(curve)
 
 
 def arms_log(curve: Curve) -> np.ndarray:
@@ -226,17 +228,16 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     """
     entering = curve.entering()
     check = _described(curve, entering)
-    needed = 2 if curve.variable == "T" else MINIMAL_POINTS
-    if check.points >= needed and not check.span >= (1 if curve.variable == "T" else MINIMAL_SPAN):
-        why = f"the points that enter span a ratio of {check.span:.3g}, {MINIMAL_SPAN:g} is needed"
+    judged = _growth if curve.variable == "T" else _exponent
+    needed, span = least(curve.variable)
+    if check.points >= needed and not check.span >= span:
+        why = f"the points that enter span a ratio of {check.span:.3g}, {span:g} is needed"
         return dataclasses.replace(check, why=why, decide="points further apart")
     if check.points >= needed:
-        judged = _growth if curve.variable == "T" else _exponent
         return judged(check, entering, claimed, free)
     saturated = curve.entering(("", "saturated"))
     enough = len(np.unique(saturated.point)) >= needed
     if free and enough:
-        judged = _growth if curve.variable == "T" else _exponent
         return judged(_described(curve, saturated), saturated, claimed, free)
     if curve.variable == "B" and enough:
         return _saturated(check, saturated, claimed)
@@ -246,10 +247,15 @@ def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     return dataclasses.replace(check, why=why + out, decide=decide)
 
 
+def least(variable: str) -> tuple[int, float]:
+    """(points, ratio of the last to the first) that a ray needs to be judged."""
+    return (2, 1.0) if variable == "T" else (MINIMAL_POINTS, MINIMAL_SPAN)
+
+
 def _enough(curve: Curve) -> bool:
-    """Whether so many points enter that a line can be judged."""
-    points = np.unique(curve.entering().point)
-    return len(points) >= MINIMAL_POINTS and points[-1] >= MINIMAL_SPAN * points[0]
+    """Whether so many points enter that the ray can be judged."""
+    points, (needed, span) = np.unique(curve.entering().point), least(curve.variable)
+    return len(points) >= needed and points[-1] >= span * points[0]
 
 
 def _described(curve: Curve, entering: Curve) -> Check:

@@ -14,9 +14,9 @@ from confee.claims.judging.exponents import (
     MARGIN,
     Check,
     Claimed,
-    budget_log,
     judge_arms,
     judge_ray,
+    least,
     with_controls,
 )
 from confee.claims.judging.verdict import (
@@ -28,7 +28,7 @@ from confee.claims.judging.verdict import (
     Verdict,
     at_horizon,
 )
-from confee.evidence.curve import MINIMAL_POINTS, Curve, curve
+from confee.evidence.curve import Curve, budget_log, curve
 from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
@@ -205,11 +205,12 @@ def _control(
     same = []
     for one in curves:
         own = curve(worst, points, label, one.ray, one.partner)
-        inside = np.unique(one.entering().point)  # where a policy is not judged, no control is
-        least = 2 if one.variable == "T" else MINIMAL_POINTS
-        same += (
-            [] if own is None else [own.at_points(inside if len(inside) >= least else one.point)]
-        )
+        if own is None:
+            continue
+        # Where the policy itself is not judged, neither is its control.
+        inside = np.unique(one.entering().point)
+        judged = len(inside) >= least(one.variable)[0]
+        same.append(own.at_points(inside if judged else one.point))
     same = [one for one in same if len(one.y)]
     if not same:
         return None
