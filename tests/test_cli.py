@@ -10,7 +10,7 @@ import pytest
 
 from confee import cli, load, simulate
 from confee.claims import ledger
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Verdict
 from confee.errors import ConfeeError
 from confee.simulation.files import write_text
 from confee.world.game import RECORDED

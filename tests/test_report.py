@@ -20,7 +20,7 @@ from snakemake.cli import parse_config
 
 from confee import commands, config
 from confee.claims import ledger
-from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.claims.judging.finding import OUTCOMES, Verdict
 from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
 from confee.rendering.figures import horizon as horizon_figure
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.claims.judging.finding import OUTCOMES, Verdict
 from confee.rendering import scoreboard
 from confee.rendering.scoreboard import headline, short
 

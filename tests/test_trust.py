@@ -22,7 +22,7 @@ import yaml
 import fresh
 from confee import api, cli, conf, config
 from confee.claims import ledger
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Verdict
 from confee.commands import snakemake
 from confee.errors import ConfeeError
 from confee.rendering.tables.write import latex

@@ -10,7 +10,7 @@ from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 from matplotlib.ft2font import FT2Font
 
-from confee.claims.judging.verdict import OUTCOMES
+from confee.claims.judging.finding import OUTCOMES
 from confee.rendering import verdicts
 
 SIGHT = {  # Machado et al. 2009, full severity

@@ -15,7 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path as Line
 
 from confee import claims as registry
-from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.claims.judging.finding import OUTCOMES, Verdict
 from confee.rendering import files, statements, style
 from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard

@@ -228,7 +228,7 @@ def _claims(chosen: Any) -> None:
     from rich.console import Console
 
     from confee.claims import CLAIMS, ledger
-    from confee.claims.judging.verdict import OUTCOMES
+    from confee.claims.judging.finding import OUTCOMES
     from confee.rendering import scoreboard
     from confee.workflow import results
 

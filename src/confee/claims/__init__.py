@@ -3,7 +3,7 @@
 A claim module has
 
 - `IDS`: its ids, all of them in LEDGER;
-- `judge(evidence) -> list[Verdict]`: empty where the evidence holds nothing of what it is about;
+- `judge(evidence) -> list[Finding]`: empty where the evidence holds nothing of what it is about;
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
 - `ABOUT` (optional): policies it speaks of, or those of each id. Unless it is named, it is left
   out of experiments that play none of them. Without ABOUT it belongs to every experiment;
@@ -18,7 +18,7 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.verdict import Verdict, correct
+from confee.claims.judging.finding import Finding, correct
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ PRIMARY = ("hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "
 """Verdicts that rest on an interval and are corrected for being several (Holm)."""
 
 
-def judge(evidence: Evidence, ids: Collection[str] | None = None) -> list[Verdict]:
+def judge(evidence: Evidence, ids: Collection[str] | None = None) -> list[Finding]:
     """Verdicts of the claims named (all by default), in the ledger's order, Holm-corrected.
 
     Raises ValueError on an unknown id. Claims on policies the experiment does not play are left

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
-from confee.claims.judging.verdict import HOLDS, Verdict
+from confee.claims.judging.finding import HOLDS, Finding, Step
 from confee.policies.algorithm import Algorithm
 from confee.policies.falcon import FALCON
 from confee.policies.glm_ucb import GLM_UCB
@@ -104,12 +104,12 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(studies=tuple(studies))
 
 
-def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
+def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     """Both inequalities, the second with `constant`, in every world; see judging.assumption."""
     return [v for one in TRIED.values() for v in _judged(one, evidence, constant)]
 
 
-def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Verdict]:
+def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Finding]:
     rows = evidence.study(one.study)
     if rows.empty or not (rows["variant"] == "theory").any():
         return []
@@ -142,7 +142,7 @@ def _enough(rows: pd.DataFrame, sizes: Sequence[str]) -> float:
 
 def _narrow(
     one: Tried, rows: pd.DataFrame, sizes: Sequence[str], constant: float
-) -> Iterator[dict]:
+) -> Iterator[Step]:
     """Both inequalities with a smaller bonus, as parts of no consequence."""
     said = "for comparison: " + ", ".join(f"{name}={value:g}" for name, value in one.narrow.items())
     yield assumption.step(f"{said}, first inequality", assumption.optimism(rows, sizes))

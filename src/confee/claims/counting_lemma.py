@@ -8,8 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from confee import proofs
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    Control,
+    Finding,
+    Step,
+    apply_control,
+)
 from confee.claims.judging.proof import ANY_HORIZON
-from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -63,12 +70,12 @@ def decide(alpha: Fraction, beta: Fraction) -> Decision:
     return Decision(bool(satisfying(*example, alpha, beta)), n, example)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Arithmetic: the same whatever was run."""
     return [judged(ALPHA, BETA)]
 
 
-def judged(alpha: Fraction, beta: Fraction) -> Verdict:
+def judged(alpha: Fraction, beta: Fraction) -> Finding:
     """The verdict on the lemma at (alpha, beta); at beta = 1 it must fail."""
     decision = decide(alpha, beta)
     control = decide(alpha, CONTROL)
@@ -76,21 +83,23 @@ def judged(alpha: Fraction, beta: Fraction) -> Verdict:
     limit = alpha / (alpha - 1)
     total = float(1 / alpha + 1 / beta)
     return apply_control(
-        Verdict(
+        Finding(
             id=IDS[0],
             statement=f"of n >= 2 arms one has at most {alpha} of the average plays and at most "
             f"{beta} times the average queries",
             place="appendix, proof of the lower bound, lemma of Efroni et al.",
-            verdict=HOLDS if decision.holds else FAILS,
+            as_printed=HOLDS if decision.holds else FAILS,
             prediction="an index with both at every n, whatever x and y",
             measured="one is left at every n" if decision.holds else _shown(decision),
             horizon=ANY_HORIZON,
-            control={
-                "what": f"beta = {CONTROL}: first n without such an index",
-                "value": control.n,
-                "failed": not control.holds,
-                "note": _shown(control),
-            },
+            controls=(
+                Control(
+                    what=f"beta = {CONTROL}: first n without such an index",
+                    value=control.n,
+                    as_expected=not control.holds,
+                    note=_shown(control),
+                ),
+            ),
             numbers={"least_beta": least, "least_beta_for_all_n": float(limit), "sum": total},
             why=f"fewer than n (1/alpha + 1/beta) = {total:.3f} n indices can break a condition; "
             f"beta = {limit} is enough for every n and nothing less is",
@@ -100,7 +109,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Verdict:
     )
 
 
-def _steps(alpha: Fraction, beta: Fraction, limit: Fraction) -> tuple[dict, ...]:
+def _steps(alpha: Fraction, beta: Fraction, limit: Fraction) -> tuple[Step, ...]:
     """The pair itself, its best and a slightly smaller beta, and the range that is stated."""
     general = [Fraction(i, 100) for i in range(101, 200)]
     cases = [
@@ -116,16 +125,16 @@ def _steps(alpha: Fraction, beta: Fraction, limit: Fraction) -> tuple[dict, ...]
     return tuple(_step(name, pairs) for name, pairs in cases)
 
 
-def _step(name: str, pairs: list[tuple[Fraction, Fraction]]) -> dict:
+def _step(name: str, pairs: list[tuple[Fraction, Fraction]]) -> Step:
     """All pairs together; the number is the largest 1/alpha + 1/beta."""
     decisions = [decide(*pair) for pair in pairs]
     broken = next((d for d in decisions if not d.holds), None)
-    return {
-        "step": name,
-        "outcome": FAILS if broken else HOLDS,
-        "number": float(max(1 / alpha + 1 / beta for alpha, beta in pairs)),
-        "note": _shown(broken) if broken else "1/alpha + 1/beta is at most 1",
-    }
+    return Step(
+        step=name,
+        outcome=FAILS if broken else HOLDS,
+        number=float(max(1 / alpha + 1 / beta for alpha, beta in pairs)),
+        note=_shown(broken) if broken else "1/alpha + 1/beta is at most 1",
+    )
 
 
 def _shown(decision: Decision) -> str:

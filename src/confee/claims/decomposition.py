@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
-    Verdict,
+    Control,
+    Finding,
     apply_control,
     at_horizon,
     fewest_seeds,
@@ -50,7 +52,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asks))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if any run's parts do not add up, which mixed proxies must not do; else `holds`."""
     import pandas as pd
 
@@ -62,18 +64,18 @@ def judge(evidence: Evidence) -> list[Verdict]:
     largest = {proxy: float(residuals(frame).max()) for proxy, frame in played.items()}
     bias = {proxy: stationary_drift(frame) for proxy, frame in played.items()}
     worst = max(largest.values())
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="query, error and drift regret, and that of idle rounds without data, add up to "
         "the regret",
         place="Lemma on the regret decomposition",
-        verdict=HOLDS if worst <= TOLERANCE else FAILS,
+        as_printed=HOLDS if worst <= TOLERANCE else FAILS,
         prediction=f"residual at most {TOLERANCE:g} of the parts' sizes in every run, for a proxy "
         "over means and for the printed one over rewards",
         measured=f"largest residual {worst:.1e} in {len(every)} runs; in a stationary world "
         + "; ".join(f"proxy {proxy}: {_drift_text(rows)}" for proxy, rows in bias.items()),
         horizon=at_horizon(every["T"].max(), evidence.toy),
-        control=mixed_proxies(runs),
+        controls=(mixed_proxies(runs),),
         numbers={"largest_residual": largest, "stationary_drift_per_idle_round": bias},
         seeds=fewest_seeds(every),
         why=f"largest residual {worst:.1e} against {TOLERANCE:g}, proxies {', '.join(played)}",
@@ -90,13 +92,12 @@ def residuals(runs: pd.DataFrame) -> np.ndarray:
     return off / np.maximum(size, 1.0)
 
 
-def mixed_proxies(runs: dict[str, pd.DataFrame]) -> dict:
+def mixed_proxies(runs: dict[str, pd.DataFrame]) -> Control:
     """The control: error by the printed proxy with drift by the one over means, run by run.
 
     Both are of the same plays (the regrets agree), so only the proxies differ.
     """
-    control: dict = {"what": "error part over rewards, drift part over means", "value": None,
-                     "failed": None, "note": "largest residual"}  # fmt: skip
+    control = Control("error part over rewards, drift part over means", note="largest residual")
     means, literal = runs["means"], runs["literal"]
     if means.empty or literal.empty:
         return control
@@ -107,7 +108,7 @@ def mixed_proxies(runs: dict[str, pd.DataFrame]) -> dict:
     same = np.allclose(pairs["regret"], pairs["regret_literal"], rtol=1e-12)
     largest = float(residuals(mixed).max()) if len(mixed) else None
     failed = None if largest is None or not same else largest > TOLERANCE
-    return {**control, "value": largest, "failed": failed}
+    return dataclasses.replace(control, value=largest, as_expected=failed)
 
 
 def stationary_drift(runs: pd.DataFrame) -> dict[str, dict]:

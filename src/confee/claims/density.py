@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from confee import proofs, theory
 from confee.claims.judging import runs
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
@@ -88,7 +90,7 @@ def long_enough(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["b"] < 2.0 ** (rows["order"] + 1)]
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """By counting, at every cut of every drawn block, with exact whole numbers."""
     rows = runs.drawn(evidence)
     if rows.empty:
@@ -96,17 +98,17 @@ def judge(evidence: Evidence) -> list[Verdict]:
     printed, assumed = check(rows), check(even(rows))
     steps = _steps(rows)
     lowest, highest = _extreme(rows, "cut_least"), _extreme(rows, "cut_most")
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="in any phase that a restart ends, the share of query rounds is at least B/2T "
         "and below B/T",
         place="Lemma on the stability in each phase; its proof assumes T to be a multiple of 2B",
-        verdict=printed.verdict,
+        as_printed=printed.verdict,
         prediction="no phase outside, wherever its last block is cut right after a query",
         measured=f"any T: {printed.text}; B | 2T: {assumed.text}; density over B/T from "
         f"{lowest['cut_least']:.3f} to {highest['cut_most']:.3f}",
         horizon=at_horizon(rows["T"].max(), evidence.toy),
-        control=_control(evidence),
+        controls=(_control(evidence),),
         numbers={
             "draws": int(rows["drawn"].sum()),
             "share_below": printed.below / max(printed.phases, 1),
@@ -124,19 +126,19 @@ def judge(evidence: Evidence) -> list[Verdict]:
     return [apply_control(verdict)]
 
 
-def _control(evidence: Evidence) -> dict:
+def _control(evidence: Evidence) -> Control:
     """Doubled quotas where B divides 2T: twice the queries in the same rounds."""
     rows = evidence.study(runs.STUDY)
     found = check(even(rows[rows["quota"] == 2]))
-    return {
-        "what": "every instance queries twice its slots, B | 2T",
-        "value": (found.below + found.above) / found.phases if found.phases else None,
-        "failed": found.verdict == FAILS if found.phases else None,
-        "note": "share of phases outside",
-    }
+    return Control(
+        what="every instance queries twice its slots, B | 2T",
+        value=(found.below + found.above) / found.phases if found.phases else None,
+        as_expected=found.verdict == FAILS if found.phases else None,
+        note="share of phases outside",
+    )
 
 
-def _steps(rows: pd.DataFrame) -> tuple[dict, ...]:
+def _steps(rows: pd.DataFrame) -> tuple[Step, ...]:
     """The readings: any T or B | 2T; cut after a query or complete; the tiny blocks apart."""
     readings = {
         "any T, cut after a query": check(rows),
@@ -146,14 +148,17 @@ def _steps(rows: pd.DataFrame) -> tuple[dict, ...]:
         "B | 2T, complete blocks": check(even(rows), "end"),
     }
     steps = [
-        {"step": name, "outcome": found.verdict, "number": found.below + found.above,
-         "note": found.text}
+        Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
         for name, found in readings.items()
     ]  # fmt: skip
     whole = rows[rows["complete"] == 1]
     off = int(whole["end_off"].sum())
-    exact = {"step": "complete blocks have density 1/b", "outcome": FAILS if off else HOLDS,
-             "number": off, "note": f"{off} of {int(whole['drawn'].sum())} do not"}  # fmt: skip
+    exact = Step(
+        "complete blocks have density 1/b",
+        FAILS if off else HOLDS,
+        off,
+        f"{off} of {int(whole['drawn'].sum())} do not",
+    )
     return (*steps, exact)
 
 

@@ -7,13 +7,15 @@ import math
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
     VACUOUS,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
@@ -78,7 +80,7 @@ def table() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     return out
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`vacuous` if no test can fire at any setting HyQue was run at, else `consistent`."""
     runs = evidence.regret
     runs = runs[runs["label"] == "hyque"] if "label" in runs else runs.iloc[:0]
@@ -86,7 +88,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
     return [judged(settings, evidence.toy)]
 
 
-def judged(settings: set[Setting], toy: bool = False) -> Verdict:
+def judged(settings: set[Setting], toy: bool = False) -> Finding:
     """The verdict on the premise that a change can be detected, at the settings given."""
     quiet, share = premise(settings)
     noisy, fired = premise(settings, CONTROL_SCALE)
@@ -103,11 +105,11 @@ def judged(settings: set[Setting], toy: bool = False) -> Verdict:
     else:
         found, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
     largest = max((setting[1] for setting in settings), default=0)
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="HyQue's change tests restart it when the environment changes",
         place="Section on the HyQue framework, change tests",
-        verdict=found,
+        as_printed=found,
         prediction=f"3 rho^ < 1 first at T = {usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
         f"rho^ < 1 at {usual['B=T']['K=2']['span']:.2g} (K = 2, B = T); at B = T^0.8 "
         f"{usual['B=T^0.8']['K=2']['mean, whole budget']:.2g} and "
@@ -115,12 +117,13 @@ def judged(settings: set[Setting], toy: bool = False) -> Verdict:
         measured=f"a test can fire in {share:.0%} of {len(settings)} settings run, up to "
         f"T = {largest:.3g}",
         horizon=at_horizon(largest, toy),
-        control={
-            "what": f"thresholds times {CONTROL_SCALE:g}, share of settings where one can fire",
-            "value": fired,
-            "failed": noisy == FAILS if settings else None,
-            "note": "",
-        },
+        controls=(
+            Control(
+                what=f"thresholds times {CONTROL_SCALE:g}, share of settings where one can fire",
+                value=fired,
+                as_expected=noisy == FAILS if settings else None,
+            ),
+        ),
         numbers={"first_T": first, "share_of_settings": share, "largest_T": largest},
         decide=decide,
         why=f"what a test compares with its threshold gains at most 1; thresholds under 1 at "
@@ -132,10 +135,10 @@ def judged(settings: set[Setting], toy: bool = False) -> Verdict:
     return verdict if found in (UNDECIDED, VACUOUS) else apply_control(verdict)
 
 
-def _steps(usual: dict) -> tuple[dict, ...]:
+def _steps(usual: dict) -> tuple[Step, ...]:
     """The table as it is run, a line for each test."""
     return tuple(
-        {"step": f"{budget}, {K}: {test}", "outcome": "first T", "number": T, "note": ""}
+        Step(step=f"{budget}, {K}: {test}", outcome="first T", number=T)
         for budget, by_arms in usual.items()
         for K, tests in by_arms.items()
         for test, T in tests.items()

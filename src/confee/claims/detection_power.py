@@ -9,16 +9,18 @@ import numpy as np
 from confee import proofs, theory
 from confee.claims.judging import change_tests
 from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
-from confee.claims.judging.shares import limits
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
     VACUOUS,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
+from confee.claims.judging.shares import limits
 from confee.simulation.needs import Ask, Needs, Study
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def _studies(toy: bool):
             yield Study(STUDY, parameters, seconds=runs * B * 1.2e-7)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Scale 1 after a jump of 1/2; other scales are steps.
 
     `vacuous` where no test can fire. `fails`: in some cell and for some time of the jump, the share
@@ -109,16 +111,16 @@ def judge(evidence: Evidence) -> list[Verdict]:
     when = "; ".join(f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}"
                      for K, t in first.items())  # fmt: skip
     separation = _separation(evidence.study(STUDY))
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="after a jump of 1/2 a change test fires",
         place="Section on the HyQue framework, change detection",
-        verdict=mine["outcome"],
+        as_printed=mine["outcome"],
         prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
         measured="; ".join(f"{change_tests.name(parts[label][0])}: {check['text']}"
                            for label, check in checks.items()),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=_control(mine),
+        controls=(_control(mine),),
         numbers={"scales": checks, "first_T": first, "statistics": separation, "twin": other},
         seeds=int(jumps.groupby([*WHERE, "adversary.time"]).size().min()),
         interval=(mine["low"], mine["high"]),
@@ -188,13 +190,13 @@ def _judged(groups: pd.DataFrame) -> tuple[str, str]:
     return UNDECIDED, f"the share is in [{most:.2g}, {least:.2g}], {DETECTED:g} must"
 
 
-def _control(check: dict) -> dict:
-    return {
-        "what": "the same policy where nothing jumps",
-        "value": check["still"],
-        "failed": None if check["control"] is None else check["control"] == FAILS,
-        "note": "share of runs that restart",
-    }
+def _control(check: dict) -> Control:
+    return Control(
+        what="the same policy where nothing jumps",
+        value=check["still"],
+        as_expected=None if check["control"] is None else check["control"] == FAILS,
+        note="share of runs that restart",
+    )
 
 
 def _decide(check: dict, when: str) -> str:
@@ -203,29 +205,29 @@ def _decide(check: dict, when: str) -> str:
     return "more runs" if check["outcome"] == UNDECIDED else ""
 
 
-def _step(name: str, check: dict) -> dict:
+def _step(name: str, check: dict) -> Step:
     """A label; its number is the share of runs that the jump adds to those that restart anyway."""
-    return {
-        "step": name,
-        "outcome": check["outcome"],
-        "number": check["share"] - (check["still"] or 0.0),
-        "note": f"{check['text']}; {check['why']}",
-    }
+    return Step(
+        step=name,
+        outcome=check["outcome"],
+        number=check["share"] - (check["still"] or 0.0),
+        note=f"{check['text']}; {check['why']}",
+    )
 
 
-def _rise_step(runs: pd.DataFrame) -> dict:
+def _rise_step(runs: pd.DataFrame) -> Step:
     """Test (i) at a calibrated scale needs 9 rho^(2^m) < 1, m at most the order of a block."""
     cells = set(runs[[*WHERE, "policy.scale"]].itertuples(index=False, name=None))
     least = min(
         scale * proofs.change_threshold(proofs.SPAN_TEST, T, 2 ** theory.last_block(T, B)[0], K)
         for K, T, B, scale in cells
     )
-    return {
-        "step": "test (i) at the calibrated scale",
-        "outcome": VACUOUS if least >= 1 else UNDECIDED,
-        "number": least,
-        "note": "9 rho^(2^m) at the largest order m of any block: from 1 on the test can't fire",
-    }
+    return Step(
+        step="test (i) at the calibrated scale",
+        outcome=VACUOUS if least >= 1 else UNDECIDED,
+        number=least,
+        note="9 rho^(2^m) at the largest order m of any block: from 1 on the test can't fire",
+    )
 
 
 def _separation(rows: pd.DataFrame) -> list[dict]:
@@ -255,14 +257,14 @@ def _separation(rows: pd.DataFrame) -> list[dict]:
     return found
 
 
-def _statistics_step(row: dict) -> dict:
+def _statistics_step(row: dict) -> Step:
     outcome = FAILS if row["high"] < DETECTED else HOLDS if row["low"] >= DETECTED else UNDECIDED
-    return {
-        "step": f"any scale with {FALSE_ALARMS:.0%} false restarts, {row['change']}, K={row['K']}, "
+    return Step(
+        step=f"any scale with {FALSE_ALARMS:.0%} false restarts, {row['change']}, K={row['K']}, "
         f"T={row['T']:.3g}",
-        "outcome": outcome,
-        "number": row["detected"],
-        "note": f"the largest statistic is {row['median'] / row['honest']:.2g} of the threshold "
+        outcome=outcome,
+        number=row["detected"],
+        note=f"the largest statistic is {row['median'] / row['honest']:.2g} of the threshold "
         f"(scale {row['honest']:.2g}); at the scale for these means without it ({row['own']:.2g}) "
         f"{row['detected_at_own']:.0%} restart",
-    }
+    )

@@ -12,18 +12,20 @@ from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
 from confee.claims.judging import budget, runs
 from confee.claims.judging.exponents import MARGIN, Check, Claimed, root_logs
-from confee.claims.judging.lines import STILL, curves
-from confee.claims.judging.rates import Controls, Joint, combine, control_of, ray_checks, reason
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     ALPHA,
     CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
+from confee.claims.judging.lines import STILL, curves
+from confee.claims.judging.rates import Controls, Joint, combine, controls_of, ray_checks, reason
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
 from confee.simulation.grid import Ray
@@ -225,12 +227,12 @@ def _chances(case: Case, last: int) -> list[list[float]]:
 # --------------------------------------------------------------------------- the verdict
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """A verdict for each setting that was played."""
     return [v for case in CASES.values() for v in _judged(case, evidence)]
 
 
-def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
+def _judged(case: Case, evidence: Evidence) -> list[Finding]:
     """`holds` if all three parts do, `fails` if one fails.
 
     Budget and density are counted, as `hyque-budget` and `density` do. Exponents in B and V are
@@ -262,26 +264,26 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
     )
     tried = _controls(counted, drawn, joint)
     levels = _levels(case, worst, evidence.toy)
-    verdict = Verdict(
+    verdict = Finding(
         id=case.id,
         statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is "
         "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
         place="Extensions, the implication of the assumption on ALG",
-        verdict=outcome,
+        as_printed=outcome,
         prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B and "
         "1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
         + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
                     for label, checks in rows.items()) + _said(case, levels),
         horizon=at_horizon(counted["T"].max(), evidence.toy),
-        control=_control(tried, outcomes, outcome),
+        controls=(_control(tried, outcomes, outcome), *controls_of(joint.decisive)[1:]),
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
             "exponents": {label: {c.name: c.numbers() for c in checks}
                           for label, checks in rows.items()},
             "over_the_rate": levels,
-            "controls": tried,
+            "controls": {part: dataclasses.asdict(one) for part, one in tried.items()},
         },
         seeds=min((c.seeds for checks in rows.values() for c in checks if c.seeds), default=0),
         interval=(joint.decisive.excess_low, joint.decisive.excess_high),
@@ -292,10 +294,9 @@ def _judged(case: Case, evidence: Evidence) -> list[Verdict]:
                       if outcomes[part] == outcome),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
-            {"step": "budget", "outcome": spent, "number": counts["share"],
-             "note": budget.said(counts)},
+            Step(step="budget", outcome=spent, number=counts["share"], note=budget.said(counts)),
             *_density_steps(drawn),
-            *(check.step() | {"step": f"{label}, {check.name}"}
+            *(check.step(f"{label}, ")
               for label, checks in rows.items() for check in checks),
             *_compared(case, worst, points),
         ),
@@ -351,41 +352,41 @@ def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFra
     return curves(rows.reset_index(drop=True), case.rays(evidence.toy))
 
 
-def _controls(counted, drawn, joint: Joint) -> dict[str, dict]:
+def _controls(counted, drawn, joint: Joint) -> dict[str, Control]:
     """What must fail each part: budget, density, and the ray that decides on exponents."""
     doubled = drawn[drawn["quota"] == 2] if len(drawn) else drawn
     dense = density.check(doubled) if len(doubled) else None
     return {
         "budget": budget.control(counted, counted),
-        "density": {
-            "what": "every instance queries twice its slots",
-            "value": (dense.below + dense.above) / dense.phases if dense else None,
-            "failed": dense.verdict == FAILS if dense else None,
-            "note": "share of phases outside",
-        },
-        "exponents": control_of(joint.decisive),
+        "density": Control(
+            what="every instance queries twice its slots",
+            value=(dense.below + dense.above) / dense.phases if dense else None,
+            as_expected=dense.verdict == FAILS if dense else None,
+            note="share of phases outside",
+        ),
+        "exponents": controls_of(joint.decisive)[0],
     }
 
 
-def _control(tried: Mapping[str, dict], outcomes: Mapping[str, str], outcome: str) -> dict:
+def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome: str) -> Control:
     """Of a claim that fails, that of a part that fails, and whose control does; else the first
     that did not fail, if any. An exponent's ray looks at its own controls (see `exponents`)."""
     if outcome == FAILS:
         counted = [tried[part] for part in PARTS if outcomes[part] == FAILS]
-        control = next((one for one in counted if one["failed"] is True), counted[0])
+        control = next((one for one in counted if one.as_expected is True), counted[0])
     else:
         counted = [tried[part] for part in ("budget", "density")]
-        control = next((one for one in counted if one["failed"] is not True), counted[0])
-    others = [f"{one['what']}: {'failed' if one['failed'] else 'did not fail'}"
+        control = next((one for one in counted if one.as_expected is not True), counted[0])
+    others = [f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
               for one in tried.values() if one is not control]  # fmt: skip
-    return {**control, "note": "; ".join(filter(None, [control["note"], *others]))}
+    return dataclasses.replace(control, note="; ".join(filter(None, [control.note, *others])))
 
 
-def _density_steps(drawn: pd.DataFrame) -> list[dict]:
+def _density_steps(drawn: pd.DataFrame) -> list[Step]:
     """The readings of the lemma on density, see `density`."""
     rows = drawn[drawn["quota"] == 1] if len(drawn) else drawn
     if rows.empty:
-        return [{"step": "density", "outcome": UNDECIDED, "number": None, "note": "not drawn"}]
+        return [Step(step="density", outcome=UNDECIDED, number=None, note="not drawn")]
     readings = {
         "density, any T, cut after a query": density.check(rows),
         "density, B | 2T, blocks with b < 2^(n+1)": density.check(
@@ -394,20 +395,19 @@ def _density_steps(drawn: pd.DataFrame) -> list[dict]:
         "density, B | 2T, complete blocks": density.check(density.even(rows), "end"),
     }
     return [
-        {"step": name, "outcome": found.verdict, "number": found.below + found.above,
-         "note": found.text}
+        Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
         for name, found in readings.items()
     ]  # fmt: skip
 
 
-def _compared(case: Case, worst: pd.DataFrame, points: pd.DataFrame) -> list[dict]:
+def _compared(case: Case, worst: pd.DataFrame, points: pd.DataFrame) -> list[Step]:
     """The exponents of what HyQue is compared with, as parts of no consequence."""
     steps = []
     compared = {r: label for r, label in case.labels.items() if r not in ("hyque", "narrow hyque")}
     for role, label in compared.items():
         rays = ("V",) if role == "misled" else ("B", "V")
         for check in ray_checks(worst, points, label, CLAIMED, case.controls(""), rays):
-            steps.append(check.step() | {"step": f"for comparison: {label}, {check.name}"})
+            steps.append(check.step(f"for comparison: {label}, "))
     return steps
 
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from confee.claims.judging import change_tests
 from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
@@ -56,7 +58,7 @@ def _enough(ask: Ask) -> Ask:
     return dataclasses.replace(ask, seeds=3 * ask.seeds) if more else ask
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Scale 1 against delta = 1/T; other scales are steps.
 
     `fails`: in some cell the share of runs that restart is over 1/T, by exact limits for all cells
@@ -70,11 +72,11 @@ def judge(evidence: Evidence) -> list[Verdict]:
     checks = {label: _check(part) for label, part in parts.items()}
     mine, control = checks[JUDGED], _control_label(parts)
     first = {K: change_tests.first_horizon(K, 1.0) for K in sorted(set(runs["K"]))}
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="while nothing changes no change test fires, but with probability 1/T a run",
         place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
-        verdict=mine["outcome"],
+        as_printed=mine["outcome"],
         prediction="no restart: 3 rho^ > 1 at scale 1, whatever the schedule, up to "
         + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
         + " even at B = T",
@@ -82,7 +84,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         + "; ".join(f"{change_tests.name(parts[label])}: {_count(check)}"
                     for label, check in checks.items() if label not in (JUDGED, control)),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=_control(checks.get(control)),
+        controls=(_control(checks.get(control)),),
         numbers={
             "scales": {label: {**checks[label], "scale": _scale(part)}
                        for label, part in parts.items()},
@@ -143,38 +145,35 @@ def _control_label(parts: dict[str, pd.DataFrame]) -> str:
     return found[0] if found else ""
 
 
-def _control(check: dict | None) -> dict:
+def _control(check: dict | None) -> Control:
     """The smallest scale through the same check: must fail."""
-    return {
-        "what": f"scale {CONTROL_SCALE:g}",
-        "value": check["share"] if check else None,
-        "failed": check["outcome"] == FAILS if check else None,
-        "note": "share of runs that restart",
-    }
+    return Control(
+        what=f"scale {CONTROL_SCALE:g}",
+        value=check["share"] if check else None,
+        as_expected=check["outcome"] == FAILS if check else None,
+        note="share of runs that restart",
+    )
 
 
-def _step(runs: pd.DataFrame, check: dict) -> dict:
+def _step(runs: pd.DataFrame, check: dict) -> Step:
     note = f"{_count(check)}, {check['restarts_per_run']:.3g} restarts a run; {check['why']}"
-    return {
-        "step": change_tests.name(runs),
-        "outcome": check["outcome"],
-        "number": check["share"],
-        "note": note,
-    }
+    return Step(
+        step=change_tests.name(runs), outcome=check["outcome"], number=check["share"], note=note
+    )
 
 
-def _nominal(runs: pd.DataFrame) -> dict:
+def _nominal(runs: pd.DataFrame) -> Step:
     """The calibrated scale against its nominal share, in the world that restarts most.
 
     `fails` if the lower limit is over it, with limits for all worlds together.
     """
     worlds = change_tests.restarting(runs, [*WHERE, *WORLD])
     worst = worlds.loc[worlds["low"].idxmax()] if worlds["restarting"].any() else worlds.iloc[0]
-    return {
-        "step": "calibrated: at most 5 % of runs restart",
-        "outcome": FAILS if worlds["low"].max() > NOMINAL else CONSISTENT,
-        "number": float(worlds["share"].max()),
-        "note": f"{int(worst['restarting'])} of {int(worst['runs'])} at K={worst['K']:.0f}, "
+    return Step(
+        step="calibrated: at most 5 % of runs restart",
+        outcome=FAILS if worlds["low"].max() > NOMINAL else CONSISTENT,
+        number=float(worlds["share"].max()),
+        note=f"{int(worst['restarting'])} of {int(worst['runs'])} at K={worst['K']:.0f}, "
         f"gap {worst['adversary.gap']:g}, level {worst['adversary.level']:g} "
         f"[{worst['low']:.2g}, {worst['high']:.2g}]",
-    }
+    )

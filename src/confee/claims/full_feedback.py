@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
 from confee.claims.judging.ratios import paired
-from confee.claims.judging.verdict import Verdict
 from confee.evidence.curve import budget_log
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Needs, Sweep
@@ -45,7 +45,7 @@ def full_rays(points: pd.DataFrame, variables: Collection[str] = ("B",)) -> list
     return [str(ray) for ray, cells in rays if (cells["T"] == cells["B"]).all()]
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """The exponents of HyQue's R/T along B = T against -1/3, with the usual controls."""
     rays = full_rays(evidence.points)
     worst, points = evidence.worst, evidence.points
@@ -62,7 +62,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         "exponent of R/T at most -1/3 in B = T; a factor sqrt(ln T) is forgiven",
         checks,
     )
-    compared = [one.step() | {"step": f"for comparison: {RIVAL}, {one.name}"} for one in others]
+    compared = [one.step(f"for comparison: {RIVAL}, ") for one in others]
     return [
         dataclasses.replace(
             verdict,

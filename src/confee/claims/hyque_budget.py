@@ -6,9 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import budget
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     UNDECIDED,
-    Verdict,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
     fewest_seeds,
@@ -43,7 +44,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=(*asks, control))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if any run asks for more than B, `holds` if none does at any of those places.
 
     Judges the default reading of the quota; the other one is a step beside it.
@@ -53,15 +54,15 @@ def judge(evidence: Evidence) -> list[Verdict]:
     if runs.empty:
         return []
     outcome, numbers, decide = budget.spent_on(runs)
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="HyQue uses at most B queries: no query is wished once B are spent",
         place="Theorem 4.1 and the lemma on feasibility",
-        verdict=outcome,
+        as_printed=outcome,
         prediction="no run with a denied wish, at every phase of the last block",
         measured=budget.said(numbers),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=budget.control(played, runs),
+        controls=(budget.control(played, runs),),
         numbers=numbers,
         seeds=fewest_seeds(runs),
         decide=decide,
@@ -77,12 +78,11 @@ def _runs(played: pd.DataFrame, policy: Conf) -> pd.DataFrame:
     return played[played["label"] == label_of(policy)].reset_index(drop=True)
 
 
-def _step(policy: Conf, played: pd.DataFrame) -> dict:
+def _step(policy: Conf, played: pd.DataFrame) -> Step:
     """One reading of the quota."""
     step = f"`quota: {policy.get('quota', 'horizon')}`"
     runs = _runs(played, policy)
     if runs.empty:
-        return {"step": step, "outcome": UNDECIDED, "number": None, "note": "not played"}
+        return Step(step=step, outcome=UNDECIDED, number=None, note="not played")
     outcome, counts, _ = budget.spent_on(runs)
-    return {"step": step, "outcome": outcome, "number": counts["share"],
-            "note": budget.said(counts)}  # fmt: skip
+    return Step(step, outcome, counts["share"], budget.said(counts))

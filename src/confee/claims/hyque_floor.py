@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any
 from confee import theory
 from confee.canonical import canonical
 from confee.claims.judging.exponents import MARGIN, Check, with_controls
-from confee.claims.judging.rates import exponents_verdict
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     ALPHA,
     FAILS,
     HOLDS,
-    Verdict,
+    Finding,
     at_horizon,
 )
+from confee.claims.judging.rates import exponents_verdict
 from confee.simulation.needs import Ask, Needs, Study
 from confee.world.adversaries.packed import FRACTIONS
 
@@ -105,7 +105,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asks), studies=tuple(studies))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Whether the stale share falls with B as the rate does, with V fixed; see the module."""
     rows = evidence.study(STUDY)
     if rows.empty:

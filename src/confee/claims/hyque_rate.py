@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.exponents import Claimed, proof_logs
+from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
-from confee.claims.judging.verdict import Verdict
 from confee.evidence.curve import budget_log
 from confee.evidence.tuned import TUNED, TUNING
 from confee.simulation.needs import Needs, Sweep
@@ -59,7 +59,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=tuple(sweeps))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """One verdict for each id whose policy the experiment plays on a ray."""
     verdicts = []
     for id, label in LABELS.items():

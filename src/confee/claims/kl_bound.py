@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
-from confee.claims.judging.proof import ANY_HORIZON, Sides, Step, judge_proof, judge_step
-from confee.claims.judging.verdict import FAILS, Verdict, apply_control
+from confee.claims.judging.finding import (
+    FAILS,
+    Control,
+    Finding,
+    apply_control,
+)
+from confee.claims.judging.proof import ANY_HORIZON, Line, Sides, judge_proof, judge_step
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -28,42 +33,43 @@ def divergences(gaps=GAPS) -> np.ndarray:
     return np.array([proofs.kl_half(gap) for gap in gaps])
 
 
-def bounded_by(factor: float) -> Step:
+def bounded_by(factor: float) -> Line:
     """KL <= factor eps^2 on (0, 1/4]. KL / eps^2 increases, so the grid's last point decides."""
 
     def sides() -> Sides:
         return divergences(), factor * GAPS**2
 
-    return Step(f"KL <= {factor:g} eps^2", PLACE, sides, mend="4 eps^2, all the next display uses")
+    return Line(f"KL <= {factor:g} eps^2", PLACE, sides, mend="4 eps^2, all the next display uses")
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Arithmetic: the same whatever was run."""
     return [judged(PRINTED)]
 
 
-def judged(factor: float) -> Verdict:
+def judged(factor: float) -> Finding:
     """The verdict on KL <= factor eps^2; with half the printed factor it must fail."""
     steps = [bounded_by(factor), bounded_by(NEEDED), _increasing()]
     outcome, _ = judge_proof(steps[:1])
     control = judge_step(bounded_by(PRINTED / 2))
     largest = -math.log(1 - 4 * LARGEST**2) / 2 / LARGEST**2
     return apply_control(
-        Verdict(
+        Finding(
             id=IDS[0],
             statement=f"the divergence of Bernoulli(1/2) from Bernoulli(1/2 + eps) is at most "
             f"{factor:g} eps^2 for eps up to 1/4",
             place=PLACE,
-            verdict=outcome,
+            as_printed=outcome,
             prediction=f"KL / eps^2 at most {factor:g} on (0, 1/4]",
             measured=f"KL / eps^2 is over 2, and rises to {largest:.4f} at eps = 1/4",
             horizon=ANY_HORIZON,
-            control={
-                "what": f"KL <= {PRINTED / 2:g} eps^2, largest KL over it",
-                "value": control["number"],
-                "failed": control["outcome"] == FAILS,
-                "note": "",
-            },
+            controls=(
+                Control(
+                    what=f"KL <= {PRINTED / 2:g} eps^2, largest KL over it",
+                    value=control.number,
+                    as_expected=control.outcome == FAILS,
+                ),
+            ),
             numbers={"infimum": 2.0, "largest": largest, "least_factor": largest},
             decide=f"wrong by up to {largest / factor - 1:.0%}, most at eps = 1/4; with "
             f"{NEEDED:g} eps^2 the proof goes on unchanged"
@@ -77,11 +83,11 @@ def judged(factor: float) -> Verdict:
     )
 
 
-def _increasing() -> Step:
+def _increasing() -> Line:
     """So that the end of the range decides."""
 
     def sides() -> Sides:
         ratio = divergences() / GAPS**2
         return ratio[:-1], ratio[1:] * (1 + 1e-9)  # for rounding where eps^2 is tiny
 
-    return Step("KL / eps^2 increases", PLACE, sides)
+    return Line("KL / eps^2 increases", PLACE, sides)

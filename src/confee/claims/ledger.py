@@ -1,4 +1,4 @@
-"""The ledger of verdicts: as JSON, as Markdown for a reader, one claim in full for a terminal."""
+"""The ledger of findings: as JSON, as Markdown for a reader, one claim in full for a terminal."""
 
 from __future__ import annotations
 
@@ -16,59 +16,80 @@ from rich.table import Table
 from rich.text import Text
 
 from confee import commands
-from confee.claims.judging.verdict import OUTCOMES, Verdict
+from confee.claims.judging.finding import (
+    FAILS,
+    OUTCOMES,
+    SEVERITIES,
+    Control,
+    Correction,
+    Finding,
+    Reading,
+    Step,
+)
 from confee.schema import show
 
-VERSION = 2
+VERSION = 3
 """Of claims.json; its schema is claims.schema.json, beside this file."""
 
 READING = (
-    "docs/verdicts.md says what the words mean and how they are reached. `confee claims <id>` "
-    "shows the same with all numbers, and the hashes of the files that a verdict rests on."
+    "`as printed` is the outcome of the statement word for word, under the reading that is kindest "
+    "to its authors. `severity` says how much is wrong with it: a typo and a broken theorem both "
+    "fail as printed. docs/verdicts.md explains the words and how they are reached. `confee claims "
+    "<id>` shows one claim with all its numbers, and the hashes of the files it rests on."
 )
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")
 
-STYLE = {"holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
-          "vacuous": "magenta"}  # fmt: skip
+STYLE = {
+    "holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
+    "vacuous": "magenta",
+}  # fmt: skip
+
+DERIVED = ("severity", "reason", "mended", "gloss")
+"""What claims.json says beside the fields of a Finding, so that its readers need no rule."""
+
+PARTS = {"controls": Control, "corrections": Correction, "readings": Reading, "steps": Step}
+"""Fields that hold a list of objects, and what the objects are."""
 
 
 def to_dict(
-    verdicts: Sequence[Verdict],
+    findings: Sequence[Finding],
     about: Mapping[str, Any] | None = None,
     files: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict:
     """claims.json as plain JSON types, floats to 6 digits.
 
     `about`: the experiment, whether it is a toy, the hash of its code and the overrides of its run.
-    `files`: of each frame that verdicts rest on, its file and hash.
+    `files`: of each frame that findings rest on, its file and hash.
     """
     claims = []
-    for verdict in verdicts:
-        one = _plain(dataclasses.asdict(verdict))
+    for finding in findings:
+        one = _plain(dataclasses.asdict(finding))
         if one["interval"] is not None and None in one["interval"]:
             one["interval"] = None  # without a fit there is none
-        one["evidence"] = [(files or {}).get(name, {"file": name}) for name in verdict.evidence]
-        claims.append(one)
+        one["evidence"] = [(files or {}).get(name, {"file": name}) for name in finding.evidence]
+        claims.append(one | {name: getattr(finding, name) for name in DERIVED})
     return {"version": VERSION, **(about or {}), "claims": claims}
 
 
-def to_json(verdicts: Sequence[Verdict], *about: Any) -> str:
-    """The ledger as JSON text; equal verdicts give equal bytes. `about` as for to_dict."""
-    plain = to_dict(verdicts, *about)
+def to_json(findings: Sequence[Finding], *about: Any) -> str:
+    """The ledger as JSON text; equal findings give equal bytes. `about` as for to_dict."""
+    plain = to_dict(findings, *about)
     return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-_KINDS = {"id": str, "verdict": str, "measured": str, "horizon": str, "control": dict,
-          "numbers": dict, "seeds": int, "steps": list, "evidence": list, "decide": str, "why": str,
-          "statement": str, "place": str, "prediction": str}  # fmt: skip
+_KINDS = {
+    "id": str, "as_printed": str, "measured": str, "horizon": str, "numbers": dict, "seeds": int,
+    "evidence": list, "decide": str, "why": str, "statement": str, "place": str, "prediction": str,
+    "basis": str, "ours": bool, **dict.fromkeys(PARTS, list),
+}  # fmt: skip
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What steers a terminal, or cannot be written."""
 
 
-def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
-    """The verdicts of a claims.json, with the files they rest on for evidence.
+def from_dict(said: Mapping[str, Any]) -> list[Finding]:
+    """The findings of a claims.json, with the files they rest on for evidence.
 
     Raises ValueError if it is of another version, KeyError, TypeError, AttributeError, ValueError
     or OverflowError if it is damaged.
@@ -80,31 +101,41 @@ def from_dict(said: Mapping[str, Any]) -> list[Verdict]:
     shlex.split(overrides)  # as commands that settle a claim again will
     if any(CONTROL.search(text) for text in _texts(said["claims"])):
         raise TypeError("control characters")
-    verdicts: list[Verdict] = []
+    findings: list[Finding] = []
     for one in said["claims"]:
         for name, kind in _KINDS.items():
             if not isinstance(one[name], kind):
                 raise TypeError(f"{name}={one[name]}")
-        if one["verdict"] not in OUTCOMES or one["control"].get("failed") not in (
-            True,
-            False,
-            None,
-        ):
-            raise TypeError(f"{one['id']}: {one['verdict']}")
-        control_text(one["control"])
+        if one["as_printed"] not in OUTCOMES:
+            raise TypeError(f"{one['id']}: {one['as_printed']}")
         if one["interval"] is not None:
             low, high = one["interval"]
             _ = high - low
-        for step in one["steps"]:
-            _ = step["step"] + step["outcome"] + (step.get("note") or "")
-            _ = (step.get("number") or 0) >= 0
-        if one["id"] in {v.id for v in verdicts}:
+        if one["id"] in {v.id for v in findings}:
             raise TypeError(f"{one['id']} twice")
+        parts = {name: tuple(_part(kind, p) for p in one[name]) for name, kind in PARTS.items()}
         files = tuple(f"{f['file']} {f.get('sha256', '')[:12]}".strip() for f in one["evidence"])
         interval = tuple(one["interval"]) if one["interval"] else None
-        rest = {"interval": interval, "steps": tuple(one["steps"]), "evidence": files}
-        verdicts.append(Verdict(**{**one, **rest}))
-    return verdicts
+        own = {name: value for name, value in one.items() if name not in DERIVED}
+        findings.append(Finding(**{**own, **parts, "interval": interval, "evidence": files}))
+        for name in DERIVED:
+            if one[name] != getattr(findings[-1], name):
+                raise TypeError(f"{one['id']}: {name}={one[name]}")
+    return findings
+
+
+def _part(kind: type, said: Mapping[str, Any]) -> Any:
+    """A control, correction, reading or step. Raises TypeError if a field is of another type."""
+    made = kind(**said)
+    for field in dataclasses.fields(kind):
+        value, needed = getattr(made, field.name), str(field.type)
+        if "str" in needed and not isinstance(value, str):
+            raise TypeError(f"{field.name}={value}")
+        if "bool" in needed and value not in (True, False, None):
+            raise TypeError(f"{field.name}={value}")
+        if "float" in needed and value is not None:
+            _ = value >= 0
+    return made
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -128,56 +159,69 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def settle(v: Verdict, overrides: str, verdicts: Sequence[Verdict] = ()) -> str:
+def settle(v: Finding, overrides: str, findings: Sequence[Finding] = ()) -> str:
     """The command that settles a claim again, in a folder of its own, as it was settled under the
-    `overrides` of a run: with all `verdicts` that were corrected for being several."""
-    together = [o.id for o in verdicts if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
+    `overrides` of a workflow: with all `findings` that were corrected for being several."""
+    together = [o.id for o in findings if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
     return commands.snakemake(commands.of_claims(overrides, together or [v.id]))
 
 
 def to_markdown(
-    verdicts: Sequence[Verdict], title: str = "Claims", overrides: str | None = None
+    findings: Sequence[Finding], title: str = "Claims", overrides: str | None = None
 ) -> str:
-    """The ledger for a reader: a table of verdicts, then each claim with its numbers.
+    """The ledger for a reader: a table of findings, then each claim with its numbers.
 
-    `overrides`: those of the run that judged them.
+    `overrides`: those of the workflow that judged them.
     """
 
-    def run(v: Verdict) -> str:
+    def run(v: Finding) -> str:
         if overrides is None:
             return "the same experiment"
-        return f"`{settle(v, overrides, verdicts)}`"
+        return f"`{settle(v, overrides, findings)}`"
 
-    lines = [f"# {title}", "", "| claim | verdict | measured | at |", "|---|---|---|---|"]
+    lines = [
+        f"# {title}", "",
+        "| claim | as printed | severity | mended | measured | at |",
+        "|---|---|---|---|---|---|",
+    ]  # fmt: skip
     lines += [
-        f"| `{v.id}` | **{v.verdict}** | {_cell(v.measured)} | {_cell(v.horizon)} |"
-        for v in verdicts
+        f"| `{v.id}` | **{v.as_printed}** | {v.severity} | {v.mended or '-'} | "
+        f"{_cell(v.measured)} | {_cell(v.horizon)} |"
+        for v in findings
     ]
-    if verdicts:
-        lines += ["", READING]
-    for v in verdicts:
-        lines += ["", f"## {v.id}: {v.verdict}", ""]
+    if findings:
+        lines += ["", READING, ""]
+        found = {v.severity for v in findings}
+        lines += [f"- `{name}`: {text}" for name, text in SEVERITIES.items() if name in found]
+    for v in findings:
+        lines += ["", f"## {v.id}: {v.as_printed}", ""]
         lines += [f"- {name}: {text}." for name, text in [*facts(v), ("Settle again", run(v))]]
-        lines += [f"  - {_step_text(step)}" for step in v.steps]
-    if not verdicts:
+        lines += [f"  - {step_text(step)}" for step in v.steps]
+    if not findings:
         lines += ["", "This experiment plays nothing that these claims are about."]
     return "\n".join(lines) + "\n"
 
 
-def facts(v: Verdict) -> list[tuple[str, str]]:
-    """What a reader has to know of a verdict, in order: (what it is, text)."""
+def facts(v: Finding) -> list[tuple[str, str]]:
+    """What a reader has to know of a finding, in order: (what it is, text)."""
     at = v.horizon + (f"; at least {v.seeds} seeds or draws of each" if v.seeds else "")
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
+    severity = f"{v.severity}: {v.reason.rstrip('.')}" if v.corrections else ""
     said = [
         ("Claim", f"{v.statement} ({v.place})"),
+        ("Asked by", "this project; the paper promises nothing here" if v.ours else ""),
+        ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
+        ("Severity", severity),
+        *(("Mended", correction_text(c)) for c in v.corrections),
+        *(("Depends on the reading", reading_text(r)) for r in v.readings),
         ("Predicted", v.prediction),
         ("Measured", v.measured),
         ("Interval", interval),
         ("At", at),
         ("Why", v.why),
-        ("Control", control_text(v.control) if v.control else ""),
+        *(("Control", control_text(c)) for c in v.controls),
         ("Note", v.decide),
         ("Evidence", ", ".join(v.evidence)),
         ("Step by step", f"in brackets: {v.number_of}" if v.steps else ""),
@@ -185,17 +229,40 @@ def facts(v: Verdict) -> list[tuple[str, str]]:
     return [(name, text) for name, text in said if text]
 
 
-def _step_text(step: Mapping[str, Any]) -> str:
+def correction_text(c: Correction) -> str:
+    """`$a$ becomes $b$: holds (docs/proofs/density.md)`."""
+    shown = f" ({c.shown})" if c.shown else ""
+    return f"{c.printed} becomes {c.mended}: {c.outcome}{shown}"
+
+
+def reading_text(r: Reading) -> str:
+    """`quota: block: fails (19 of 248 runs)`."""
+    return f"{r.choice}: {r.outcome}" + (f" ({r.measured})" if r.measured else "")
+
+
+def control_text(control: Control) -> str:
+    """`uniform, exponent in B: 0.000, failed, as expected`."""
+    value = control.value
+    number = "" if value is None or math.isnan(value) else f": {value:.3g}"
+    word = "failed" if control.expected == FAILS else "held"
+    bare = word.replace("failed", "fail").replace("held", "hold")
+    outcome = {True: f"{word}, as expected", False: f"did not {bare}", None: "not played"}
+    note = f" ({control.note})" if control.note else ""
+    return f"{control.what}{number}, {outcome[control.as_expected]}{note}"
+
+
+def step_text(step: Step) -> str:
     """`holds: Pinsker (0.98); a note`."""
-    number = step.get("number")
-    value = "" if number is None or math.isnan(number) else f" ({number:.4g})"
-    note = f"; {step['note']}" if step.get("note") else ""
-    return f"{step['outcome']}: {step['step']}{value}{note}"
+    value = "" if step.number is None or math.isnan(step.number) else f" ({step.number:.4g})"
+    note = f"; {step.note}" if step.note else ""
+    return f"{step.outcome}: {step.step}{value}{note}"
 
 
-def explain(v: Verdict, run: str) -> Group:
+def explain(v: Finding, run: str) -> Group:
     """One claim in full, for a terminal. `run`: the command that settles it again."""
-    title = Text.assemble((v.id, "bold"), "  ", (v.verdict, STYLE.get(v.verdict, "")))
+    title = Text.assemble((v.id, "bold"), "  ", (v.as_printed, STYLE.get(v.as_printed, "")))
+    if v.corrections:
+        title.append(f"  severity: {v.severity}")
     said = Table(box=None, show_header=False, pad_edge=False)
     said.add_column(style="dim", no_wrap=True)
     said.add_column(overflow="fold")
@@ -205,11 +272,9 @@ def explain(v: Verdict, run: str) -> Group:
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:
-            number = step.get("number")
-            shown = "" if number is None else f"{number:.4g}"
-            style = STYLE.get(step["outcome"], "")
-            outcome = Text(step["outcome"], style)
-            steps.add_row(Text(step["step"]), outcome, shown, Text(step.get("note") or ""))
+            shown = "" if step.number is None else f"{step.number:.4g}"
+            outcome = Text(step.outcome, STYLE.get(step.outcome, ""))
+            steps.add_row(Text(step.step), outcome, shown, Text(step.note))
         parts += [Text(), steps]
     if v.numbers:
         numbers = Text(json.dumps(_plain(v.numbers), indent=1, ensure_ascii=False), "dim")
@@ -219,12 +284,3 @@ def explain(v: Verdict, run: str) -> Group:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def control_text(control: dict) -> str:
-    """`uniform, exponent in B: 0.000, failed as it must`."""
-    value = control.get("value")
-    number = "" if value is None or math.isnan(value) else f": {value:.3g}"
-    outcome = {True: "failed as it must", False: "did NOT fail", None: "not played"}
-    note = f" ({control['note']})" if control.get("note") else ""
-    return f"{control.get('what', 'none')}{number}, {outcome[control.get('failed')]}{note}"

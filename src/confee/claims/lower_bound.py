@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
+from confee.claims.judging.finding import (
+    VACUOUS,
+    Control,
+    Finding,
+    apply_control,
+    at_horizon,
+)
 from confee.claims.judging.hard_instance import CONTROL, LEVEL, limits, outcome, over, runs_on_hard
-from confee.claims.judging.verdict import VACUOUS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING
 from confee.simulation.needs import Ask, Needs
 
@@ -45,7 +51,7 @@ def needs(id: str, toy: bool) -> Needs:
     ))  # fmt: skip
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`consistent` if every policy's lower limit is above the bound, `fails` if an upper is below.
 
     Two checks of the measurement itself: the oracle must come out below the bound, and uniform
@@ -63,17 +69,17 @@ def judge(evidence: Evidence) -> list[Verdict]:
         "smallest_ratio_per_policy": real.groupby("label")["ratio"].min().to_dict(),
         "uniform": _uniform(ratios),
     }
-    verdict = Verdict(
+    verdict = Finding(
         id=IDS[0],
         statement="no policy has less regret than the lower bound on its hard instance",
         place="Theorem on the lower bound, constant from its proof",
-        verdict=found,
+        as_printed=found,
         prediction="regret over T (K V / B)^(1/3) / (8 * 1920^(1/3)) is at least 1; uniform play "
         "8 (1 - 1/K)",
         measured=f"smallest ratio {least['ratio']:.3g} [{least['low']:.3g}, {least['high']:.3g}] "
         f"({least['label']}, K={least['K']}, T={least['T']:.3g}, B={least['B']:.3g})",
         horizon=at_horizon(real["T"].max(), evidence.toy),
-        control=_oracle(ratios),
+        controls=(_oracle(ratios),),
         numbers=numbers,
         seeds=int(real["seeds"].min()),
         interval=(float(least["low"]), float(least["high"])),
@@ -86,7 +92,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
     verdict = apply_control(verdict)
     if numbers["uniform"]["as_predicted"] is False:
         why = "uniform play is not at 8 (1 - 1/K) times the bound: the measurement is off"
-        verdict = dataclasses.replace(verdict, verdict=VACUOUS, decide=why)
+        verdict = dataclasses.replace(verdict, as_printed=VACUOUS, decide=why)
     return [verdict]
 
 
@@ -107,15 +113,14 @@ def _ratios(evidence: Evidence) -> pd.DataFrame:
     return over(table, [theory.lower_bound(*s) for s in settings])
 
 
-def _oracle(ratios: pd.DataFrame) -> dict:
+def _oracle(ratios: pd.DataFrame) -> Control:
     """The control: the oracle's largest ratio, which must be below 1."""
     rows = ratios[ratios["policy"] == CONTROL]
-    return {
-        "what": f"{CONTROL}: plays the best arm, regret over the bound",
-        "value": float(rows["ratio"].max()) if len(rows) else None,
-        "failed": bool((rows["high"] < 1).all()) if len(rows) else None,
-        "note": "",
-    }
+    return Control(
+        what=f"{CONTROL}: plays the best arm, regret over the bound",
+        value=float(rows["ratio"].max()) if len(rows) else None,
+        as_expected=bool((rows["high"] < 1).all()) if len(rows) else None,
+    )
 
 
 def _uniform(ratios: pd.DataFrame) -> dict:

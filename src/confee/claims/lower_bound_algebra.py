@@ -7,6 +7,7 @@ the mended proof on all of it.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -19,8 +20,14 @@ import numpy as np
 
 from confee import proofs, theory
 from confee.claims import kl_bound
-from confee.claims.judging.proof import ANY_HORIZON, Sides, Step, failing, judge_proof
-from confee.claims.judging.verdict import FAILS, HOLDS, Verdict, apply_control
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    Control,
+    Finding,
+    apply_control,
+)
+from confee.claims.judging.proof import ANY_HORIZON, Line, Sides, failing, judge_proof
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -211,65 +218,65 @@ def _games() -> list[Game]:
     return [game(gap) for gap in GAME_GAPS]
 
 
-def _chain_rule() -> Step:
+def _chain_rule() -> Line:
     def sides() -> Sides:
         bound = [g.plays * proofs.kl_half(gap) for g, gap in zip(_games(), GAME_GAPS, strict=True)]
         return [g.divergence for g in _games()], bound
 
     note = "an adaptive policy of six queries by all its histories; with equality there"
-    return Step(
+    return Line(
         "KL of a batch <= E[queries of the good arm] KL(1/2, 1/2 + eps)", SINGLE, sides, note
     )
 
 
-def _pinsker() -> Step:
+def _pinsker() -> Line:
     def sides() -> Sides:
         shift = [abs(g.plays_good - g.plays) for g in _games()]
         return shift, [LOOKS * math.sqrt(g.divergence / 2) for g in _games()]
 
     note = "for 0 <= f <= |f|, as it is used; an f of both signs would need 2 |f|"
-    return Step("Pinsker: |E f - E' f| <= |f| sqrt(KL / 2)", SINGLE, sides, note)
+    return Line("Pinsker: |E f - E' f| <= |f| sqrt(KL / 2)", SINGLE, sides, note)
 
 
-def _after_pinsker() -> Step:
+def _after_pinsker() -> Line:
     def sides() -> Sides:
         return np.sqrt(kl_bound.divergences() / 2), kl_bound.GAPS * math.sqrt(2)
 
-    return Step("sqrt(KL / 2) <= eps sqrt(2) a query", SINGLE, sides, "has room for KL <= 4 eps^2")
+    return Line("sqrt(KL / 2) <= eps sqrt(2) a query", SINGLE, sides, "has room for KL <= 4 eps^2")
 
 
-def _covers(c: Cells, mend: str = "") -> Step:
+def _covers(c: Cells, mend: str = "") -> Line:
     def sides() -> Sides:
         T, covered, _ = count_small(c)
         return T, covered
 
     note = "of a Delta that is not whole, j Delta and j Delta + 1 leave a round between them out"
-    return Step("the batches hold all T rounds", INSTANCE, sides, "" if not mend else note, mend)
+    return Line("the batches hold all T rounds", INSTANCE, sides, "" if not mend else note, mend)
 
 
-def _at_most_delta(c: Cells) -> Step:
+def _at_most_delta(c: Cells) -> Line:
     def sides() -> Sides:
         small = c[c.T <= SMALL]
         return count_small(c)[2], small.batch
 
-    return Step("no arm is played more than Delta times in a batch", SINGLE, sides)
+    return Line("no arm is played more than Delta times in a batch", SINGLE, sides)
 
 
-def _within_variation(c: Cells) -> Step:
+def _within_variation(c: Cells) -> Line:
     def sides() -> Sides:
         return (c.batches - 1) * c.gap, c.V
 
-    return Step("variation (m - 1) eps <= V", INSTANCE, sides)
+    return Line("variation (m - 1) eps <= V", INSTANCE, sides)
 
 
-def _small_gap(c: Cells) -> Step:
+def _small_gap(c: Cells) -> Line:
     def sides() -> Sides:
         return c.gap, np.full(len(c.gap), 0.25)
 
-    return Step("eps <= 1/4 in all of the range", SUM, sides, "it is at most 1920^(-1/3) = 0.08")
+    return Line("eps <= 1/4 in all of the range", SUM, sides, "it is at most 1920^(-1/3) = 0.08")
 
 
-def _solved(c: Cells) -> tuple[Step, ...]:
+def _solved(c: Cells) -> tuple[Line, ...]:
     """The identities that define epsilon and Delta."""
 
     def balance() -> Sides:
@@ -279,15 +286,15 @@ def _solved(c: Cells) -> tuple[Step, ...]:
         return c.delta, (c.K * c.T**3 / (1920 * c.V**2 * c.B)) ** (1 / 3)
 
     return (
-        Step("eps sqrt(30 B Delta / (K T)) = 1/8", SUM, balance, equal=True),
-        Step("Delta = (K T^3 / (1920 V^2 B))^(1/3)", SUM, closed, equal=True),
+        Line("eps sqrt(30 B Delta / (K T)) = 1/8", SUM, balance, equal=True),
+        Line("Delta = (K T^3 / (1920 V^2 B))^(1/3)", SUM, closed, equal=True),
     )
 
 
 # ------------------------------------------------------------------ the proof as printed
 
 
-def printed(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
+def printed(exponent: float = CUBE_ROOT) -> tuple[Line, ...]:
     """Every step, in the proof's order."""
     everywhere = cells(exponent)
     c = everywhere[everywhere.possible]
@@ -301,15 +308,15 @@ def printed(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def _total_variation(c: Cells) -> Step:
+def _total_variation(c: Cells) -> Line:
     def sides() -> Sides:
         return (c.batches - 1) * c.gap, c.T * c.gap / c.delta
 
     note = "printed as an equality, which needs the good arm to change every time"
-    return Step("total variation (m - 1) eps <= T eps / Delta", INSTANCE, sides, note)
+    return Line("total variation (m - 1) eps <= T eps / Delta", INSTANCE, sides, note)
 
 
-def _budgets() -> Step:
+def _budgets() -> Line:
     def sides() -> Sides:
         policy = splurge()
         return policy.means(own_law=True).sum(), policy.B
@@ -323,38 +330,38 @@ def _budgets() -> Step:
         "B_j the mean under the true law, with the good arms drawn at random; queries past "
         f"{CAP:g} B_j, which happen in a share 1/{CAP:g} of cases at most, are given away"
     )
-    return Step("sum of the B_j <= B", SINGLE, sides, note, mend)
+    return Line("sum of the B_j <= B", SINGLE, sides, note, mend)
 
 
-def _counting() -> Step:
+def _counting() -> Line:
     def sides() -> Sides:
         pairs = [(n, Fraction(5, 4), Fraction(15)) for n in range(2, 400)]
         broken = [math.ceil(n / a) - 1 + math.ceil(n / b) - 1 for n, a, b in pairs]
         return broken, [n - 1 for n, _, _ in pairs]
 
-    return Step("counting lemma at 5/4 and 15", SINGLE, sides, "see counting-lemma")
+    return Line("counting lemma at 5/4 and 15", SINGLE, sides, "see counting-lemma")
 
 
-def _substitution(factor: float, mend: str = "", cap: float = 15) -> Step:
+def _substitution(factor: float, mend: str = "", cap: float = 15) -> Line:
     def sides() -> Sides:
         return math.sqrt(2 * cap), math.sqrt(factor)
 
     name = f"sqrt(2 y) <= sqrt({factor:g} B_j / K) at y = {cap:g} B_j / K"
-    return Step(name, SINGLE, sides, "the display after it has it right" if mend else "", mend)
+    return Line(name, SINGLE, sides, "the display after it has it right" if mend else "", mend)
 
 
-def _last_batch(c: Cells) -> Step:
+def _last_batch(c: Cells) -> Line:
     """Against uniform play, which pays (1 - 1/K) eps in each of the last batch's rounds."""
 
     def sides() -> Sides:
         return c.delta * (1 - 5 / (4 * c.K)), c.last * (1 - 1 / c.K)
 
     note = "the last batch has fewer rounds than Delta; uniform play without a query there"
-    return Step("R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", SUM, sides, note,
+    return Line("R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", SUM, sides, note,
                 "a batch's own length")  # fmt: skip
 
 
-def _second_line(c: Cells) -> Step:
+def _second_line(c: Cells) -> Line:
     """The first m - 1 batches share B evenly, which is the worst case of the first line."""
 
     def sides() -> Sides:
@@ -372,53 +379,53 @@ def _second_line(c: Cells) -> Step:
         "the last batch kept with its own length: sum Delta_j sqrt(B_j) <= sqrt(Delta T B), "
         "and T eps / 4 instead of T eps / 8"
     )
-    return Step("sum over batches, second line", SUM, sides, note, mend)
+    return Line("sum over batches, second line", SUM, sides, note, mend)
 
 
-def _third_line(c: Cells) -> Step:
+def _third_line(c: Cells) -> Line:
     def sides() -> Sides:
         return c.T / 2, (c.batches - 1) * c.delta
 
-    return Step("(m - 1) Delta >= T / 2", SUM, sides, "where Delta < T")
+    return Line("(m - 1) Delta >= T / 2", SUM, sides, "where Delta < T")
 
 
-def _fractions(c: Cells) -> Step:
+def _fractions(c: Cells) -> Line:
     def sides() -> Sides:
         return np.full(len(c.K), 0.25), 1 - 5 / (4 * c.K) - 1 / 8
 
-    return Step("1 - 5 / (4 K) - 1/8 >= 1/4 for K >= 2", SUM, sides)
+    return Line("1 - 5 / (4 K) - 1/8 >= 1/4 for K >= 2", SUM, sides)
 
 
-def _constant(c: Cells) -> Step:
+def _constant(c: Cells) -> Line:
     def sides() -> Sides:
         rate = c.T * np.cbrt(c.K * c.V / c.B)
         return theory.LOWER_BOUND_CONSTANT * rate, c.T * c.gap / 8
 
-    return Step("T eps / 8 = T (K V / B)^(1/3) / (8 * 1920^(1/3))", SUM, sides, equal=True)
+    return Line("T eps / 8 = T (K V / B)^(1/3) / (8 * 1920^(1/3))", SUM, sides, equal=True)
 
 
-def _upper_end(c: Cells) -> Step:
+def _upper_end(c: Cells) -> Line:
     def sides() -> Sides:
         return np.ones(len(c.delta)), c.delta
 
     note = "needs V <= sqrt(K T^3 / (1920 B))"
     mend = "Delta = 1 there: nothing is learnt in a batch of one round, T eps (1 - 1/K) is lost"
-    return Step("Delta >= 1 up to V = B / K", SUM, sides, note, mend)
+    return Line("Delta >= 1 up to V = B / K", SUM, sides, note, mend)
 
 
-def _lower_end(c: Cells) -> Step:
+def _lower_end(c: Cells) -> Line:
     def sides() -> Sides:
         return c.delta, c.T
 
     note = "needs K <= 1920 V^2 B"
     mend = "one batch of all T rounds there, kept with its own length"
-    return Step("Delta <= T down to V = 1 / K", SUM, sides, note, mend)
+    return Line("Delta <= T down to V = 1 / K", SUM, sides, note, mend)
 
 
 # ------------------------------------------------------------------ the proof mended
 
 
-def mended(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
+def mended(exponent: float = CUBE_ROOT) -> tuple[Line, ...]:
     """A proof of the same bound on all of the printed range, of steps that can be checked."""
     c = cells(exponent, whole=True)
     return (
@@ -429,48 +436,48 @@ def mended(exponent: float = CUBE_ROOT) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def _mean_budgets() -> Step:
+def _mean_budgets() -> Line:
     def sides() -> Sides:
         policy = splurge()
         return policy.means(own_law=False).sum(), policy.B
 
-    return Step("sum of the mean queries of batches under the true law <= B", SINGLE, sides)
+    return Line("sum of the mean queries of batches under the true law <= B", SINGLE, sides)
 
 
-def _markov() -> Step:
+def _markov() -> Line:
     def sides() -> Sides:
         tails = splurge().tails()
         return tails, np.full(len(tails), 1 / CAP)
 
-    return Step(f"P(queries > {CAP:g} times their mean) <= 1/{CAP:g} in a batch", SINGLE, sides)
+    return Line(f"P(queries > {CAP:g} times their mean) <= 1/{CAP:g} in a batch", SINGLE, sides)
 
 
-def _average() -> Step:
+def _average() -> Line:
     def sides() -> Sides:
         K = np.array([2, 3, 5, 10, 50])
         shares = [np.arange(1, k + 1) ** 2 / np.sum(np.arange(1, k + 1) ** 2) for k in K]
         return [np.sqrt(y).mean() for y in shares], 1 / np.sqrt(K)
 
     note = "and that of the plays is Delta / K exactly: no counting lemma"
-    return Step("mean over the good arm of sqrt(queries) <= sqrt(B_j / K)", SINGLE, sides, note)
+    return Line("mean over the good arm of sqrt(queries) <= sqrt(B_j / K)", SINGLE, sides, note)
 
 
-def _own_length(c: Cells) -> Step:
+def _own_length(c: Cells) -> Line:
     def sides() -> Sides:
         return c.last * (1 - 1 / c.K - 1 / CAP), c.last * (1 - 1 / c.K)
 
     name = f"R_j >= Delta_j eps (1 - 1/K - 1/{CAP:g} - ...) with Delta_j the batch's own length"
-    return Step(name, SUM, sides, "uniform play without a query in the last batch")
+    return Line(name, SUM, sides, "uniform play without a query in the last batch")
 
 
-def _cauchy_schwarz(c: Cells) -> Step:
+def _cauchy_schwarz(c: Cells) -> Line:
     """B_j in proportion to Delta_j^2, which makes the left side largest."""
 
     def sides() -> Sides:
         squares = (c.batches - 1) * c.batch**2 + c.last**2
         return np.sqrt(c.B * squares), np.sqrt(c.batch * c.T * c.B)
 
-    return Step("sum of Delta_j sqrt(B_j) <= sqrt(Delta T B)", SUM, sides)
+    return Line("sum of Delta_j sqrt(B_j) <= sqrt(Delta T B)", SUM, sides)
 
 
 def share_left(c: Cells) -> np.ndarray:
@@ -484,7 +491,7 @@ def least_share() -> float:
     return 1 - 1 / 2 - 1 / CAP - math.sqrt(2 * 2 * CAP / 30) / 8
 
 
-def _enough_left(c: Cells) -> Step:
+def _enough_left(c: Cells) -> Line:
     def sides() -> Sides:
         return np.append(np.full(len(c.gap), least_share()), 1 / 8), np.append(
             share_left(c), least_share()
@@ -492,27 +499,27 @@ def _enough_left(c: Cells) -> Step:
 
     name = f"1/8 <= 1 - 1/K - 1/{CAP:g} - eps sqrt({2 * CAP:g} B Delta / (K T))"
     note = f"never under {least_share():.4f}; 1 - 1/K where Delta = 1"
-    return Step(name, SUM, sides, note)
+    return Line(name, SUM, sides, note)
 
 
-def _conclusion(c: Cells) -> Step:
+def _conclusion(c: Cells) -> Line:
     def sides() -> Sides:
         return theory.LOWER_BOUND_CONSTANT * c.T * np.cbrt(
             c.K * c.V / c.B
         ), c.T * c.gap * share_left(c)
 
-    return Step("T (K V / B)^(1/3) / (8 * 1920^(1/3)) <= what is shown", SUM, sides)
+    return Line("T (K V / B)^(1/3) / (8 * 1920^(1/3)) <= what is shown", SUM, sides)
 
 
 # ------------------------------------------------------------------ verdict
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Arithmetic: the same whatever was run."""
     return [judged(printed(), mended())]
 
 
-def judged(steps: Sequence[Step], repaired: Sequence[Step]) -> Verdict:
+def judged(steps: Sequence[Line], repaired: Sequence[Line]) -> Finding:
     """`holds` if every step does. What must fail: the repaired proof with another exponent."""
     outcome, rows = judge_proof(steps)
     survives, mended_rows = judge_proof(repaired)
@@ -525,20 +532,22 @@ def judged(steps: Sequence[Step], repaired: Sequence[Step]) -> Verdict:
         else f"the mended proof fails as well: {', '.join(failing(mended_rows))}"
     )
     return apply_control(
-        Verdict(
+        Finding(
             id=IDS[0],
             statement="every step, constant and range of the lower bound's proof is right",
             place=PLACE,
-            verdict=outcome,
+            as_printed=outcome,
             prediction="left side over right side at most 1 in every step",
             measured=f"{held} of {len(rows)} steps hold; {rest}",
             horizon=ANY_HORIZON,
-            control={
-                "what": "the mended proof with eps = (K V / (1920 B))^(1/2), steps that fail",
-                "value": len(failing(broken)),
-                "failed": bool(failing(broken)),
-                "note": ", ".join(failing(broken)),
-            },
+            controls=(
+                Control(
+                    what="the mended proof with eps = (K V / (1920 B))^(1/2), steps that fail",
+                    value=len(failing(broken)),
+                    as_expected=bool(failing(broken)),
+                    note=", ".join(failing(broken)),
+                ),
+            ),
             numbers={
                 "cells": len(settings()),
                 "wrong": wrong,
@@ -550,6 +559,9 @@ def judged(steps: Sequence[Step], repaired: Sequence[Step]) -> Verdict:
             if wrong
             else "no step has a left side larger than the right one",
             number_of="left side over right side where that is worst",
-            steps=(*rows, *({**row, "step": f"mended: {row['step']}"} for row in mended_rows)),
+            steps=(
+                *rows,
+                *(dataclasses.replace(row, step=f"mended: {row.step}") for row in mended_rows),
+            ),
         )
     )

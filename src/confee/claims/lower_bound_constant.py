@@ -9,8 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
+from confee.claims.judging.finding import (
+    FAILS,
+    Control,
+    Finding,
+    Step,
+    apply_control,
+    at_horizon,
+)
 from confee.claims.judging.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
-from confee.claims.judging.verdict import FAILS, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 
@@ -50,7 +57,7 @@ def _ask(policy: str, K: int, T: int, V: float, seeds: int) -> Ask:
     return Ask(ID, {"name": policy}, K, T, round(T**0.8), V, against, seeds)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`consistent` if no policy is below the bound, at its gap or at the worst; `fails` if one is.
 
     Two checks of the check: the oracle must come out below, and the bound times 10 must fail.
@@ -62,12 +69,12 @@ def judge(evidence: Evidence) -> list[Verdict]:
         return []
     found, decide = min(outcome(at_gap), outcome(worst), key=_gravity)
     tightest = real.loc[real["ratio"].idxmin()]
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="regret at the worst gap of the lower bound's instance is at least the best that "
         "its proof can give, (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3)",
         place="Theorem on the lower bound, constant of its proof",
-        verdict=found,
+        as_printed=found,
         prediction=f"at least {_improvement(2):.3g} times the printed bound at K = 2, "
         f"{_improvement(10):.3g} times at K = 10; granted that the B_j add up to B, "
         f"{_granted(2):.3g} and {_granted(10):.3g} times",
@@ -75,7 +82,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
         f"{tightest['high']:.3g}] times the bound ({tightest['label']}, {_where(tightest)}, worst "
         f"at c = {tightest['c']:g})",
         horizon=at_horizon(real["T"].max(), evidence.toy),
-        control=_control(worst),
+        controls=(_control(worst),),
         numbers={
             "constants": {f"K={K}": constants(K) for K in (2, 3, 5, 10, 100)},
             "at_scale": at_scale(),
@@ -189,18 +196,18 @@ def _gravity(found: tuple[str, str]) -> int:
     return ("fails", "undecided", "consistent").index(found[0])
 
 
-def _control(worst: pd.DataFrame) -> dict:
+def _control(worst: pd.DataFrame) -> Control:
     """The worst cases against the bound times 10; the oracle, if played, must be below as well."""
     scaled = worst.assign(**{name: worst[name] / SCALE for name in ("ratio", "low", "high")})
     found, who = outcome(scaled)
     oracle = worst[worst["policy"] == CONTROL]
     below = bool((oracle["high"] < 1).all())
-    return {
-        "what": f"the bound times {SCALE:g}, least slack of a policy against it",
-        "value": float(scaled.loc[scaled["policy"] != CONTROL, "ratio"].min()),
-        "failed": found == FAILS and below,
-        "note": who + ("" if below else "; the oracle is not below the bound"),
-    }
+    return Control(
+        what=f"the bound times {SCALE:g}, least slack of a policy against it",
+        value=float(scaled.loc[scaled["policy"] != CONTROL, "ratio"].min()),
+        as_expected=found == FAILS and below,
+        note=who + ("" if below else "; the oracle is not below the bound"),
+    )
 
 
 def _where(row: pd.Series) -> str:
@@ -220,12 +227,12 @@ def _slack(row: pd.Series) -> dict:
     }
 
 
-def _step(row: pd.Series) -> dict:
+def _step(row: pd.Series) -> Step:
     """One policy in one setting."""
     below = row["high"] < 1
-    return {
-        "step": f"{row['label']}, {_where(row)}",
-        "outcome": "below" if below else "above" if row["low"] >= 1 else "unclear",
-        "number": float(row["ratio"]),
-        "note": f"worst at c = {row['c']:g}" + (", the last one that fits" if row["edge"] else ""),
-    }
+    return Step(
+        step=f"{row['label']}, {_where(row)}",
+        outcome="below" if below else "above" if row["low"] >= 1 else "unclear",
+        number=float(row["ratio"]),
+        note=f"worst at c = {row['c']:g}" + (", the last one that fits" if row["edge"] else ""),
+    )

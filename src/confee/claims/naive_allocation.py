@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confee.claims.judging.finding import (
+    FAILS,
+    UNDECIDED,
+    Control,
+    Finding,
+    Step,
+    apply_control,
+    at_horizon,
+)
 from confee.claims.judging.ratios import LEVEL, above, fieller, together
-from confee.claims.judging.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import SETTING, worst_cases
 from confee.simulation.needs import Ask, Conf, Needs
 
@@ -45,7 +53,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asks))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Both ways must cost over MARGIN times the reference in every size; the reference itself must
     not."""
     runs = evidence.asked_for(ID)
@@ -56,22 +64,24 @@ def judge(evidence: Evidence) -> list[Verdict]:
     outcome = together(found for found, _ in checks.values())
     reference, own = reference_check(runs)
     own_instance = _on_the_proofs_instance(runs)
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="queries concentrated in few batches, or spread evenly over all, cost "
         "substantially more than they need to",
         place="Discussion after the theorem on the lower bound",
-        verdict=outcome,
+        as_printed=outcome,
         prediction=f"worst-case regret over {MARGIN:g} times that of {REFERENCE}, in every size",
         measured="; ".join(f"{way} {_range_text(ratios)}" for way, (_, ratios) in checks.items())
         + _nobody_tells(own_instance),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control={
-            "what": f"{REFERENCE} against itself on other seeds",
-            "value": float(own["ratio"].max()) if len(own) else None,
-            "failed": reference == FAILS if len(own) else None,
-            "note": "it spreads its queries evenly as well, so even spreading is not what costs",
-        },
+        controls=(
+            Control(
+                what=f"{REFERENCE} against itself on other seeds",
+                value=float(own["ratio"].max()) if len(own) else None,
+                as_expected=reference == FAILS if len(own) else None,
+                note="it spreads its queries evenly as well, so even spreading is not what costs",
+            ),
+        ),
         numbers={
             "ratios": {way: _rows(ratios) for way, (_, ratios) in checks.items()},
             "on_the_proofs_instance": own_instance,
@@ -177,7 +187,7 @@ def _range_text(ratios: pd.DataFrame) -> str:
     return f"{least['ratio']:.2f} {limits} to {ratios['ratio'].max():.2f} times ({least['label']})"
 
 
-def _step(way: str, outcome: str, ratios: pd.DataFrame) -> dict:
+def _step(way: str, outcome: str, ratios: pd.DataFrame) -> Step:
     number = float(ratios["ratio"].min()) if len(ratios) else float("nan")
     note = f"smallest ratio; policies {', '.join(STEPS[way])}, worst case over worst case"
-    return {"step": way, "outcome": outcome, "number": number, "note": note}
+    return Step(step=way, outcome=outcome, number=number, note=note)

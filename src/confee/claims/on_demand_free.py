@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.ratios import LEVEL, at_most, paired, together
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
     fewest_seeds,
 )
+from confee.claims.judging.ratios import LEVEL, at_most, paired, together
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 
@@ -70,7 +73,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asks))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """Two checks, of the count of conversions and of the regret; the claim needs both."""
     runs = evidence.asked_for(ID)
     if runs.empty or not (runs["label"] == "hyque").any():
@@ -96,16 +99,16 @@ def judge(evidence: Evidence) -> list[Verdict]:
             _step("the same with feedback of conversions discarded", unseen, largest, note)
         )
     outcome = together([count, regret])
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="on-demand queries are at most B/2 and cost HyQue nothing",
         place="Paragraph on on-demand allocation (end of the proof sketch, and appendix)",
-        verdict=outcome,
+        as_printed=outcome,
         prediction=f"conversions at most B/2 in every run; regret at most {MARGIN:g} times BaQue's "
         "on the same paths, in every cell",
         measured=text,
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=_control(runs),
+        controls=(_control(runs),),
         numbers={"conversions": counted, "regret": _by_size(compared),
                  "discarding": _by_size(discarded)},
         seeds=fewest_seeds(runs),
@@ -159,11 +162,10 @@ def regret_check(runs: pd.DataFrame, label: str) -> tuple[str, pd.DataFrame]:
     return at_most(ratios, MARGIN), ratios
 
 
-def _control(runs: pd.DataFrame) -> dict:
+def _control(runs: pd.DataFrame) -> Control:
     """Each check has a policy that must fail it."""
     played = set(runs["label"])
-    control = {"what": f"{COUNT_CONTROL} (count), {REGRET_CONTROL} (regret over BaQue's)",
-               "value": None, "failed": None, "note": ""}  # fmt: skip
+    control = Control(f"{COUNT_CONTROL} (count), {REGRET_CONTROL} (regret over BaQue's)")
     if not {COUNT_CONTROL, REGRET_CONTROL, "baque"} <= played:
         return control
     count, counted = count_check(runs, COUNT_CONTROL)
@@ -171,7 +173,8 @@ def _control(runs: pd.DataFrame) -> dict:
     note = f"{COUNT_CONTROL} converts up to {counted['largest']:.3g} B: {count}; " \
            f"{REGRET_CONTROL}: {regret}"  # fmt: skip
     failed = count == FAILS and regret == FAILS
-    return {**control, "value": float(ratios["ratio"].max()), "failed": failed, "note": note}
+    value = float(ratios["ratio"].max())
+    return dataclasses.replace(control, value=value, as_expected=failed, note=note)
 
 
 def _decide(count: str, counted: dict, regret: str, compared: pd.DataFrame) -> str:
@@ -200,5 +203,5 @@ def _where(row: pd.Series) -> str:
     return ", ".join(f"{name}={row[name]:.6g}" for name in SETTING) + f", gap {gap:.3g}"
 
 
-def _step(step: str, outcome: str, number: float, note: str) -> dict:
-    return {"step": step, "outcome": outcome, "number": float(number), "note": note}
+def _step(step: str, outcome: str, number: float, note: str) -> Step:
+    return Step(step=step, outcome=outcome, number=float(number), note=note)

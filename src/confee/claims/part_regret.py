@@ -6,8 +6,8 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
-from confee.claims.judging.verdict import Verdict
 from confee.evidence.curve import budget_log
 from confee.evidence.parts import part_worst
 from confee.simulation.needs import Needs, Sweep
@@ -52,12 +52,12 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=(Sweep({"name": "hyque"}, rays=VARIABLES), *others, along_B))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """One verdict a part: every ray with its controls."""
     return [v for id in IDS for v in judge_part(evidence, id)]
 
 
-def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Verdict]:
+def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Finding]:
     """The verdict on one part of one policy's regret, none if no ray plays it."""
     part = PARTS[id]
     if evidence.regret.empty or not (evidence.points["label"] == label).any():

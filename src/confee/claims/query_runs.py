@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import runs
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Finding
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -24,7 +24,7 @@ def needs(id: str, toy: bool) -> Needs:
     return runs.needs(toy)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """By the trend in T of the constant that the drawn blocks imply (see `runs`)."""
     statement = (
         "with a universal C > 0 and B = o(T), a block of BaQue has more than "

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from confee import theory
 from confee.claims.judging import budget
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Finding,
     apply_control,
     at_horizon,
     fewest_seeds,
@@ -48,7 +48,7 @@ def wished(K: int, T: int, B: int, V: float) -> int:
     return (T // length) * queries + min(queries, T % length)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if any run asks for more than B, `holds` if none does where the plan would."""
     played = budget.played(evidence, ID)
     runs = played[played["label"] == "rexp3b"].reset_index(drop=True)
@@ -65,16 +65,16 @@ def judge(evidence: Evidence) -> list[Verdict]:
         decide = "a cell with T just above a whole number of batches: none here plans past B"
     else:
         outcome = HOLDS
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="Rexp3B uses at most B queries: no query is wished once B are spent",
         place="Theorem on Rexp3B (appendix)",
-        verdict=outcome,
+        as_printed=outcome,
         prediction=f"no run with a denied wish (the printed plan asks for up to {planned:.3g} B)",
         measured=f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries, "
         f"up to {counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        control=budget.control(played, runs),
+        controls=(budget.control(played, runs),),
         numbers={**counts, "largest_planned_over_B": planned},
         seeds=fewest_seeds(runs),
         decide=decide,

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
+from confee.claims.judging.finding import (
+    FAILS,
+    UNDECIDED,
+    Control,
+    Finding,
+    apply_control,
+    at_horizon,
+)
 from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
-from confee.claims.judging.verdict import FAILS, UNDECIDED, Verdict, apply_control, at_horizon
 from confee.evidence.worst import CELL, SETTING, worst_cases
 from confee.simulation.needs import Ask, Needs, Sweep
 
@@ -39,7 +46,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=sweeps, asks=tuple(asks))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if the worst case of a cell is above the bound, `holds` if all are below."""
     cells = over_bound(evidence, "rexp3b")
     if cells.empty:
@@ -50,17 +57,17 @@ def judge(evidence: Evidence) -> list[Verdict]:
     loosest = cells.loc[cells["high"].idxmax()]
     loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
-    verdict = Verdict(
+    verdict = Finding(
         id=ID,
         statement="Rexp3B: worst-case regret at most the bound of the proof, constants included",
         place="Step 3 of the proof of the theorem on Rexp3B (appendix)",
-        verdict=outcome,
+        as_printed=outcome,
         prediction="regret over the bound at most 1 in every cell",
         measured=f"largest {worst['ratio']:.3g} [{worst['low']:.3g}, {worst['high']:.3g}] at "
         f"{where}; {len(cells)} cells, in {telling} of them the bound is below what uniform play "
         "can lose",
         horizon=at_horizon(cells["T"].max(), evidence.toy),
-        control=_control(evidence),
+        controls=(_control(evidence),),
         numbers={
             "cells": len(cells),
             "cells_where_uniform_play_could_break_it": telling,
@@ -104,13 +111,13 @@ def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
     )
 
 
-def _control(evidence: Evidence) -> dict:
+def _control(evidence: Evidence) -> Control:
     """Rexp3B that replays the set of arms, through the same check."""
     cells = over_bound(evidence, CONTROL)
     played = len(cells) > 0
-    return {
-        "what": f"{CONTROL}: largest regret over the bound",
-        "value": float(cells["ratio"].max()) if played else None,
-        "failed": at_most(cells, 1.0) == FAILS if played else None,
-        "note": "a large B and a small V, where the bound is below uniform play" if played else "",
-    }
+    return Control(
+        what=f"{CONTROL}: largest regret over the bound",
+        value=float(cells["ratio"].max()) if played else None,
+        as_expected=at_most(cells, 1.0) == FAILS if played else None,
+        note="a large B and a small V, where the bound is below uniform play" if played else "",
+    )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from confee import proofs
 from confee.claims.judging.exponents import Claimed, arms_log
+from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
-from confee.claims.judging.verdict import Verdict
 from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=sweeps)
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
     return judge_rate(
         evidence,

@@ -17,22 +17,23 @@ from confee import proofs
 from confee.claims.detection_horizon import can_fire, table
 from confee.claims.full_feedback import full_rays
 from confee.claims.judging.exponents import Check, Claimed, arms_log, proof_logs, root_logs
+from confee.claims.judging.finding import (
+    CONSISTENT,
+    FAILS,
+    UNDECIDED,
+    VACUOUS,
+    Finding,
+    Step,
+    at_horizon,
+)
 from confee.claims.judging.lines import STILL, asked_curves, asks
 from confee.claims.judging.rates import (
     USUAL,
     Controls,
     combine,
-    control_of,
+    controls_of,
     distinct,
     ray_checks,
-)
-from confee.claims.judging.verdict import (
-    CONSISTENT,
-    FAILS,
-    UNDECIDED,
-    VACUOUS,
-    Verdict,
-    at_horizon,
 )
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Conf, Needs, Sweep
@@ -144,7 +145,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asked), sweeps=(*sweeps, *USUAL.sweeps()))
 
 
-def judge(evidence: Evidence) -> list[Verdict]:
+def judge(evidence: Evidence) -> list[Finding]:
     """One verdict with a step for each row: `fails` if one row does, at a level divided by their
     number; `consistent` if all are."""
     rows = {name: row_checks(row, evidence) for name, row in ROWS.items()}
@@ -170,11 +171,11 @@ def judge(evidence: Evidence) -> list[Verdict]:
     vacuous = [name for name in played if outcomes[name] == VACUOUS]
     decide += [f"{ROWS[name].name}: {_no_test_fires()}" for name in vacuous]
     return [
-        Verdict(
+        Finding(
             id=ID,
             statement="worst-case regret grows at most as the upper bound of each row says",
             place="Table 1",
-            verdict=found,
+            as_printed=found,
             prediction="; ".join(f"{row.name} {row.claimed_text}" for row in ROWS.values())
             + "; forgiven: to MASTER and HyQue all logarithms of the proof, to CBM-UCB sqrt(ln B), "
             "to Rexp3 nothing but its ln K",
@@ -183,7 +184,7 @@ def judge(evidence: Evidence) -> list[Verdict]:
                 for name in ordered
             ),
             horizon=at_horizon(max(c.horizon for cs in played.values() for c in cs), evidence.toy),
-            control=control_of(one),
+            controls=controls_of(one),
             numbers={ROWS[name].policy: {c.name: c.numbers() for c in checks}
                      for name, checks in played.items()},
             seeds=min((c.seeds for cs in played.values() for c in cs if c.seeds), default=0),
@@ -240,23 +241,23 @@ def master_fires(checks: Sequence[Check]) -> bool:
     return any(can_fire(K, T, T, 1.0) for K in (2, 3, 4))
 
 
-def step(name: str, checks: Sequence[Check]) -> dict:
+def step(name: str, checks: Sequence[Check]) -> Step:
     """A row as a part of the verdict; the number is the excess on the ray that decides it."""
     row = ROWS[name]
     title = f"{name}: {row.name}, {row.claimed_text}"
     if not checks:
-        return {"step": title, "outcome": UNDECIDED, "number": None, "note": "not played"}
+        return Step(step=title, outcome=UNDECIDED, number=None, note="not played")
     joint, found = combine(checks), outcome(row, checks)
     excess = joint.decisive.excess
     said = [*(c.text for c in checks), joint.decide]
     if found == VACUOUS:
         said.insert(0, _no_test_fires())
-    return {
-        "step": title,
-        "outcome": found,
-        "number": None if math.isnan(excess) else excess,
-        "note": "; ".join(filter(None, said)),
-    }
+    return Step(
+        step=title,
+        outcome=found,
+        number=None if math.isnan(excess) else excess,
+        note="; ".join(filter(None, said)),
+    )
 
 
 def _no_test_fires() -> str:

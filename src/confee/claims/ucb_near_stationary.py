@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from confee import proofs, theory
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
-from confee.claims.judging.verdict import FAILS, HOLDS, Verdict
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    Finding,
+    Step,
+)
 from confee.simulation.needs import Needs, Study
 
 if TYPE_CHECKING:
@@ -57,7 +62,7 @@ def _study(K: int, T: int, world: tuple, runs: int, exploration: float = 2.0) ->
     return Study(STUDY, parameters, seconds=runs * T * (5e-8 + 6e-9 * K))
 
 
-def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
+def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     """Both inequalities, the second with `constant`, in every world of the study; by the rule of
     confee.claims.judging.assumption, and by exact arithmetic in one world."""
     rows = evidence.study(STUDY)
@@ -85,13 +90,13 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Verdict]:
     return [verdict]
 
 
-def _exact_step(chance: float, T: int) -> dict:
+def _exact_step(chance: float, T: int) -> Step:
     """The first inequality against delta/T = 1/T^2: UCB1's bonus doesn't know T, the claim does."""
-    return {
-        "step": "first inequality, chance exactly",
-        "outcome": FAILS if chance > 1 / T**2 else HOLDS,
-        "number": chance,
-        "note": f"chance of breaking it within {ROUNDS} rounds at any horizon (K=2, means "
+    return Step(
+        step="first inequality, chance exactly",
+        outcome=FAILS if chance > 1 / T**2 else HOLDS,
+        number=chance,
+        note=f"chance of breaking it within {ROUNDS} rounds at any horizon (K=2, means "
         f"{ALONE:g} and 0): over delta/T = 1/T^2 from T = {chance**-0.5:.2g}, over delta = 1/T "
         f"from T = {1 / chance:.2g}; the bonus would have to grow with ln T",
-    }
+    )

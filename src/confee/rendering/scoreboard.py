@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Finding
 from confee.claims.ledger import STYLE
 from confee.rendering.deciding import deciding
 from confee.rendering.verdicts import MARKS, counted
@@ -23,7 +23,7 @@ PARENTHESES = re.compile(r" \([^()]*\)")
 BRACKETS = re.compile(r"(?:, 95 % CI)? ?\[[^][]*\]")
 
 
-def lines(verdicts: Sequence[Verdict], width: int | None = None) -> Iterator[Text]:
+def lines(verdicts: Sequence[Finding], width: int | None = None) -> Iterator[Text]:
     """A head, a line a claim and what is to be known of them all, none wider than `width`.
 
     Without a width nothing is cut.
@@ -49,7 +49,7 @@ def lines(verdicts: Sequence[Verdict], width: int | None = None) -> Iterator[Tex
         yield Text("toy horizons: verdicts from runs say nothing of larger ones", "dim")
 
 
-def _controls(v: Verdict, roomy: bool) -> str:
+def _controls(v: Finding, roomy: bool) -> str:
     """`✓ ✓`, or `held, failed`; without a control that must hold, the other alone."""
     negative = CONTROL[v.control.get("failed")][roomy]
     ray = deciding(v.numbers, v.interval, v.interval_of)
@@ -58,7 +58,7 @@ def _controls(v: Verdict, roomy: bool) -> str:
     return f"{POSITIVE[ray.control][roomy]}{', ' if roomy else ' '}{negative}"
 
 
-def headline(v: Verdict, room: int | None = None) -> str:
+def headline(v: Finding, room: int | None = None) -> str:
     """What was measured, against what is claimed if there is room for both."""
     if room is None:
         return f"{v.measured} (claimed: {v.prediction})"

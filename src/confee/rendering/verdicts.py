@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from confee.claims.judging.verdict import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
+from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
 
 NONE = "none"
 """Where no claim was judged."""

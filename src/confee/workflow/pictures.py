@@ -13,7 +13,7 @@ import numpy as np
 
 from confee import commands, theory
 from confee.canonical import digest
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Finding
 from confee.rendering import TABLES, arguments, caption, figure, recipe, table
 from confee.simulation import files
 from confee.workflow import results
@@ -149,7 +149,7 @@ class Data:
         import pandas as pd
 
         rows = [dataclasses.asdict(v) for v in results.verdicts(results.folder(self.plan).name)]
-        table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Verdict)])
+        table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Finding)])
         return table.assign(failed=[control.get("failed") for control in table["control"]])
 
     # The block figure.

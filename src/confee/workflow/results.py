@@ -17,7 +17,7 @@ from confee.workflow.stages import file_hash
 if TYPE_CHECKING:
     import pandas as pd
 
-    from confee.claims.judging.verdict import Verdict
+    from confee.claims.judging.finding import Finding
     from confee.evidence import Evidence
 
 IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
@@ -195,12 +195,12 @@ def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
 # --------------------------------------------------------------------------- looking at them
 
 
-def verdicts(experiment: str) -> list[Verdict]:
+def verdicts(experiment: str) -> list[Finding]:
     """The verdicts that a run left. Raises ConfeeError as `claims_file` does."""
     return claims_file(experiment)[0]
 
 
-def claims_file(experiment: str) -> tuple[list[Verdict], dict[str, Any]]:
+def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     """The verdicts that a run left, and all that their file says. Raises ConfeeError if there is
     none, or it is damaged or of another version of confee."""
     from confee.claims import ledger

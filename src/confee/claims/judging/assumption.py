@@ -23,15 +23,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.judging.shares import LEVEL, limits
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
+from confee.claims.judging.shares import LEVEL, limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,10 +62,10 @@ def judged(
     curves: Sequence[Sequence[float]],
     prediction: str,
     toy: bool,
-    exact: tuple[str, dict] | None = None,
-    beside: Iterable[dict] = (),
+    exact: tuple[str, Step] | None = None,
+    beside: Iterable[Step] = (),
     numbers: Mapping[str, Any] | None = None,
-) -> Verdict:
+) -> Finding:
     """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
 
     bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1),
@@ -72,23 +74,23 @@ def judged(
     """
     first, second = optimism(rows, sizes), excess(rows, sizes, constant)
     sides = side_conditions(curves)
-    parts = [first["outcome"], second["outcome"], *(side["outcome"] for side in sides)]
+    parts = [first["outcome"], second["outcome"], *(side.outcome for side in sides)]
     parts += (exact or ())[:1]
     outcome = next((o for o in (FAILS, UNDECIDED) if o in parts), HOLDS)
     worst = rows.loc[rows["needed"].idxmax()]
-    verdict = Verdict(
+    verdict = Finding(
         id=id,
         statement=f"while V_[1,t] <= rho(t), {who}'s index stays above the least best mean so far "
         f"less V, and its mean excess over the rewards below {constant:.3g} rho(t) + V",
         place=place,
-        verdict=outcome,
+        as_printed=outcome,
         prediction=prediction,
         measured=f"second inequality with constant {constant:.3g}: broken in {second['broken']} of "
         f"{second['runs']} runs, constant needed up to {worst['needed']:.3g} "
         f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "
         f"{-rows['short'].max():.2f} rho away",
         horizon=at_horizon(int(rows["T"].max()), toy),
-        control=_control(bare, sizes, f"{who} without bonus"),
+        controls=(_control(bare, sizes, f"{who} without bonus"),),
         numbers={
             "first": first,
             "second": second,
@@ -157,24 +159,24 @@ def _check(rows: pd.DataFrame, beyond: pd.Series, sizes: Sequence[str]) -> dict:
     }
 
 
-def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> dict:
+def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> Control:
     """Runs without bonus through the check of the first inequality: must fail."""
     check = optimism(bare, sizes) if len(bare) else {}
-    return {
-        "what": f"{what}, first inequality",
-        "value": check["broken"] / check["runs"] if check else None,
-        "failed": check["outcome"] == FAILS if check else None,
-        "note": "share of runs that break it",
-    }
+    return Control(
+        what=f"{what}, first inequality",
+        value=check["broken"] / check["runs"] if check else None,
+        as_expected=check["outcome"] == FAILS if check else None,
+        note="share of runs that break it",
+    )
 
 
-def step(name: str, check: dict) -> dict:
+def step(name: str, check: dict) -> Step:
     """An inequality as a part of a verdict; the number is the share of runs that break it."""
     share = check["broken"] / check["runs"]
-    return {"step": name, "outcome": check["outcome"], "number": share, "note": check["why"]}
+    return Step(step=name, outcome=check["outcome"], number=share, note=check["why"])
 
 
-def side_conditions(curves: Sequence[Sequence[float]]) -> tuple[dict, dict, dict]:
+def side_conditions(curves: Sequence[Sequence[float]]) -> tuple[Step, Step, Step]:
     """What the assumption asks of rho, for rho(1), rho(2), ... at several sizes."""
     ts = [list(enumerate(curve, 1)) for curve in curves]
     least = min(math.sqrt(t) * rho for curve in ts for t, rho in curve)
@@ -192,8 +194,8 @@ def curve(rho: Callable[[int], float], largest: int = 2000) -> list[float]:
     return [rho(t) for t in range(1, largest + 1)]
 
 
-def _side(name: str, holds: bool, number: float, note: str) -> dict:
-    return {"step": name, "outcome": HOLDS if holds else FAILS, "number": number, "note": note}
+def _side(name: str, holds: bool, number: float, note: str) -> Step:
+    return Step(step=name, outcome=HOLDS if holds else FAILS, number=number, note=note)
 
 
 def _needed_by(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from confee import theory
-from confee.claims.judging.verdict import FAILS, HOLDS, UNDECIDED
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Control,
+)
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Conf
 
@@ -112,7 +117,7 @@ def said(counts: Mapping) -> str:
     return text + (most if counts["overspending"] else "")
 
 
-def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
+def control(regret: pd.DataFrame, runs: pd.DataFrame) -> Control:
     """A policy that wishes to query in every round, put through the same count: must overspend.
 
     Rows of `greedy_spend` with B < T if there are any, else the judged cells with T - B denied
@@ -125,12 +130,12 @@ def control(regret: pd.DataFrame, runs: pd.DataFrame) -> dict:
     else:
         rows, what = played, f"{CONTROL}: a query wished in every round"
     over = overspends(rows)
-    return {
-        "what": what,
-        "value": float(over.mean()),
-        "failed": bool(over.any()),
-        "note": "share of runs that overspend",
-    }
+    return Control(
+        what=what,
+        value=float(over.mean()),
+        as_expected=bool(over.any()),
+        note="share of runs that overspend",
+    )
 
 
 def reason(counts: dict, outcome: str) -> str:

@@ -44,7 +44,13 @@ from typing import Any
 import numpy as np
 
 from confee import theory
-from confee.claims.judging.verdict import ALPHA, FAILS, HOLDS, UNDECIDED
+from confee.claims.judging.finding import (
+    ALPHA,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Step,
+)
 from confee.evidence.curve import (
     MINIMAL_POINTS,
     Curve,
@@ -193,12 +199,12 @@ class Check:
         what = "exponent" if self.straight else "no line; exponent at the far end"
         return f"{self.name}: {what} {limits}, {claimed}"
 
-    def step(self) -> dict:
-        """The ray as a part of its claim's verdict; the number is the excess."""
+    def step(self, before: str = "") -> Step:
+        """The ray as a part of its claim, with words before its name; the number is the excess."""
         number = None if math.isnan(self.excess) else self.excess
         said = [self.text, self.why, self.decide, *map(control_text, self.controls.values())]
         note = "; ".join(filter(None, said))
-        return {"step": self.name, "outcome": self.verdict, "number": number, "note": note}
+        return Step(step=before + self.name, outcome=self.verdict, number=number, note=note)
 
     def numbers(self) -> dict:
         """All fields but the name, without those that are undefined."""

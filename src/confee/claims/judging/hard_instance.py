@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import theory
-from confee.claims.judging.verdict import CONSISTENT, FAILS, UNDECIDED
+from confee.claims.judging.finding import CONSISTENT, FAILS, UNDECIDED
 from confee.evidence.worst import SETTING
 
 if TYPE_CHECKING:

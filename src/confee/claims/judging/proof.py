@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from confee.claims.judging.verdict import FAILS, HOLDS
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    Step,
+)
 
 TOLERANCE = 1e-12
 """Relative: machine precision over a few dozen operations."""
@@ -20,7 +24,7 @@ Sides = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Step:
+class Line:
     """`sides()` claims left <= right everywhere, or left = right if `equal`.
 
     `mend`: what repairs it, if it is wrong.
@@ -34,7 +38,7 @@ class Step:
     equal: bool = False
 
 
-def judge_step(step: Step) -> dict:
+def judge_step(step: Line) -> Step:
     """{"step", "outcome", "number", "note"}; the number is left / right where that is worst."""
     left, right = (np.asarray(side, dtype=float) for side in step.sides())
     ratio = left / right
@@ -42,20 +46,20 @@ def judge_step(step: Step) -> dict:
     worst = np.argmax(off)
     wrong = not off.flat[worst] <= TOLERANCE
     notes = [step.place, step.note, f"mended by: {step.mend}" if wrong and step.mend else ""]
-    return {
-        "step": step.name,
-        "outcome": FAILS if wrong else HOLDS,
-        "number": float(ratio.flat[worst]),
-        "note": "; ".join(filter(None, notes)),
-    }
+    return Step(
+        step=step.name,
+        outcome=FAILS if wrong else HOLDS,
+        number=float(ratio.flat[worst]),
+        note="; ".join(filter(None, notes)),
+    )
 
 
-def judge_proof(steps: Sequence[Step]) -> tuple[str, tuple[dict, ...]]:
+def judge_proof(steps: Sequence[Line]) -> tuple[str, tuple[Step, ...]]:
     """`holds` if every step does, else `fails`, with the steps."""
     rows = tuple(judge_step(step) for step in steps)
     return FAILS if failing(rows) else HOLDS, rows
 
 
-def failing(rows: Sequence[dict]) -> list[str]:
+def failing(rows: Sequence[Step]) -> list[str]:
     """Names of the steps that fail."""
-    return [row["step"] for row in rows if row["outcome"] == FAILS]
+    return [row.step for row in rows if row.outcome == FAILS]

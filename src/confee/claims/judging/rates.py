@@ -19,13 +19,14 @@ from confee.claims.judging.exponents import (
     least,
     with_controls,
 )
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     ALPHA,
     CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
     at_horizon,
 )
 from confee.evidence.curve import Curve, budget_log, curve
@@ -113,7 +114,7 @@ def judge_rate(
     claimed: Claimed,
     controls: Controls = USUAL,
     rays: Collection[str] | None = None,
-) -> list[Verdict]:
+) -> list[Finding]:
     """The verdict on one policy's rate along all rays it played, or those named by `rays`.
 
     None if the experiment does not play the policy on any. `fails` if one ray fails at a level
@@ -246,20 +247,20 @@ def exponents_verdict(
     place: str,
     prediction: str,
     checks: Sequence[Check],
-) -> Verdict:
+) -> Finding:
     """The verdict on a claim whose parts are rays, the deciding one first."""
     joint = combine(checks)
     decisive = joint.decisive
     ordered = [decisive, *(c for c in checks if c is not decisive)]
-    return Verdict(
+    return Finding(
         id=id,
         statement=statement,
         place=place,
-        verdict=joint.verdict,
+        as_printed=joint.verdict,
         prediction=prediction,
         measured="; ".join(check.text for check in ordered),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
-        control=control_of(decisive),
+        controls=controls_of(decisive),
         numbers={check.name: check.numbers() for check in ordered},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
@@ -273,19 +274,15 @@ def exponents_verdict(
     )
 
 
-def control_of(check: Check) -> dict[str, Any]:
-    """The controls of a ray as a verdict has them: the negative one, and what the positive one
-    did."""
-    positive, negative = (check.controls.get(kind) for kind in ("positive", "negative"))
-    if negative is None or positive is None:
-        return {"what": "none", "value": None, "failed": None, "note": ""}
-    played = negative["verdict"] != "not played"
-    return {
-        "what": f"{negative['what']}, {check.name}",
-        "value": negative["value"],
-        "failed": negative["verdict"] == FAILS if played else None,
-        "note": f"positive control {positive['what']}: {positive['verdict']}",
-    }
+def controls_of(check: Check) -> tuple[Control, ...]:
+    """The controls of a ray: the negative one, then the positive one; none if it has none."""
+    made = []
+    for kind, expected in (("negative", FAILS), ("positive", HOLDS)):
+        if (one := check.controls.get(kind)) is not None:
+            played = one["verdict"] != "not played"
+            good = one["verdict"] == expected if played else None
+            made.append(Control(f"{one['what']}, {check.name}", expected, good, one["value"]))
+    return tuple(made)
 
 
 def reason(joint: Joint, checks: Sequence[Check]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.claims.judging.verdict import FAILS, HOLDS, UNDECIDED
+from confee.claims.judging.finding import FAILS, HOLDS, UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee import proofs
-from confee.claims.judging.verdict import (
+from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
-    Verdict,
+    Control,
+    Finding,
+    Step,
     apply_control,
     at_horizon,
 )
@@ -225,7 +227,7 @@ def judge(
     place: str,
     exponents: Sequence[float],
     rates: str = "paper",
-) -> list[Verdict]:
+) -> list[Finding]:
     """The verdict on runs of one kind along B = T^beta for these beta."""
     rows, proof, alone = (_along(drawn(evidence, r), exponents) for r in (rates, "proof", "alone"))
     if rows.empty:
@@ -234,11 +236,11 @@ def judge(
     if found.table.empty:  # no block is long enough for such a run
         return []
     end = found.end
-    verdict = Verdict(
+    verdict = Finding(
         id=id,
         statement=statement,
         place=place,
-        verdict=found.verdict,
+        as_printed=found.verdict,
         prediction="C = -ln P sqrt(T) / B^(3/4) of the worst block stays above a constant as T "
         f"grows (the proof's own: {proofs.PROOF_CONSTANTS[0]:g} to "
         f"{proofs.PROOF_CONSTANTS[1]:.2f})",
@@ -246,7 +248,7 @@ def judge(
         f"{end['p']:.1%} of {end['drawn']:.0f} blocks drawn have such a run, C in "
         f"{_limits(end, 'C')}",
         horizon=at_horizon(rows["T"].max(), evidence.toy),
-        control=_control(alone, kind),
+        controls=(_control(alone, kind),),
         numbers=_numbers(found, rows),
         interval=(float(end["C_low"]), float(end["C_high"])),
         interval_of="the implied C in the worst block at the largest T",
@@ -259,15 +261,15 @@ def judge(
     return [apply_control(verdict)]
 
 
-def _control(rows: pd.DataFrame, kind: str) -> dict:
+def _control(rows: pd.DataFrame, kind: str) -> Control:
     """Blocks in which only the order-n instance starts: queries first, then idle to the end."""
     found = check(rows, kind) if len(rows) else None
-    return {
-        "what": "blocks in which only the longest instance starts",
-        "value": None if found is None else float(found.table["p"].max()),
-        "failed": None if found is None else found.verdict == FAILS,
-        "note": "largest share of blocks with such a run",
-    }
+    return Control(
+        what="blocks in which only the longest instance starts",
+        value=None if found is None else float(found.table["p"].max()),
+        as_expected=None if found is None else found.verdict == FAILS,
+        note="largest share of blocks with such a run",
+    )
 
 
 def _numbers(found: Outcome, rows: pd.DataFrame) -> dict:
@@ -292,7 +294,7 @@ def _along(rows: pd.DataFrame, exponents: Sequence[float]) -> pd.DataFrame:
     return rows[rows["exponent"].isin(exponents)] if len(rows) else rows
 
 
-def _steps(rows: pd.DataFrame, proof: pd.DataFrame, kind: str, found: Outcome) -> tuple[dict, ...]:
+def _steps(rows: pd.DataFrame, proof: pd.DataFrame, kind: str, found: Outcome) -> tuple[Step, ...]:
     """Per beta; the same with the proof's start rates; for idle runs per alpha of the remark."""
     steps = [_step(f"B = T^{t.exponent:g}", t) for t in found.trends]
     if len(proof):
@@ -307,7 +309,7 @@ def _steps(rows: pd.DataFrame, proof: pd.DataFrame, kind: str, found: Outcome) -
     return tuple(steps)
 
 
-def _step(name: str, trend: Trend) -> dict:
+def _step(name: str, trend: Trend) -> Step:
     """A trend as a step; its number is the C shown at the largest T."""
     number = float(trend.worst.iloc[-1]["C_low"])
-    return {"step": name, "outcome": trend.verdict, "number": number, "note": trend.why}
+    return Step(step=name, outcome=trend.verdict, number=number, note=trend.why)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from confee.claims.judging.verdict import FAILS
+from confee.claims.judging.finding import FAILS
 from confee.rendering import style
 from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, outcomes, premises
 from confee.rendering.verdicts import MARKS, NONE, Mark, said

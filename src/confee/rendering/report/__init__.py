@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from confee.claims import ledger
-from confee.claims.judging.verdict import Verdict
+from confee.claims.judging.finding import Finding
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import display
@@ -88,7 +88,7 @@ class Report:
     experiment: str
     headline: str
     toy: bool
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[Finding]
     settle: Mapping[str, str]
     evidence: Mapping[str, Sequence[Mapping[str, str]]]
     shown: Sequence[Shown]
@@ -104,11 +104,11 @@ class Report:
         """What a section shows."""
         return [one for one in self.shown if one.section == name]
 
-    def settled_by(self, one: Shown) -> list[Verdict]:
+    def settled_by(self, one: Shown) -> list[Finding]:
         """The claims that a figure or a table is evidence for."""
         return [v for v in self.verdicts if {v.id, v.id.partition("/")[0]} & set(one.claims)]
 
-    def showing(self, verdict: Verdict) -> list[Shown]:
+    def showing(self, verdict: Finding) -> list[Shown]:
         """The figures and tables that are evidence for a claim."""
         return [one for one in self.shown if verdict in self.settled_by(one)]
 
@@ -187,12 +187,12 @@ def first_number(text: str) -> str:
     return found[0] if found else ""
 
 
-def decided(verdict: Verdict) -> Deciding | None:
+def decided(verdict: Finding) -> Deciding | None:
     """The ray that decided a verdict; None where no exponent did."""
     return deciding(verdict.numbers, verdict.interval, verdict.interval_of)
 
 
-def sortable(verdict: Verdict) -> str:
+def sortable(verdict: Finding) -> str:
     """What the column of what was measured is sorted by: the exponent, or the first number."""
     ray = decided(verdict)
     if ray is None:

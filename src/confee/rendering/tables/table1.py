@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from confee.claims.judging.verdict import FAILS, VACUOUS
+from confee.claims.judging.finding import FAILS, VACUOUS
 from confee.claims.table_rows import ROWS as RUN
 from confee.rendering.verdicts import MARKS, NONE, counted
 

@@ -1,0 +1,285 @@
+"""What a claim module returns: a finding with its controls, corrections, readings and steps.
+
+A finding keeps two questions apart. `as_printed` is the outcome of the statement word for word,
+under the reading that is kindest to its authors. `corrections` say what has to be changed, how the
+changed statement fares, and how much depends on it (`severity`): a typo and a broken theorem are
+both wrong as printed, and differ in severity.
+
+A control that must fail is put through the same check as the claim; if it passes, the check cannot
+tell anything and the outcome is `vacuous`. How an exponent becomes an outcome is in `exponents`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS = (
+    "holds", "fails", "consistent", "undecided", "vacuous",
+)  # fmt: skip
+
+OUTCOMES = (HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS)
+
+SEVERITIES = {
+    "none": "nothing to correct",
+    "typo": "a slip of the pen; the next line has it right, or no other reading makes sense",
+    "rounding": "true up to rounding to whole rounds, queries or batches",
+    "constant": "true with another constant, which the O-notation hides",
+    "logarithm": "true with another logarithm, which the O~-notation hides",
+    "condition": "true under an assumption that the paper makes elsewhere or can make",
+    "horizon": "ruled out at the horizons played, and no further",
+    "gap": "the argument breaks; the result may stand",
+    "false": "the statement is wrong, and no small change mends it",
+}
+"""What is wrong with a statement, from the lightest to the gravest, and what each word means."""
+
+BREAKING = ("gap", "false")
+"""Severities that take away what rests on a statement."""
+
+MEASURED, COUNTED, ARITHMETIC = "measured", "counted", "arithmetic"
+
+GLOSS = {
+    MEASURED: "ruled out at the horizons played",
+    COUNTED: "wrong as printed",
+    ARITHMETIC: "wrong as printed",
+}
+"""What `fails` means, by the basis of a finding. A simulation rules out a claim at the horizons it
+played; counting and arithmetic refute the printed words."""
+
+ALPHA = 0.025
+"""One-sided level: 95 % two-sided limits."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A policy or statement of known quality, put through the same check as the claim.
+
+    Parameters
+    ----------
+    what
+        What it is.
+    expected
+        `fails` for a negative control, `holds` for a positive one.
+    as_expected
+        Whether the check says what is expected; None if it was not played.
+    value
+        The number it was checked by.
+    note
+        What the number is, or why it is missing.
+    """
+
+    what: str
+    expected: str = FAILS
+    as_expected: bool | None = None
+    value: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What to change in a statement so that it is true.
+
+    Parameters
+    ----------
+    place
+        Where the paper has it.
+    printed, mended
+        The words or the formula as printed, and changed; in the paper's notation, formulas in $.
+    severity
+        One of SEVERITIES.
+    reason
+        Why that severity, in one sentence.
+    effect
+        What the change does to the theorems that use the statement.
+    outcome
+        How the mended statement fares: one of OUTCOMES.
+    shown
+        What shows it: a page of docs/proofs, or the check's own numbers.
+    """
+
+    place: str
+    printed: str
+    mended: str
+    severity: str
+    reason: str
+    effect: str
+    outcome: str = HOLDS
+    shown: str = ""
+
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES or self.outcome not in OUTCOMES:
+            raise ValueError(f"{self.severity}, {self.outcome}")
+
+    def now(self, outcome: str, shown: str = "") -> Correction:
+        """The same correction with the outcome that its mended statement has in these runs."""
+        return dataclasses.replace(self, outcome=outcome, shown=shown or self.shown)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another way to read the paper's words, and the outcome under it."""
+
+    choice: str
+    outcome: str
+    measured: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a claim, judged by itself. `outcome` may be another word, such as `first T`."""
+
+    step: str
+    outcome: str
+    number: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one claim at the horizon played; the fields are those of claims.json.
+
+    Parameters
+    ----------
+    id, statement, place
+        The claim, in our words, and where the paper makes it.
+    as_printed
+        One of OUTCOMES, for the statement as printed under the reading kindest to its authors.
+    prediction, measured, horizon
+        What the claim predicts, what came out, and up to which horizon.
+    controls
+        Negative and positive ones.
+    corrections
+        What has to be changed for the statement to be true; empty if nothing.
+    readings
+        Readings of the paper under which the outcome is another one; empty if there are none.
+    basis
+        MEASURED, COUNTED or ARITHMETIC: what `fails` means is GLOSS[basis].
+    ours
+        Whether the question is this project's own and the paper promises nothing.
+    why
+        The rule that gave the outcome with the numbers it was applied to, in one sentence.
+    decide
+        What would decide, or where it is worst.
+    interval, interval_of, number_of
+        An interval, and what it and the steps' numbers are.
+    steps
+        Parts, judged one by one.
+    evidence
+        The frames it rests on: regret, worst, slopes, asked, studies/<name>; none for arithmetic.
+    """
+
+    id: str
+    statement: str
+    place: str
+    as_printed: str
+    prediction: str
+    measured: str
+    horizon: str
+    controls: tuple[Control, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    basis: str = MEASURED
+    ours: bool = False
+    numbers: dict = field(default_factory=dict)
+    seeds: int = 0
+    interval: tuple[float, float] | None = None
+    decide: str = ""
+    p_value: float | None = None
+    why: str = ""
+    interval_of: str = ""
+    steps: tuple[Step, ...] = ()
+    number_of: str = ""
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> str:
+        """The gravest severity of its corrections, `none` if there are none."""
+        return gravest(c.severity for c in self.corrections)
+
+    @property
+    def reason(self) -> str:
+        """Why it has that severity, in one sentence."""
+        return next((c.reason for c in self.corrections if c.severity == self.severity), "")
+
+    @property
+    def mended(self) -> str:
+        """The worst outcome of its mended statements; empty if nothing had to be mended."""
+        found = {c.outcome for c in self.corrections}
+        return next((o for o in (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS) if o in found), "")
+
+    @property
+    def gloss(self) -> str:
+        """What `fails` means for it; empty if it does not fail."""
+        return GLOSS[self.basis] if self.as_printed == FAILS else ""
+
+    @property
+    def control(self) -> Control | None:
+        """The control that must fail; None if there is none."""
+        return next((c for c in self.controls if c.expected == FAILS), None)
+
+    @property
+    def positive(self) -> Control | None:
+        """The control that must hold; None if there is none."""
+        return next((c for c in self.controls if c.expected == HOLDS), None)
+
+
+def gravest(severities: Iterable[str]) -> str:
+    """The gravest of some severities, `none` if there are none."""
+    order = list(SEVERITIES)
+    return max(severities, key=order.index, default="none")
+
+
+def apply_control(finding: Finding) -> Finding:
+    """`vacuous` where the negative control did not fail or was not played."""
+    control = finding.control
+    if control is not None and control.as_expected:
+        return finding
+    missing = control is None or control.as_expected is None
+    why = "was not played here" if missing else "did not fail the check it must fail"
+    note = f" ({control.note})" if control is not None and control.note else ""
+    return dataclasses.replace(
+        finding,
+        as_printed=VACUOUS,
+        corrections=(),
+        p_value=None,
+        decide=f"the control ({control.what if control else 'none'}) {why}{note}",
+    )
+
+
+def correct(findings: Iterable[Finding], primary: Iterable[str]) -> list[Finding]:
+    """Holm's correction over the primary findings; one that does not survive is `undecided`."""
+    from statsmodels.stats.multitest import multipletests
+
+    findings, primary = list(findings), set(primary)
+    family = [i for i, v in enumerate(findings) if v.id in primary and v.p_value is not None]
+    if not family:
+        return findings
+    adjusted = multipletests([findings[i].p_value for i in family], ALPHA, method="holm")[1]
+    for i, p in zip(family, adjusted, strict=True):
+        numbers = {**findings[i].numbers, "p_holm": float(p)}
+        change: dict = {"numbers": numbers}
+        if findings[i].as_printed in (HOLDS, CONSISTENT, FAILS) and p > ALPHA:
+            change |= {
+                "as_printed": UNDECIDED,
+                "corrections": (),
+                "decide": f"{findings[i].as_printed} alone, but not after Holm's correction over "
+                f"{len(family)} claims (p = {p:.2g}): more seeds",
+            }
+        findings[i] = dataclasses.replace(findings[i], **change)
+    return findings
+
+
+def fewest_seeds(runs: pd.DataFrame) -> int:
+    """Seeds of the cell that has fewest; columns label, K, T, B, V, seed."""
+    return int(runs.groupby(["label", "K", "T", "B", "V"])["seed"].nunique().min())
+
+
+def at_horizon(T: float, toy: bool, extra: str = "") -> str:
+    """`T up to 1e+08`, with a warning for a toy experiment."""
+    text = f"T up to {T:.3g}" + (f", {extra}" if extra else "")
+    return f"toy horizon ({text}): says nothing about larger ones" if toy else text
