@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 LEDGER = (
     "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
-    "hyque-floor",
-    "hyque-budget", "idle-runs", "query-runs", "density", "decomposition", "query-regret",
-    "error-regret", "drift-regret",
+    "hyque-floor", "hyque-budget", "hyque-budget/restarts",
+    "idle-runs", "query-runs", "density", "decomposition",
+    "query-regret", "error-regret", "drift-regret",
     "on-demand-free", "lower-bound/algebra", "lower-bound/measured", "lower-bound-constant",
     "kl-bound", "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
     "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from confee.evidence import Evidence
 
+PLACE = "Assumption D.2"
+EFFECT = "a constant in rho of this algorithm, which the O~-notation hides"
+
 PRINTED = 1.0
 """The constant before rho(t) in the second inequality."""
 
@@ -41,6 +44,9 @@ WORLDS: tuple[World, ...] = (
 
 TOY_WORLDS: tuple[World, ...] = (("equal", 0.5, 0.0), ("better", 0.5, 0.3), ("drop", 0.5, 0.0))
 
+ALIKE: tuple[World, ...] = (("equal", 0.5, 0.0),)
+"""Where an algorithm with twice the bonus is put: nothing there is worth exploring."""
+
 WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
 """Where an algorithm without bonus is put: it misses what is better."""
 
@@ -49,14 +55,15 @@ WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
 class Tried:
     """A base algorithm in the study: at which sizes, for how many rounds.
 
-    bare: the options that take its bonus away. narrow: those that make it smaller than its theory's
-    (for FALCON, that make it explore less). cost: seconds a round, about.
+    bare: the options that take its bonus away. wide: those that double it. narrow: those that make
+    it smaller than its theory's (for FALCON, that make it explore less). cost: seconds a round.
     """
 
     alg: Algorithm
     sizes: Sequence[Mapping[str, int]]
     bare: Mapping[str, float]
     narrow: Mapping[str, float]
+    wide: Mapping[str, float]
     T: int = 10**5
     cost: float = 6e-7
 
@@ -73,13 +80,14 @@ TRIED = {
     one.id: one
     for one in (
         Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
-              bare={"radius": 0.0}, narrow={"radius": 0.5}),
+              bare={"radius": 0.0}, narrow={"radius": 0.5}, wide={"radius": 2.0}),
         Tried(GLM_UCB, ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
-              bare={"radius": 0.0}, narrow={"radius": 0.25}, cost=1e-6),
+              bare={"radius": 0.0}, narrow={"radius": 0.25}, wide={"radius": 2.0}, cost=1e-6),
         Tried(FALCON, ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
-              bare={"optimism": 0.0}, narrow={"gamma": 10.0, "optimism": 0.5}),
+              bare={"optimism": 0.0}, narrow={"gamma": 10.0, "optimism": 0.5},
+              wide={"optimism": 2.0}),
         Tried(Q_UCB, ({"K": 2, "states": 2, "H": 2}, {"K": 3, "states": 3, "H": 3}),
-              bare={"bonus": 0.0}, narrow={"bonus": 0.1}),
+              bare={"bonus": 0.0}, narrow={"bonus": 0.1}, wide={"bonus": 2.0}),
     )
 }  # fmt: skip
 
@@ -93,7 +101,12 @@ def needs(id: str, toy: bool) -> Needs:
     one = TRIED[id]
     T = 2000 if toy else one.T
     worlds = TOY_WORLDS if toy else WORLDS
-    variants = [("theory", {}, worlds), ("narrow", one.narrow, worlds), ("bare", one.bare, WITHOUT)]
+    variants = [
+        ("theory", {}, worlds),
+        ("narrow", one.narrow, worlds),
+        ("bare", one.bare, WITHOUT),
+        ("wide", one.wide, ALIKE),
+    ]
     studies = []
     for sizes in one.sizes[:1] if toy else one.sizes:
         for variant, options, some in variants:
@@ -114,17 +127,24 @@ def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Finding]:
     if rows.empty or not (rows["variant"] == "theory").any():
         return []
     sizes = tuple(one.sizes[0])
-    theory, narrow, bare = (rows[rows["variant"] == v] for v in ("theory", "narrow", "bare"))
+    theory, narrow, bare, wide = (
+        rows[rows["variant"] == v] for v in ("theory", "narrow", "bare", "wide")
+    )
+    enough = _enough(theory, sizes)
     verdict = assumption.judged(
         one.id,
         one.alg.name,
-        "assumption on ALG (Extensions), after Wei and Luo 2021, Assumption 1",
+        f"{PLACE}, after Wei and Luo 2021, Assumption 1",
         one.study,
         theory,
         bare,
         sizes,
         constant=constant,
-        others=(_enough(theory, sizes),),
+        others=(enough,),
+        wide=wide,
+        corrections=(
+            assumption.larger_constant(PLACE, theory, sizes, enough, f"{enough:g}", EFFECT),
+        ),
         curves=[_curve(one.alg, sizes) for sizes in one.sizes],
         prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and its "
         "change tests, and V as paths of the setting measure it",

@@ -1,4 +1,8 @@
-"""The parts of the regret (query, error, drift, and no data) add up to it, whatever the proxy."""
+"""The parts of the regret add up to it, whatever stands for the best mean seen so far.
+
+Where no feedback was used yet the printed mean is undefined. Any number in its place leaves the sum
+as it is, so the statement holds; the regret of such rounds is recorded as a fourth part.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee.claims.judging.finding import (
+    ARITHMETIC,
     FAILS,
     HOLDS,
     Control,
+    Correction,
     Finding,
+    Reading,
     apply_control,
     at_horizon,
     fewest_seeds,
@@ -29,7 +36,18 @@ IDS = (ID,)
 TAGS = {"means": ID, "literal": f"{ID}/literal"}
 """Proxy -> tag of the runs that use it; the plays are the same ones."""
 
-POLICIES = ("hyque", "rexp3b", "sw_ucb")
+POLICIES = ("hyque", "rexp3b", "sw_ucb", "odque")
+"""ODQUE has idle rounds before its first query; the paper's algorithms have none."""
+
+NAMES = Correction(
+    place="Appendix B.2.1, paragraph after the proof of Lemma 4.8",
+    printed=r"$\mathcal R^{error}_T$ measures the gap between $\mu_t^*$ and the predicted reward, "
+    r"$\mathcal R^{drift}_T$ how the prediction deviates from $\mathbb E[R_t]$",
+    mended="the two names exchanged, as the main text defines them",
+    severity="typo",
+    reason="the definitions in the main text are used everywhere else",
+    effect="none",
+)
 PARTS = ("regret_query", "regret_error", "regret_drift", "regret_no_data")
 
 TOLERANCE = 1e-9
@@ -76,12 +94,31 @@ def judge(evidence: Evidence) -> list[Finding]:
         + "; ".join(f"proxy {proxy}: {_drift_text(rows)}" for proxy, rows in bias.items()),
         horizon=at_horizon(every["T"].max(), evidence.toy),
         controls=(mixed_proxies(runs),),
+        corrections=(NAMES,),
+        readings=_readings(every),
+        basis=ARITHMETIC,
         numbers={"largest_residual": largest, "stationary_drift_per_idle_round": bias},
         seeds=fewest_seeds(every),
         why=f"largest residual {worst:.1e} against {TOLERANCE:g}, proxies {', '.join(played)}",
         evidence=("asked",),
     )
     return [apply_control(verdict)]
+
+
+def _readings(runs: pd.DataFrame) -> tuple[Reading, ...]:
+    """A mean over an empty set S_{t-1} is undefined; any number will do in its place."""
+    size = np.maximum(runs[list(PARTS)].abs().sum(axis=1), 1.0)
+    lost = runs[runs["regret_no_data"].abs() / size > TOLERANCE]
+    if lost.empty:
+        return ()
+    who = ", ".join(sorted(set(lost["label"])))
+    return (
+        Reading(
+            "idle rounds with an empty set S_{t-1} belong to none of the three parts",
+            FAILS,
+            f"{len(lost)} of {len(runs)} runs have such rounds with regret ({who})",
+        ),
+    )
 
 
 def residuals(runs: pd.DataFrame) -> np.ndarray:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from confee import proofs, theory
 from confee.claims.judging import runs
 from confee.claims.judging.finding import (
+    COUNTED,
     FAILS,
     HOLDS,
     UNDECIDED,
     Control,
+    Correction,
     Finding,
     Step,
     apply_control,
@@ -27,6 +29,27 @@ if TYPE_CHECKING:
 ID = "density"
 IDS = (ID,)
 ABOUT = ("baque", "hyque")
+
+LOWER = Correction(
+    place="Lemma 4.6, lower end",
+    printed=r"$\frac12\frac BT \le \frac{\#\text{queries}}{\#\text{rounds}}$",
+    mended=r"$\frac1b \le \frac{\#\text{queries}}{\#\text{rounds}}$ with $b = \lceil 2T/B\rceil$",
+    severity="rounding",
+    reason="1/b is B/2T where B divides 2T, as the proof assumes, and rounding makes it smaller "
+    "elsewhere",
+    effect="none: the budget needs the upper end alone",
+    shown="docs/proofs/density.md",
+)
+UPPER = Correction(
+    place="Lemma 4.6, upper end",
+    printed=r"$\frac{\#\text{queries}}{\#\text{rounds}} < \frac BT$ in any phase",
+    mended=r"the same where the restart cuts a block with $2^{n+1} > b$, and $B$ divides $2T$",
+    severity="condition",
+    reason="a block with 2^{n+1} <= b can be cut right after 2^n queries in a row; the printed "
+    "thresholds let no test fire in so short a block at any horizon below 10^65",
+    effect="none at the printed thresholds: Lemma 4.7 needs the bound only where a test fires",
+    shown="docs/proofs/density.md",
+)
 
 PHASES = 1000
 """Phases without a violation that `holds` asks for: at 95 %, under 0.3 % of phases violate."""
@@ -96,7 +119,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     if rows.empty:
         return []
     printed, assumed = check(rows), check(even(rows))
-    steps = _steps(rows)
+    steps, corrections = _steps(rows), _corrections(rows)
     lowest, highest = _extreme(rows, "cut_least"), _extreme(rows, "cut_most")
     verdict = Finding(
         id=ID,
@@ -109,6 +132,8 @@ def judge(evidence: Evidence) -> list[Finding]:
         f"{lowest['cut_least']:.3f} to {highest['cut_most']:.3f}",
         horizon=at_horizon(rows["T"].max(), evidence.toy),
         controls=(_control(evidence),),
+        corrections=corrections if printed.verdict == FAILS else (),
+        basis=COUNTED,
         numbers={
             "draws": int(rows["drawn"].sum()),
             "share_below": printed.below / max(printed.phases, 1),
@@ -124,6 +149,17 @@ def judge(evidence: Evidence) -> list[Finding]:
         evidence=(f"studies/{runs.STUDY}",),
     )
     return [apply_control(verdict)]
+
+
+def _corrections(rows: pd.DataFrame) -> tuple[Correction, ...]:
+    """The two ends mended, each with what the drawn phases say."""
+    phases = rows[rows["order"] > 0]
+    sparse = int((phases["cut_least"] * phases["B"] / phases["T"] * phases["b"] < 1 - 1e-9).sum())
+    dense = check(even(long_enough(rows)))
+    return (
+        LOWER.now(FAILS if sparse else HOLDS),
+        UPPER.now(FAILS if dense.above else dense.verdict),
+    )
 
 
 def _control(evidence: Evidence) -> Control:

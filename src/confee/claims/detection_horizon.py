@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from confee import proofs, theory
 from confee.claims.judging.finding import (
+    ARITHMETIC,
     CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
     VACUOUS,
     Control,
+    Correction,
     Finding,
     Step,
     apply_control,
@@ -40,8 +42,19 @@ LOGARITHMS = {
 }
 """Bases of `log` in the threshold: all others, and of log T + 1. The first pair is what is run."""
 
-DELTAS = {"delta=1/T": None, "delta=1": 1.0}
+DELTAS = {"delta=1/T": None, "delta=0.05": 0.05, "delta=1": 1.0}
 RUN = ("log2 T + 1, else ln", "delta=1/T")
+
+QUIET = Correction(
+    place="Section 3.2.2, change tests",
+    printed="HyQue restarts when the environment changes",
+    mended="the same at horizons at which a threshold can be passed",
+    severity="horizon",
+    reason="what a test compares with its threshold gains at most 1, and no threshold is under 1 "
+    "at the horizons played",
+    effect="none on the proof; no run of the algorithm as printed restarts at these horizons",
+    outcome=VACUOUS,
+)
 
 Setting = tuple[int, int, int, float]
 
@@ -94,7 +107,8 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
     noisy, fired = premise(settings, CONTROL_SCALE)
     first = table()
     usual = first[", ".join(RUN)]
-    earliest = min(min(tests.values()) for by_arms in usual.values() for tests in by_arms.values())
+    earliest = _earliest(usual)
+    kindest = min(map(_earliest, first.values()))
     if not settings:
         found, decide = UNDECIDED, "a horizon: HyQue was not run here"
     elif quiet == HOLDS:
@@ -115,7 +129,8 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
         f"{usual['B=T^0.8']['K=2']['mean, whole budget']:.2g} and "
         f"{usual['B=T^0.8']['K=2']['span']:.2g}",
         measured=f"a test can fire in {share:.0%} of {len(settings)} settings run, up to "
-        f"T = {largest:.3g}",
+        f"T = {largest:.3g}; first at T = {earliest:.2g}, under the kindest reading of the "
+        f"logarithms and of delta at {kindest:.2g}",
         horizon=at_horizon(largest, toy),
         controls=(
             Control(
@@ -124,6 +139,8 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
                 as_expected=noisy == FAILS if settings else None,
             ),
         ),
+        corrections=(QUIET,) if found == VACUOUS else (),
+        basis=ARITHMETIC,
         numbers={"first_T": first, "share_of_settings": share, "largest_T": largest},
         decide=decide,
         why=f"what a test compares with its threshold gains at most 1; thresholds under 1 at "
@@ -133,6 +150,11 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
         evidence=("regret",),
     )
     return verdict if found in (UNDECIDED, VACUOUS) else apply_control(verdict)
+
+
+def _earliest(by_budget: dict) -> int:
+    """The first horizon at which any test can fire, over budgets and arms."""
+    return min(min(tests.values()) for by_arms in by_budget.values() for tests in by_arms.values())
 
 
 def _steps(usual: dict) -> tuple[Step, ...]:

@@ -115,6 +115,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         id=ID,
         statement="after a jump of 1/2 a change test fires",
         place="Section on the HyQue framework, change detection",
+        ours=True,
         as_printed=mine["outcome"],
         prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
         measured="; ".join(f"{change_tests.name(parts[label][0])}: {check['text']}"

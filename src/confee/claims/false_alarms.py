@@ -10,8 +10,8 @@ from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
 from confee.claims.judging.finding import (
     CONSISTENT,
     FAILS,
-    HOLDS,
     UNDECIDED,
+    VACUOUS,
     Control,
     Finding,
     Step,
@@ -62,8 +62,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     """Scale 1 against delta = 1/T; other scales are steps.
 
     `fails`: in some cell the share of runs that restart is over 1/T, by exact limits for all cells
-    together. `holds`: none restarts and none could (arithmetic: a run of no restarts alone shows
-    3/n, never 1/T). Else `undecided`.
+    together. `vacuous`: none restarts and by arithmetic none could. Else `undecided`: runs without
+    a restart show a share of at most 3/n, never 1/T.
     """
     runs = evidence.asked_for(ID)
     if runs.empty or not (runs["label"] == JUDGED).any():
@@ -120,7 +120,7 @@ def _check(runs: pd.DataFrame) -> dict:
             f"{1 / worst['T']:.0e} (K={worst['K']:.0f}, T={worst['T']:.3g}, B={worst['B']:.3g})"
         )
     elif count == 0 and impossible:
-        outcome, why = HOLDS, "3 rho^ > 1 in every cell, so no test can fire, and none did"
+        outcome, why = VACUOUS, "3 rho^ > 1 in every cell, so no test can fire, and none did"
     else:
         outcome = UNDECIDED
         why = f"{count} of {total} runs restart; a share of 1/T can't be told from that"

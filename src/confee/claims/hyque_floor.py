@@ -138,6 +138,7 @@ def judge(evidence: Evidence) -> list[Finding]:
                                paths.items()),
             horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
             numbers=numbers,
+            ours=True,
             evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
         )
     ]  # fmt: skip

@@ -8,6 +8,7 @@ calibrated, and tuned with hindsight.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.exponents import Claimed, proof_logs
@@ -41,6 +42,9 @@ FORGIVEN = {
     PRINTED: "all logarithms of the proof are forgiven",
     "hyque-rate/theory": "a factor sqrt(ln B) is forgiven",
 }
+OURS = ("hyque-rate/calibrated", "hyque-rate/tuned")
+"""Thresholds that the paper does not have."""
+
 NAMES = {
     PRINTED: "HyQue, as printed (O~)",
     "hyque-rate/theory": "HyQue, the rate at these horizons",
@@ -65,7 +69,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     for id, label in LABELS.items():
         claimed = Claimed(logs=proof_logs if id == PRINTED else budget_log)
         forgiven = FORGIVEN.get(id, FORGIVEN["hyque-rate/theory"])
-        verdicts += judge_rate(
+        found = judge_rate(
             evidence,
             id,
             label,
@@ -74,4 +78,5 @@ def judge(evidence: Evidence) -> list[Finding]:
             PREDICTION + forgiven,
             claimed,
         )
+        verdicts += [dataclasses.replace(one, ours=id in OURS) for one in found]
     return verdicts

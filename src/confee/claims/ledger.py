@@ -1,4 +1,4 @@
-"""The ledger of findings: as JSON, as Markdown for a reader, one claim in full for a terminal."""
+"""The ledger of findings: as JSON, as Markdown for a reader, one claim as facts in words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from confee import commands
 from confee.claims.judging.finding import (
@@ -40,12 +36,7 @@ READING = (
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")
 
-STYLE = {
-    "holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
-    "vacuous": "magenta",
-}  # fmt: skip
-
-DERIVED = ("severity", "reason", "mended", "gloss")
+DERIVED = ("severity", "reason", "mended", "gloss", "breaks")
 """What claims.json says beside the fields of a Finding, so that its readers need no rule."""
 
 PARTS = {"controls": Control, "corrections": Correction, "readings": Reading, "steps": Step}
@@ -64,7 +55,7 @@ def to_dict(
     """
     claims = []
     for finding in findings:
-        one = _plain(dataclasses.asdict(finding))
+        one = plain(dataclasses.asdict(finding))
         if one["interval"] is not None and None in one["interval"]:
             one["interval"] = None  # without a fit there is none
         one["evidence"] = [(files or {}).get(name, {"file": name}) for name in finding.evidence]
@@ -146,14 +137,14 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON types only: numpy scalars unwrapped, NaN and infinity as null, 6 significant digits."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     return value
@@ -208,13 +199,12 @@ def facts(v: Finding) -> list[tuple[str, str]]:
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
-    severity = f"{v.severity}: {v.reason.rstrip('.')}" if v.corrections else ""
     said = [
         ("Claim", f"{v.statement} ({v.place})"),
         ("Asked by", "this project; the paper promises nothing here" if v.ours else ""),
         ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
-        ("Severity", severity),
-        *(("Mended", correction_text(c)) for c in v.corrections),
+        ("Severity", f"{v.severity}: {SEVERITIES[v.severity]}" if v.corrections else ""),
+        *(("Correction", correction_text(c)) for c in v.corrections),
         *(("Depends on the reading", reading_text(r)) for r in v.readings),
         ("Predicted", v.prediction),
         ("Measured", v.measured),
@@ -230,9 +220,14 @@ def facts(v: Finding) -> list[tuple[str, str]]:
 
 
 def correction_text(c: Correction) -> str:
-    """`$a$ becomes $b$: holds (docs/proofs/density.md)`."""
+    """`Lemma 4.6: $a$ becomes $b$. typo: the proof has b. Effect: none. Mended: holds (a page)`."""
+    closed = ", which is enough for all that rests on it" * c.closed
     shown = f" ({c.shown})" if c.shown else ""
-    return f"{c.printed} becomes {c.mended}: {c.outcome}{shown}"
+    parts = (
+        f"{c.place}: {c.printed} becomes {c.mended}", f"{c.severity}: {c.reason}",
+        f"Effect: {c.effect}", f"Mended: {c.outcome}{closed}{shown}",
+    )  # fmt: skip
+    return ". ".join(part.rstrip(".") for part in parts)
 
 
 def reading_text(r: Reading) -> str:
@@ -244,11 +239,16 @@ def control_text(control: Control) -> str:
     """`uniform, exponent in B: 0.000, failed, as expected`."""
     value = control.value
     number = "" if value is None or math.isnan(value) else f": {value:.3g}"
-    word = "failed" if control.expected == FAILS else "held"
-    bare = word.replace("failed", "fail").replace("held", "hold")
-    outcome = {True: f"{word}, as expected", False: f"did not {bare}", None: "not played"}
     note = f" ({control.note})" if control.note else ""
-    return f"{control.what}{number}, {outcome[control.as_expected]}{note}"
+    return f"{control.what}{number}, {control_outcome(control)}{note}"
+
+
+def control_outcome(control: Control) -> str:
+    """`failed, as expected`, `did not fail`, `not played`."""
+    verb, past = ("fail", "failed") if control.expected == FAILS else ("hold", "held")
+    if control.as_expected is None:
+        return "not played"
+    return f"{past}, as expected" if control.as_expected else f"did not {verb}"
 
 
 def step_text(step: Step) -> str:
@@ -256,30 +256,6 @@ def step_text(step: Step) -> str:
     value = "" if step.number is None or math.isnan(step.number) else f" ({step.number:.4g})"
     note = f"; {step.note}" if step.note else ""
     return f"{step.outcome}: {step.step}{value}{note}"
-
-
-def explain(v: Finding, run: str) -> Group:
-    """One claim in full, for a terminal. `run`: the command that settles it again."""
-    title = Text.assemble((v.id, "bold"), "  ", (v.as_printed, STYLE.get(v.as_printed, "")))
-    if v.corrections:
-        title.append(f"  severity: {v.severity}")
-    said = Table(box=None, show_header=False, pad_edge=False)
-    said.add_column(style="dim", no_wrap=True)
-    said.add_column(overflow="fold")
-    for name, text in [*facts(v), ("Settle again", run)]:
-        said.add_row(name, Text(text))
-    parts: list[Any] = [title, said]
-    if v.steps:
-        steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
-        for step in v.steps:
-            shown = "" if step.number is None else f"{step.number:.4g}"
-            outcome = Text(step.outcome, STYLE.get(step.outcome, ""))
-            steps.add_row(Text(step.step), outcome, shown, Text(step.note))
-        parts += [Text(), steps]
-    if v.numbers:
-        numbers = Text(json.dumps(_plain(v.numbers), indent=1, ensure_ascii=False), "dim")
-        parts += [Text(), numbers]
-    return Group(*parts)
 
 
 def _cell(text: str) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from confee import theory
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
+    COUNTED,
     FAILS,
     HOLDS,
     UNDECIDED,
+    Correction,
     Finding,
     apply_control,
     at_horizon,
@@ -26,6 +28,17 @@ if TYPE_CHECKING:
 ID = "rexp3b-budget"
 IDS = (ID,)
 ABOUT = ("rexp3b",)
+
+BATCHES = Correction(
+    place="Algorithm 3, line 2",
+    printed=r"$\Delta_B = \lfloor \frac BT \Delta_T \rfloor$",
+    mended=r"$\Delta_B = \lfloor B / \lceil T/\Delta_T \rceil \rfloor$",
+    severity="rounding",
+    reason="the last batch is shorter than the others and queries as much, which adds up to B "
+    "queries where T is just above a multiple of the batch",
+    effect=r"Theorem C.1: a factor of at most $\sqrt 2$ in its constant",
+    shown="arithmetic: ceil(x) floor(B / ceil(x)) <= B",
+)
 
 AGAINST = {"stationary": {"name": "stationary"}}
 
@@ -75,6 +88,8 @@ def judge(evidence: Evidence) -> list[Finding]:
         f"up to {counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(budget.control(played, runs),),
+        corrections=(BATCHES,) if outcome == FAILS else (),
+        basis=COUNTED,
         numbers={**counts, "largest_planned_over_B": planned},
         seeds=fewest_seeds(runs),
         decide=decide,

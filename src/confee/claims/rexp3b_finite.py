@@ -11,7 +11,9 @@ from confee.claims.judging.finding import (
     FAILS,
     UNDECIDED,
     Control,
+    Correction,
     Finding,
+    Reading,
     apply_control,
     at_horizon,
 )
@@ -30,6 +32,19 @@ IDS = (ID,)
 ABOUT = ("rexp3b",)
 
 CONTROL = "rexp3b(pool=set)"
+
+REPLAY = Correction(
+    place="Algorithm 3, last line",
+    printed=r"an arm uniformly at random from the set "
+    r"$\{a_{t'} : t' = \tau+1, \dots, \tau+\Delta_B\}$",
+    mended=r"a round $t'$ uniformly at random from $\tau+1, \dots, \tau+\Delta_B$, "
+    r"and its arm $a_{t'}$",
+    severity="typo",
+    reason="the proof replays arms in proportion to their plays; each distinct arm equally often "
+    "would be nearly uniform play",
+    effect="Theorem C.1 holds for the mended line only",
+    shown="docs/proofs/rexp3b.md",
+)
 
 AGAINST = {"stationary": {"name": "stationary", "gap": 0.5}}
 """The control plays almost uniformly, so it pays 3/8 a round here; the bound is near 1/4."""
@@ -56,6 +71,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     where = ", ".join(f"{name}={worst[name]:.6g}" for name in SETTING)
     loosest = cells.loc[cells["high"].idxmax()]
     loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
+    control = _control(evidence)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
     verdict = Finding(
         id=ID,
@@ -67,7 +83,9 @@ def judge(evidence: Evidence) -> list[Finding]:
         f"{where}; {len(cells)} cells, in {telling} of them the bound is below what uniform play "
         "can lose",
         horizon=at_horizon(cells["T"].max(), evidence.toy),
-        controls=(_control(evidence),),
+        controls=(control,),
+        corrections=(REPLAY.now(outcome),),
+        readings=replays_set(control, "its regret is up to {:.3g} times the bound"),
         numbers={
             "cells": len(cells),
             "cells_where_uniform_play_could_break_it": telling,
@@ -83,6 +101,14 @@ def judge(evidence: Evidence) -> list[Finding]:
         evidence=("worst", "asked"),
     )
     return [apply_control(verdict)]
+
+
+def replays_set(control: Control, measured: str) -> tuple[Reading, ...]:
+    """The other reading of the last line, if Rexp3B was played so and fails."""
+    if not control.as_expected:
+        return ()
+    said = measured.format(control.value)
+    return (Reading("the set taken literally: each distinct arm equally often", FAILS, said),)
 
 
 def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:

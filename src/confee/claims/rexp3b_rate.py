@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from confee import proofs
 from confee.claims.judging.exponents import Claimed, arms_log
-from confee.claims.judging.finding import Finding
+from confee.claims.judging.finding import (
+    FAILS,
+    Finding,
+    Reading,
+)
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
 from confee.simulation.needs import Needs, Sweep
 
@@ -40,7 +44,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
-    return judge_rate(
+    found = judge_rate(
         evidence,
         IDS[0],
         "rexp3b",
@@ -51,3 +55,14 @@ def judge(evidence: Evidence) -> list[Finding]:
         CLAIMED,
         CONTROLS,
     )
+    return [dataclasses.replace(one, readings=_readings(one)) for one in found]
+
+
+def _readings(found: Finding) -> tuple[Reading, ...]:
+    """Rexp3B with the set of its last line taken literally, where it is the control that fails."""
+    control = found.control
+    if control is None or SET not in control.what or not control.as_expected:
+        return ()
+    said = f"exponent {control.value:+.3f} of R/T" if control.value is not None else ""
+    choice = "the set of Algorithm 3's last line taken literally: each distinct arm equally often"
+    return (Reading(choice, FAILS, said),)

@@ -11,6 +11,7 @@ from confee.claims.judging.assumption import RUNS
 from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
+    Correction,
     Finding,
     Step,
 )
@@ -28,12 +29,40 @@ STUDY = "near_stationary"
 PRINTED = 1.0
 """The constant before rho(t) in the second inequality."""
 
+WIDE = 8.0
+"""Exploration of an index with twice UCB1's bonus; UCB1 has 2."""
+
 WORLDS: tuple[tuple[str, float, float], ...] = (
     ("equal", 0.05, 0.0), ("equal", 0.5, 0.0), ("equal", 0.95, 0.0), ("better", 0.5, 0.1),
     ("better", 0.5, 0.3), ("better", 0.0, 0.75), ("fall", 0.5, 0.0), ("drop", 0.5, 0.0),
     ("overtaken", 0.5, 0.1), ("exchange", 0.5, 0.0),
 )  # fmt: skip
 """(world, level, gap): see the study."""
+
+MENDED = proofs.UCB1_CONSTANT + 1
+"""The constant tried in the place of PRINTED: what the bonuses add up to, and 1 for the noise."""
+
+PLACE = "Lemma B.3"
+EFFECT = "a constant in the thresholds and in the regret bound, which the O~-notation hides"
+
+BONUS = Correction(
+    place=f"{PLACE}, proof",
+    printed=r"$\mathrm{CB}^k_\tau = \sqrt{2 \log\tau / n^k_\tau}$, with probability "
+    r"$1 - \delta/T$",
+    mended=r"$\mathrm{CB}^k_\tau = \sqrt{2 \log T / n^k_\tau}$",
+    severity="logarithm",
+    reason="a bonus that does not know T cannot fail with a probability that falls with T",
+    effect="a factor ln T for ln t in the first rounds, which the O~-notation hides",
+)
+GROWS = Correction(
+    place=f"{PLACE}, proof, first item",
+    printed="the bound of UCB1 only grows over time",
+    mended=r"the index of the best arm is above its mean at every round, with high probability",
+    severity="typo",
+    reason="the index falls whenever its arm is played, and the inequality needs no growth",
+    effect="none",
+    shown="any run of UCB1",
+)
 
 ALONE, ROUNDS = 0.75, 40
 """The world of the exact step: one arm pays with this chance, the other never; rounds counted."""
@@ -44,7 +73,8 @@ def needs(id: str, toy: bool) -> Needs:
     an index without bonus, which must fail."""
     if toy:
         found = [_study(2, 2000, w, RUNS) for w in (("equal", 0.5, 0.0), ("drop", 0.5, 0.0))]
-        return Needs(studies=(*found, _study(2, 2000, ("equal", 0.5, 0.0), RUNS, exploration=0)))
+        controls = [_study(2, 2000, ("equal", 0.5, 0.0), RUNS, exploration=x) for x in (0, WIDE)]
+        return Needs(studies=(*found, *controls))
     found = []
     for K in (2, 5, 10):
         for world in WORLDS:
@@ -52,6 +82,7 @@ def needs(id: str, toy: bool) -> Needs:
             found.append(_study(K, 10**5, world, 10 * RUNS if many else RUNS))
     found.append(_study(2, 10**6, ("equal", 0.5, 0.0), RUNS))
     controls = [_study(2, 10**5, world, RUNS, exploration=0) for world in (WORLDS[1], WORLDS[3])]
+    controls.append(_study(2, 10**5, WORLDS[1], RUNS, exploration=WIDE))
     return Needs(studies=(*found, *controls))
 
 
@@ -69,6 +100,7 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     if rows.empty or not (rows["exploration"] == 2).any():
         return []
     index, bare = rows[rows["exploration"] == 2], rows[rows["exploration"] == 0]
+    wide = rows[rows["exploration"] == WIDE]
     exact, horizon = proofs.pessimism(ALONE, ROUNDS), int(index["T"].max())
     verdict = assumption.judged(
         ID,
@@ -79,12 +111,18 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
         bare,
         ("K",),
         constant=constant,
-        others=(proofs.UCB1_CONSTANT, proofs.UCB1_CONSTANT + 1),
+        others=(proofs.UCB1_CONSTANT, MENDED),
         curves=[assumption.curve(partial(theory.rho, K=K)) for K in (2, 5, 10)],
         prediction="no run breaks either (chance 1/T); bonuses alone sum to "
         f"{proofs.UCB1_CONSTANT:.3g} rho(t) with equal arms",
         toy=evidence.toy,
         exact=(FAILS if exact > 1 / horizon else HOLDS, _exact_step(exact, horizon)),
+        wide=wide,
+        corrections=(
+            assumption.larger_constant(PLACE, index, ("K",), MENDED, r"(2\sqrt2 + 1)", EFFECT),
+            BONUS,
+            GROWS,
+        ),
         numbers={"chance_of_pessimism": exact, "allowed": 1 / horizon},
     )
     return [verdict]

@@ -28,6 +28,7 @@ from confee.claims.judging.finding import (
     HOLDS,
     UNDECIDED,
     Control,
+    Correction,
     Finding,
     Step,
     apply_control,
@@ -65,12 +66,15 @@ def judged(
     exact: tuple[str, Step] | None = None,
     beside: Iterable[Step] = (),
     numbers: Mapping[str, Any] | None = None,
+    wide: pd.DataFrame | None = None,
+    corrections: tuple[Correction, ...] = (),
 ) -> Finding:
     """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
 
     bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1),
     rho(2), ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome
-    and a step. beside: steps of no consequence.
+    and a step. beside: steps of no consequence. wide: runs with twice the bonus, which must break
+    the second inequality. corrections: what mends the statement if it fails.
     """
     first, second = optimism(rows, sizes), excess(rows, sizes, constant)
     sides = side_conditions(curves)
@@ -90,7 +94,11 @@ def judged(
         f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "
         f"{-rows['short'].max():.2f} rho away",
         horizon=at_horizon(int(rows["T"].max()), toy),
-        controls=(_control(bare, sizes, f"{who} without bonus"),),
+        controls=(
+            _control(bare, sizes, f"{who} without bonus"),
+            *_second_control(wide, sizes, constant, f"{who} with twice the bonus"),
+        ),
+        corrections=corrections if outcome == FAILS else (),
         numbers={
             "first": first,
             "second": second,
@@ -170,6 +178,23 @@ def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> Control:
     )
 
 
+def _second_control(
+    wide: pd.DataFrame | None, sizes: Sequence[str], constant: float, what: str
+) -> tuple[Control, ...]:
+    """Runs with twice the bonus through the check of the second inequality: must fail."""
+    if wide is None:
+        return ()
+    check = excess(wide, sizes, constant) if len(wide) else {}
+    return (
+        Control(
+            what=f"{what}, second inequality",
+            value=check["broken"] / check["runs"] if check else None,
+            as_expected=check["outcome"] == FAILS if check else None,
+            note="share of runs that break it",
+        ),
+    )
+
+
 def step(name: str, check: dict) -> Step:
     """An inequality as a part of a verdict; the number is the share of runs that break it."""
     share = check["broken"] / check["runs"]
@@ -227,3 +252,19 @@ def where(row: pd.Series, sizes: Sequence[str]) -> str:
     said = ", ".join(f"{name}={row[name]:g}" for name in sizes)
     gap = f"+{row['gap']:g}" if row["gap"] else ""
     return f"{said}, T={row['T']:.3g}, {row['world']} {row['level']:g}{gap}"
+
+
+def larger_constant(
+    place: str, rows: pd.DataFrame, sizes: Sequence[str], constant: float, text: str, effect: str
+) -> Correction:
+    """The second inequality with a larger constant, and how that fares in the same runs."""
+    return Correction(
+        place=place,
+        printed=r"$\frac1t \sum_{\tau \le t} (\tilde f_\tau - R_\tau) \le \rho(t) + V_{[1,t]}$",
+        mended=rf"$\dots \le {text}\,\rho(t) + V_{{[1,t]}}$",
+        severity="constant",
+        reason="the bonuses alone add up to more than rho(t), and a larger constant in rho is all "
+        "that is missing",
+        effect=effect,
+        outcome=excess(rows, sizes, constant)["outcome"],
+    )

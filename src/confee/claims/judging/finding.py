@@ -100,6 +100,9 @@ class Correction:
         How the mended statement fares: one of OUTCOMES.
     shown
         What shows it: a page of docs/proofs, or the check's own numbers.
+    closed
+        Whether the mended statement is enough for all that rests on it. A `gap` that is closed
+        breaks nothing.
     """
 
     place: str
@@ -110,6 +113,7 @@ class Correction:
     effect: str
     outcome: str = HOLDS
     shown: str = ""
+    closed: bool = False
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES or self.outcome not in OUTCOMES:
@@ -213,13 +217,18 @@ class Finding:
         return next((o for o in (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS) if o in found), "")
 
     @property
+    def breaks(self) -> bool:
+        """Whether what rests on the statement loses its support."""
+        return any(c.severity in BREAKING and not c.closed for c in self.corrections)
+
+    @property
     def gloss(self) -> str:
         """What `fails` means for it; empty if it does not fail."""
         return GLOSS[self.basis] if self.as_printed == FAILS else ""
 
     @property
     def control(self) -> Control | None:
-        """The control that must fail; None if there is none."""
+        """The first control that must fail; None if there is none."""
         return next((c for c in self.controls if c.expected == FAILS), None)
 
     @property
@@ -235,9 +244,10 @@ def gravest(severities: Iterable[str]) -> str:
 
 
 def apply_control(finding: Finding) -> Finding:
-    """`vacuous` where the negative control did not fail or was not played."""
-    control = finding.control
-    if control is not None and control.as_expected:
+    """`vacuous` where a negative control did not fail or was not played."""
+    negative = [c for c in finding.controls if c.expected == FAILS]
+    control = next((c for c in negative if not c.as_expected), None)
+    if negative and control is None:
         return finding
     missing = control is None or control.as_expected is None
     why = "was not played here" if missing else "did not fail the check it must fail"

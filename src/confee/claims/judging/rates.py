@@ -26,6 +26,7 @@ from confee.claims.judging.finding import (
     HOLDS,
     UNDECIDED,
     Control,
+    Correction,
     Finding,
     at_horizon,
 )
@@ -240,6 +241,22 @@ def combine(checks: Sequence[Check]) -> Joint:
     return Joint(UNDECIDED, None, (open_ones or list(checks))[0], "; ".join(reasons))
 
 
+RATE = r"$\mathcal R_T \le \tilde{\mathcal O}(K^{1/3} V_T^{1/3} T / B^{1/3})$"
+
+RULED_OUT = Correction(
+    place="",
+    printed=RATE,
+    mended="no change; the bound may set in at longer horizons, or with the logarithms of its "
+    r"$\tilde{\mathcal O}$",
+    severity="horizon",
+    reason="the rate without its logarithms is ruled out at the horizons played, and a simulation "
+    "refutes no asymptotic statement",
+    effect="none on the proof",
+    outcome=UNDECIDED,
+)
+"""What a rate that fails in simulations amounts to."""
+
+
 def exponents_verdict(
     evidence: Evidence,
     id: str,
@@ -261,6 +278,9 @@ def exponents_verdict(
         measured="; ".join(check.text for check in ordered),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
         controls=controls_of(decisive),
+        corrections=(dataclasses.replace(RULED_OUT, place=place),)
+        if joint.verdict == FAILS
+        else (),
         numbers={check.name: check.numbers() for check in ordered},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
