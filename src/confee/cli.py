@@ -77,13 +77,17 @@ def _parser() -> argparse.ArgumentParser:
     known.add_argument("name", nargs="?", help="what to tell of, and of code its rule and options")
     shown = command("config", _config, "print the resolved configuration of an experiment")
     shown.add_argument("overrides", nargs="*", metavar="key=value")
-    ledger = command("claims", _claims, "show an experiment's verdicts, or one of them in full")
+    ledger = command("claims", _claims, "show what was found about each claim, or one in full")
     ledger.add_argument("ids", nargs="*", metavar="CLAIM", help="explain these, as in idle-runs")
     ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
     ledger.add_argument(
+        "--numbers", action="store_true", help="with CLAIM: all its numbers as JSON"
+    )
+    ledger.add_argument(
         "--fail-on",
-        metavar="VERDICTS",
-        help="exit with 2 if a verdict is among these, as in fails,undecided",
+        metavar="WORDS",
+        help="exit with 2 if a claim has one of these outcomes or severities, as in "
+        "gap,false,undecided",
     )
     command("clean", _clean, "remove results that no experiment needs any more")
 
@@ -228,38 +232,39 @@ def _claims(chosen: Any) -> None:
     from rich.console import Console
 
     from confee.claims import CLAIMS, ledger
-    from confee.claims.judging.finding import OUTCOMES
+    from confee.claims.judging.finding import OUTCOMES, SEVERITIES
     from confee.rendering import scoreboard
     from confee.workflow import results
 
     schema.folder_name(chosen.experiment, "--experiment")
     dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
+    words = [word for word in (*OUTCOMES, *SEVERITIES) if word != "none"]
     for word in dreaded:
-        if word not in OUTCOMES:
-            raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(OUTCOMES)}")
+        if word not in words:
+            raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
     judged, said = results.claims_file(chosen.experiment)
-    verdicts = {v.id: v for v in judged}
+    findings = {v.id: v for v in judged}
     for id in chosen.ids:
-        if id not in verdicts:
+        if id not in findings:
             raise ConfeeError(
-                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(verdicts)}"
+                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings)}"
             )
-    shown = [verdicts[id] for id in chosen.ids] if chosen.ids else list(verdicts.values())
+    shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
     # In a pipe or a log nothing is cut.
     console = Console(width=None if sys.stdout.isatty() else 1000)
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
-        for verdict in shown:
+        for v in shown:
             of = f"experiment={chosen.experiment.removesuffix(schema.CLAIMS_ALONE)}"
-            again = ledger.settle(verdict, said.get("overrides", of), judged)
-            console.print(ledger.explain(verdict, again))
+            again = ledger.settle(v, said.get("overrides", of), judged)
+            console.print(scoreboard.explain(v, again, chosen.numbers))
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
-    bad = [v.id for v in shown if v.verdict in dreaded]
+    bad = [v.id for v in shown if {v.as_printed, v.severity} & set(dreaded)]
     if bad:
         sys.stdout.flush()
         print(f"confee: {', '.join(dreaded)}: {', '.join(bad)}", file=sys.stderr)

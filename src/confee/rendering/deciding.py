@@ -69,18 +69,6 @@ class Deciding(NamedTuple):
         return [f"{where}: {value}{end}, {claimed}", f"{where}: {value}{end}", f"{where}: {value}",
                 f"{ray}: {value}"]  # fmt: skip
 
-    @property
-    def controls(self) -> list[tuple[str, str, bool | None]]:
-        """(Label, `hold` or `fail`, whether it does; None if it was not played) of each control."""
-        both = [self.numbers.get("controls", {}).get(kind) for kind in ("positive", "negative")]
-        return [(own["what"], own["expected"].removesuffix("s"), _came_out(own))
-                for own in both if own]  # fmt: skip
-
-    @property
-    def control(self) -> bool | None:
-        """Whether the positive control held; None if it was not played."""
-        return _came_out(self.numbers.get("controls", {}).get("positive"))
-
 
 def deciding(
     numbers: Mapping[str, Any], interval: Sequence[float] | None, interval_of: str
@@ -90,7 +78,7 @@ def deciding(
     Parameters
     ----------
     numbers, interval, interval_of
-        As in a Verdict. Without a fit the interval is empty or not finite, and `interval_of` names
+        As in a Finding. Without a fit the interval is empty or not finite, and `interval_of` names
         the ray.
     """
     rays = list(_rays(numbers))
@@ -110,13 +98,6 @@ def _rays(numbers: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[De
             yield Deciding(path[-1] if path else "", name, value)
         else:
             yield from _rays(value, (*path, name))
-
-
-def _came_out(control: Mapping[str, Any] | None) -> bool | None:
-    """Whether a control came out as expected; None if it was not played."""
-    if control is None or control["verdict"] == "not played":
-        return None
-    return control["verdict"] == control["expected"]
 
 
 def _limits(numbers: Mapping[str, Any]) -> tuple[float, float] | None:

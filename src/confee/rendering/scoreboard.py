@@ -1,61 +1,99 @@
-"""Verdicts in a terminal, a line a claim: for the end of a run, and for `confee claims`."""
+"""Findings in a terminal: one line for each claim, or one claim in full."""
 
 from __future__ import annotations
 
+import json
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
-from confee.claims.judging.finding import Finding
-from confee.claims.ledger import STYLE
-from confee.rendering.deciding import deciding
-from confee.rendering.verdicts import MARKS, counted
+from confee.claims import ledger
+from confee.claims.judging.finding import FAILS, HOLDS, Finding
+from confee.rendering.verdicts import (
+    ABSENT,
+    BAD,
+    GOOD,
+    MARKS,
+    OPEN,
+    SHORT_GLOSS,
+    SIGNS,
+    came_out,
+    summary,
+)
+from confee.rendering.verdicts import short as outcome
+from confee.rendering.words import plain
 
-CONTROL = {True: ("✓", "failed"), False: ("×", "did not fail"), None: ("–", "none")}
-"""What became of a control that must fail: in a narrow terminal, and where there is room."""
-POSITIVE = {True: ("✓", "held"), False: ("×", "did not hold"), None: ("–", "none")}
-"""What became of one that must hold."""
-ROOMY = 110
+STYLE = {
+    "holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
+    "vacuous": "magenta",
+    "none": "dim", "typo": "", "rounding": "", "constant": "", "logarithm": "", "condition": "",
+    "horizon": "blue", "gap": "red", "false": "bold red",
+}  # fmt: skip
+"""Colours of outcomes and severities."""
+
+WORDS = {
+    HOLDS: {GOOD: "held", BAD: "did not hold", OPEN: "not played"},
+    FAILS: {GOOD: "failed", BAD: "did not fail", OPEN: "not played", ABSENT: "none"},
+}
+"""What became of the controls, where there is room: those that must hold, those that must fail."""
+
+OURS = "*"
+"""Behind the id of a question of our own."""
+
+ROOMY = 120
 WHERE = re.compile(r"^(at|scale) [^;]*?: ")
 PARENTHESES = re.compile(r" \([^()]*\)")
 """A label's options follow it without a blank."""
 BRACKETS = re.compile(r"(?:, 95 % CI)? ?\[[^][]*\]")
 
 
-def lines(verdicts: Sequence[Finding], width: int | None = None) -> Iterator[Text]:
-    """A head, a line a claim and what is to be known of them all, none wider than `width`.
+def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Text]:
+    """A head, one line for each claim and how to read them, none wider than `width`.
 
     Without a width nothing is cut.
     """
     roomy = width is None or width >= ROOMY
-    yield Text(f"claims: {counted(v.verdict for v in verdicts)}")
-    wide = max((len(v.id) for v in verdicts), default=5)
-    controls = {v.id: _controls(v, roomy) for v in verdicts}
-    tells = max(len("controls"), *map(len, controls.values())) if controls else 8
-    room = None if width is None else width - wide - tells - 18
-    yield Text(f"{'claim':{wide}}  {'verdict':12}  {'controls':{tells}}  measured", "dim")
-    for v in verdicts:
-        verdict = f"{MARKS[v.verdict].glyph} {v.verdict}"
-        control = controls[v.id]
+    for line in summary(findings):
+        for part in textwrap.wrap(line, width or len(line), subsequent_indent="  "):
+            yield Text(part)
+    names = {v.id: v.id + OURS * v.ours for v in findings}
+    wide = max(map(len, names.values()), default=5)
+    controls = {v.id: _controls(v, roomy) for v in findings}
+    head = "controls" if roomy else "+ \N{MINUS SIGN}"
+    tells = max(len(head), *map(len, controls.values())) if controls else len(head)
+    room = None if width is None else width - wide - tells - 29
+    heads = f"{'claim':{wide}}  {'as printed':12}  {'severity':9}  {head:{tells}}  measured"
+    yield Text(heads, "dim")
+    for v in findings:
+        printed = f"{MARKS[v.as_printed].glyph} {outcome(v.as_printed, v.basis)}"
         yield Text.assemble(
-            f"{v.id:{wide}}  ", (f"{verdict:12}", STYLE[v.verdict]),
-            f"  {control:{tells}}  {headline(v, room)}",
+            f"{names[v.id]:{wide}}  ", (f"{printed:12}", STYLE[v.as_printed]), "  ",
+            (f"{v.severity:9}", STYLE[v.severity]),
+            f"  {controls[v.id]:{tells}}  {headline(v, room)}",
         )  # fmt: skip
-    if verdicts and not roomy:
-        yield Text("controls: one that must hold, one that must fail:", "dim")
+    if any(v.as_printed == FAILS for v in findings):
+        yield Text(SHORT_GLOSS, "dim")
+    if any(v.ours for v in findings):
+        yield Text(f"{OURS} our own question: the paper promises nothing here", "dim")
+    if findings and not roomy:
+        yield Text("+ \N{MINUS SIGN}: controls that must hold, and that must fail:", "dim")
         yield Text("✓ as expected, × not, – not played", "dim")
-    if any(v.horizon.startswith("toy") for v in verdicts):
-        yield Text("toy horizons: verdicts from runs say nothing of larger ones", "dim")
+    if any(v.horizon.startswith("toy") for v in findings):
+        yield Text("toy horizons: outcomes of runs say nothing of larger ones", "dim")
 
 
 def _controls(v: Finding, roomy: bool) -> str:
     """`✓ ✓`, or `held, failed`; without a control that must hold, the other alone."""
-    negative = CONTROL[v.control.get("failed")][roomy]
-    ray = deciding(v.numbers, v.interval, v.interval_of)
-    if ray is None:
-        return negative if roomy else f"  {negative}"
-    return f"{POSITIVE[ray.control][roomy]}{', ' if roomy else ' '}{negative}"
+    held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
+    if not roomy:
+        return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
+    before = f"{WORDS[HOLDS][held]}, " if held != ABSENT else ""
+    return before + WORDS[FAILS][failed]
 
 
 def headline(v: Finding, room: int | None = None) -> str:
@@ -100,3 +138,30 @@ def _while_it_fits(parts: Sequence[str], between: str, room: int) -> str:
             break
         said = longer
     return said
+
+
+def explain(v: Finding, run: str, numbers: bool = False) -> Group:
+    """One claim in full. `run`: the command that settles it again. `numbers`: show them as well."""
+    title = Text.assemble(
+        (v.id, "bold"), "  as printed: ", (v.as_printed, STYLE[v.as_printed]),
+        f" ({v.gloss})" if v.gloss else "", "  severity: ", (v.severity, STYLE[v.severity]),
+    )  # fmt: skip
+    said = Table(box=None, show_header=False, pad_edge=False)
+    said.add_column(style="dim", no_wrap=True)
+    said.add_column(overflow="fold")
+    for name, text in [*ledger.facts(v), ("Settle again", run)]:
+        said.add_row(name, Text(plain(text)))
+    parts: list[Any] = [title, said]
+    if v.steps:
+        steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
+        for step in v.steps:
+            shown = "" if step.number is None else f"{step.number:.4g}"
+            word = Text(step.outcome, STYLE.get(step.outcome, ""))
+            steps.add_row(Text(plain(step.step)), word, shown, Text(plain(step.note)))
+        parts += [Text(), steps]
+    if numbers:
+        text = json.dumps(ledger.plain(v.numbers), indent=1, ensure_ascii=False)
+        parts += [Text(), Text(text, "dim")]
+    elif v.numbers:
+        parts += [Text(), Text("--numbers shows all its numbers", "dim")]
+    return Group(*parts)

@@ -8,10 +8,12 @@ claim: what is measured of it, that nothing fires while nothing changes, is abou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from confee.rendering.verdicts import worst
+from confee.rendering.verdicts import standing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Statement(NamedTuple):
@@ -58,12 +60,10 @@ STATEMENTS = {
     "Lemma B.3": Statement("UCB1, nearly still", "Appendix B.2.2", ("ucb-near-stationary",)),
     "Lemma B.4": Statement("one block", "Appendix B.2.2", ()),
     "Table 1": Statement("rates, row by row", "Section 1", ("table-rows",)),
-    "Theorem 5.1": Statement("lower bound", "Section 5",
-                             ("lower-bound/measured", "lower-bound-constant")),
+    "Theorem 5.1": Statement("lower bound", "Section 5", ("lower-bound/measured",)),
     "naive plans": Statement("cost much more", "Section 5, after Theorem 5.1",
                                  ("naive-allocation",)),
     "steps 1 to 3": Statement("proof of 5.1", "Appendix E", ("lower-bound/algebra",)),
-    "KL bound": Statement(r"KL at most $2\varepsilon^2$", "Appendix E, step 2", ("kl-bound",)),
     "Lemma E.1": Statement("counting arms", "Appendix E, step 2", ("counting-lemma",)),
     "Theorem C.1": Statement("Rexp3B", "Appendix C.1", ("rexp3b-rate", "rexp3b-budget")),
     "step 3 of C.2": Statement("explicit bound", "Appendix C.2, step 3", ("rexp3b-finite",)),
@@ -97,7 +97,6 @@ ARROWS = (
     Arrow("Theorem 5.1", "Table 1", "Table 1, last row, lower bound"),
     Arrow("Theorem 4.1", "implication", "Appendix D.3: the entire analysis"),
     Arrow("Assumption D.2", "implication", "Appendix D.3"),
-    Arrow("KL bound", "steps 1 to 3", "Appendix E, step 2"),
     Arrow("Lemma E.1", "steps 1 to 3", "Appendix E, step 2"),
     Arrow("steps 1 to 3", "Theorem 5.1", "Appendix E"),
     Arrow("Theorem 5.1", "naive plans", "Section 5, after Theorem 5.1"),
@@ -111,8 +110,7 @@ GROUPS = {
     "Parts of HyQue's regret": ("decomposition", "query-regret", "error-regret", "drift-regret",
                                 "ucb-near-stationary"),
     "Change tests": ("detection",),
-    "Lower bound": ("lower-bound", "lower-bound-constant", "kl-bound", "counting-lemma",
-                    "naive-allocation"),
+    "Lower bound": ("lower-bound", "counting-lemma", "naive-allocation"),
     "Rexp3B": ("rexp3b-rate", "rexp3b-budget", "rexp3b-finite"),
     "Other base algorithms": ("extension", "alg-assumption"),
 }  # fmt: skip
@@ -125,15 +123,26 @@ def premises(name: str) -> set[str]:
     return near.union(*(premises(one) for one in near))
 
 
-def outcomes(verdicts: Mapping[str, str]) -> dict[str, str]:
-    """The worst verdict about each statement as printed, from those by claim; `none` where there is
-    none."""
-    return {
-        name: worst(
-            verdicts[id] for id in statement.judged_by or statement.claims if id in verdicts
-        )
-        for name, statement in STATEMENTS.items()
-    }
+class Standing(NamedTuple):
+    """What is left of a statement: a key of verdicts.ALL, and whether what rests on it loses its
+    support."""
+
+    word: str
+    breaks: bool
+
+
+def standings(claims: pd.DataFrame) -> dict[str, Standing]:
+    """What the claims about each statement leave of it; our own questions say nothing about it.
+
+    `claims`: id, as_printed, severity, breaks, ours.
+    """
+    claims = claims[~claims["ours"].astype(bool)]
+    found = {}
+    for name, statement in STATEMENTS.items():
+        rows = claims[claims["id"].isin(statement.judged_by or statement.claims)]
+        word = standing(rows["severity"], rows["as_printed"])
+        found[name] = Standing(word, bool(rows["breaks"].any()))
+    return found
 
 
 def group(id: str) -> str:

@@ -1,4 +1,4 @@
-"""What each verdict looks like and is called, in every picture, table and page.
+"""What outcomes, severities and controls look like and are called, in every picture and page.
 
 Colours are told apart by colour-blind readers, and a mark never stands without its glyph or word.
 """
@@ -7,16 +7,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
+from confee.claims.judging.finding import (
+    CONSISTENT,
+    FAILS,
+    HOLDS,
+    MEASURED,
+    SEVERITIES,
+    UNDECIDED,
+    VACUOUS,
+    Control,
+    gravest,
+)
 
-NONE = "none"
+UNJUDGED = "unjudged"
 """Where no claim was judged."""
 
 
 class Mark(NamedTuple):
-    """How an outcome is shown: a fill, a text colour to be read on it, a glyph, a word."""
+    """How a word is shown: a fill, a text colour to be read on it, a glyph, the word, its meaning.
+    Glyphs are in STIX, which the figures are set in."""
 
     color: str
     ink: str
@@ -25,41 +36,121 @@ class Mark(NamedTuple):
     meaning: str
 
 
+WHITE, INK = "#FFFFFF", "#222222"
+
 MARKS = {
-    FAILS: Mark(
-        "#C44E00", "#FFFFFF", "\N{MULTIPLICATION SIGN}", FAILS, "ruled out as far as it was played"
-    ),
-    VACUOUS: Mark("#7D5BA6", "#FFFFFF", "\N{EMPTY SET}", VACUOUS, "the check could not tell"),
-    UNDECIDED: Mark("#F2C230", "#222222", "?", UNDECIDED, "not settled by these runs"),
-    CONSISTENT: Mark("#86D3C4", "#222222", "\N{ALMOST EQUAL TO}", CONSISTENT, "not contradicted"),
-    HOLDS: Mark("#007A5E", "#FFFFFF", "\N{CHECK MARK}", HOLDS, "shown within its margin"),
-    NONE: Mark("#FFFFFF", "#555555", "\N{EN DASH}", "no verdict", "no claim was judged"),
+    FAILS: Mark("#C44E00", WHITE, "\N{MULTIPLICATION SIGN}", FAILS, "not true as printed"),
+    VACUOUS: Mark("#7D5BA6", WHITE, "\N{EMPTY SET}", VACUOUS, "the check cannot tell"),
+    UNDECIDED: Mark("#F2C230", INK, "?", UNDECIDED, "not settled by these runs"),
+    CONSISTENT: Mark("#86D3C4", INK, "\N{ALMOST EQUAL TO}", CONSISTENT, "not contradicted"),
+    HOLDS: Mark("#007A5E", WHITE, "\N{CHECK MARK}", HOLDS, "shown within its margin"),
+    UNJUDGED: Mark(WHITE, "#555555", "\N{EN DASH}", "not judged", "no claim was judged"),
 }
-"""From the worst to none; the glyphs are in STIX, which the figures are set in."""
+"""Outcomes of statements as printed, from the worst to none."""
 
-CONTROLS = {True: "failed, as expected", False: "did not fail", None: "not played"}
-"""What became of a control that must fail."""
+_LOOKS = {
+    "none": ("#DCEBE3", INK, "\N{CHECK MARK}"),
+    "typo": ("#F6EFE0", INK, "\N{PILCROW SIGN}"),
+    "rounding": ("#EADCBF", INK, "\N{LEFT FLOOR}"),
+    "constant": ("#DBC79D", INK, "c"),
+    "logarithm": ("#C9AF7B", INK, "\N{SCRIPT SMALL L}"),
+    "condition": ("#B5965A", INK, "\N{ASTERISK OPERATOR}"),
+    "horizon": ("#2C6CA8", WHITE, "\N{RIGHTWARDS ARROW TO BAR}"),
+    "gap": ("#CC4407", WHITE, "!"),
+    "false": ("#6E0D25", WHITE, "\N{MULTIPLICATION SIGN}"),
+}
+"""Sand from light to dark where nothing breaks; blue where runs end; red where something breaks."""
 
-POSITIVE = {True: "held, as expected", False: "did not hold", None: "not played"}
-"""What became of one that must hold."""
+SEVERITY_MARKS = {name: Mark(*_LOOKS[name], name, meaning) for name, meaning in SEVERITIES.items()}
+"""From the lightest to the gravest."""
+
+ALL = {**dict(reversed(SEVERITY_MARKS.items())), **MARKS}
+"""Every mark by its word's key, severities first and the gravest first."""
+
+WRONG, RULED_OUT = "wrong", "ruled out"
+"""What `fails` is called where there is no room for its gloss: refuted by counting or arithmetic,
+and by a simulation, which says nothing beyond its horizon."""
+
+SHORT_GLOSS = f"{WRONG}: as printed; {RULED_OUT}: at the horizons played"
+
+ABSENT, GOOD, BAD, OPEN = "absent", "as expected", "not as expected", "not played"
+"""What became of a claim's controls of one kind."""
+
+SIGNS = {
+    ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPEN: "\N{EN DASH}",
+}  # fmt: skip
+
+
+def came_out(controls: Iterable[Control], expected: str) -> str:
+    """What became of the controls that are expected to come out so: the worst of them."""
+    found = {control.as_expected for control in controls if control.expected == expected}
+    if False in found:
+        return BAD
+    return OPEN if None in found else GOOD if found else ABSENT
+
+
+def short(outcome: str, basis: str) -> str:
+    """An outcome in one or two words: `wrong` or `ruled out` for one that fails, by its basis."""
+    if outcome == FAILS:
+        return RULED_OUT if basis == MEASURED else WRONG
+    return MARKS.get(outcome, MARKS[UNJUDGED]).word
 
 
 def worst(outcomes: Iterable[str]) -> str:
-    """The worst of several outcomes, in the order of MARKS; NONE if there are none.
+    """The worst of several outcomes, in the order of MARKS; UNJUDGED if there are none.
 
     An outcome of another name (a step may have one of its own) counts as none.
     """
     found = set(outcomes)
-    return next((name for name in MARKS if name in found), NONE)
+    return next((name for name in MARKS if name in found), UNJUDGED)
+
+
+def standing(severities: Iterable[str], outcomes: Iterable[str]) -> str:
+    """What is left of a statement, as a key of ALL: the gravest severity, and where nothing has to
+    be corrected an outcome that shows nothing either."""
+    grave, bad = gravest(severities), worst(outcomes)
+    return bad if grave == "none" and bad not in (HOLDS, CONSISTENT) else grave
 
 
 def counted(outcomes: Iterable[str]) -> str:
-    """How often each outcome is there: `3 fail, 1 vacuous, 1 holds`."""
+    """How often each outcome occurs: `3 fail, 1 vacuous, 1 holds`."""
     counts = Counter(outcomes)
-    return ", ".join(said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
+    return ", ".join(_said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
 
 
-def said(outcome: str, n: int) -> str:
+def counted_severities(severities: Iterable[str]) -> str:
+    """How often each severity occurs, from the lightest: `20 none, 3 constant, 1 gap, 0 false`.
+
+    A gap and a false statement are counted even where there is none.
+    """
+    counts = Counter(severities)
+    named = [name for name in SEVERITIES if counts[name] or name in ("gap", "false")]
+    return ", ".join(f"{counts[name]} {name}" for name in named)
+
+
+class Judged(Protocol):
+    """A Finding, or its row in a frame."""
+
+    @property
+    def as_printed(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+    @property
+    def ours(self) -> bool: ...
+
+
+def summary(findings: Iterable[Judged]) -> tuple[str, str]:
+    """The claims of the paper by severity, and by outcome as printed; our own questions apart."""
+    findings = list(findings)
+    paper = [one for one in findings if not one.ours]
+    claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
+    ours = len(findings) - len(paper)
+    apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
+    grave = counted_severities(one.severity for one in paper)
+    return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
+
+
+def _said(outcome: str, n: int) -> str:
     """`3 fail`, `1 fails`, `3 vacuous`."""
     word = MARKS[outcome].word
     return f"{n} {word[:-1] if n != 1 and outcome in (HOLDS, FAILS) else word}"

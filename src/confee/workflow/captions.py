@@ -1,4 +1,4 @@
-"""What `snakemake --report` says below figures, tables and verdicts, as reStructuredText."""
+"""What `snakemake --report` says below figures, tables and findings, as reStructuredText."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> 
     for name in tables:
         file = folder / f"{name}.csv"
         made[file.as_posix()] = _said(folder / f"{name}.txt") + _grid(_rows(file))
-    return made | {(RESULTS / experiment / "claims.json").as_posix(): _verdicts(experiment)}
+    return made | {(RESULTS / experiment / "claims.json").as_posix(): _findings(experiment)}
 
 
 def _said(file: Path) -> str:
@@ -50,15 +50,15 @@ def _rows(file: Path) -> list[list[str]]:
         return []
 
 
-def _verdicts(experiment: str) -> str:
+def _findings(experiment: str) -> str:
     from confee.workflow import results
 
     try:
-        verdicts = results.verdicts(experiment)
+        findings = results.findings(experiment)
     except ConfeeError:
         return ""
-    return _grid([["claim", "verdict", "measured", "at"],
-                  *([v.id, v.verdict, v.measured, v.horizon] for v in verdicts)])  # fmt: skip
+    rows = [[v.id, v.gloss or v.as_printed, v.severity, v.measured, v.horizon] for v in findings]
+    return _grid([["claim", "as printed", "severity", "measured", "at"], *rows])
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:

@@ -141,16 +141,18 @@ class Data:
     def setting_points(self) -> pd.DataFrame:
         return self._settings[1]
 
-    # Verdicts.
+    # Findings.
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """claims.json as a frame, a row a claim, with `failed` of its control."""
+        """claims.json as a frame: one row for each claim, its fields and what follows from them."""
         import pandas as pd
 
-        rows = [dataclasses.asdict(v) for v in results.verdicts(results.folder(self.plan).name)]
-        table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Finding)])
-        return table.assign(failed=[control.get("failed") for control in table["control"]])
+        from confee.claims.ledger import DERIVED
+
+        names = [*(field.name for field in dataclasses.fields(Finding)), *DERIVED]
+        found = results.findings(results.folder(self.plan).name)
+        return pd.DataFrame([[getattr(v, name) for name in names] for v in found], columns=names)
 
     # The block figure.
 

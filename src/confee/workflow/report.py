@@ -52,14 +52,14 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
 
     names = [name for name in names if name not in TOLD]
     folder = results.folder(plan)
-    verdicts, said = results.claims_file(folder.name)
+    findings, said = results.claims_file(folder.name)
     frames = _frames(plan, names)
     report = Report(
         experiment=folder.name,
         headline=conf.headline(plan["experiment"]),
         toy=plan["toy"],
-        verdicts=verdicts,
-        settle={v.id: ledger.settle(v, plan["overrides"], verdicts) for v in verdicts},
+        findings=findings,
+        settle={v.id: ledger.settle(v, plan["overrides"], findings) for v in findings},
         evidence={one["id"]: one["evidence"] for one in said["claims"]},
         shown=[_shown(plan, name, frames) for name in names],
         frames=[frames[name] for name in sorted(frames)],
@@ -123,7 +123,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
 
 
 def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
-    """The frames that figures and tables of these names were made from, and the verdicts."""
+    """The frames that figures and tables of these names were made from, and the findings."""
     import pandas as pd
 
     from confee.rendering.report import Frame

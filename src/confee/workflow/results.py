@@ -1,4 +1,4 @@
-"""An experiment's results, made from its plan: one table of runs, evidence, verdicts."""
+"""An experiment's results, made from its plan: one table of runs, evidence, findings."""
 
 from __future__ import annotations
 
@@ -172,16 +172,16 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     from confee import claims
     from confee.claims import ledger
 
-    verdicts = claims.judge(gather(plan), plan["claims"])
-    used = sorted({name for v in verdicts for name in v.evidence})
+    findings = claims.judge(gather(plan), plan["claims"])
+    used = sorted({name for v in findings for name in v.evidence})
     hashes = {name: _evidence_file(plan, name) for name in used}
     title = f"Claims: {folder(plan).name}"
     made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
     code = plan["about"]["code"]
     about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code,
              "overrides": plan["overrides"]}  # fmt: skip
-    files.write_text(made[0], ledger.to_markdown(verdicts, title, plan["overrides"]))
-    files.write_text(made[1], ledger.to_json(verdicts, about, hashes))
+    files.write_text(made[0], ledger.to_markdown(findings, title, plan["overrides"]))
+    files.write_text(made[1], ledger.to_json(findings, about, hashes))
     return made
 
 
@@ -195,13 +195,13 @@ def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
 # --------------------------------------------------------------------------- looking at them
 
 
-def verdicts(experiment: str) -> list[Finding]:
-    """The verdicts that a run left. Raises ConfeeError as `claims_file` does."""
+def findings(experiment: str) -> list[Finding]:
+    """The findings that a run left. Raises ConfeeError as `claims_file` does."""
     return claims_file(experiment)[0]
 
 
 def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
-    """The verdicts that a run left, and all that their file says. Raises ConfeeError if there is
+    """The findings that a run left, and all that their file says. Raises ConfeeError if there is
     none, or it is damaged or of another version of confee."""
     from confee.claims import ledger
 

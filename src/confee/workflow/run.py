@@ -323,16 +323,16 @@ class Run:
             stages.date(self.name, stage, key, missing=stage == "regret" and lacking)
 
     def close(self) -> None:
-        """The end of a run: its verdicts in a short table, and where to read on."""
+        """The end of a run: its findings in a short table, and where to read on."""
         from rich.console import Console
 
         from confee.rendering import scoreboard
-        from confee.workflow.results import verdicts
+        from confee.workflow.results import findings
 
         console = Console(stderr=True)
         width = console.width if console.is_terminal else 120
         if stages.fits(self.name, "claims", self.keys["claims"]):
-            said: list[Any] = [*scoreboard.lines(verdicts(self.name), width)]
+            said: list[Any] = [*scoreboard.lines(findings(self.name), width)]
         else:  # a run of one picture, say
             said = ["claims: not judged by this run; what is there is of another"]
         for line in [*said, *self.read_on()]:

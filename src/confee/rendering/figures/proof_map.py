@@ -1,4 +1,4 @@
-"""The paper's proofs as a map: who implies whom, each statement with its measured verdict."""
+"""The paper's proofs as a map: who implies whom, and what the claims leave of each statement."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from confee.claims.judging.finding import FAILS
 from confee.rendering import style
-from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, outcomes, premises
-from confee.rendering.verdicts import MARKS, NONE, Mark, said
+from confee.rendering.numbers import listed
+from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, Standing, premises, standings
+from confee.rendering.verdicts import ALL, UNJUDGED, Mark, standing
 
 READING = (
-    "Arrows lead from premise to conclusion, dashed where the premise fails. Colour: the worst "
-    "verdict; small signs: each claim's."
+    "Arrows lead from premise to conclusion, dashed where a gap or a false statement takes the "
+    "support away. Colour: the gravest severity; small signs: each claim's."
 )
 
 AT = {
@@ -30,7 +30,7 @@ AT = {
     "Theorem 4.1": (2, 3.15), "step 3 of C.2": (5, 3.15),
     "Assumption D.2": (0, 4.15), "implication": (1, 4.15), "Table 1": (2, 4.15),
     "Remark 4.3": (3, 4.15), "Theorem C.1": (5, 4.15),
-    "Lemma E.1": (0, 5), "KL bound": (0, 5.8), "steps 1 to 3": (1, 5.4),
+    "Lemma E.1": (0, 5.4), "steps 1 to 3": (1, 5.4),
     "Theorem 5.1": (2, 5.4), "naive plans": (3, 5.4),
 }  # fmt: skip
 """Column and row of each statement."""
@@ -54,12 +54,12 @@ WIDE, HIGH = 0.83, 0.47
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Figure:
-    """The statements of confee.rendering.statements, in the colours of their verdicts.
+    """The statements of confee.rendering.statements, in the colours of what is left of them.
 
-    `claims`: id, verdict.
+    `claims`: id, as_printed, severity, breaks, ours.
     """
-    verdicts = dict(zip(claims["id"], claims["verdict"], strict=True))
-    found = outcomes(verdicts)
+    found = standings(claims)
+    signs = {row.id: standing([row.severity], [row.as_printed]) for row in claims.itertuples()}
     height = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2 + 0.06
     fig = Figure(figsize=(style.WIDTH, height))
     ax = fig.add_axes((0, 0, 1, 1))
@@ -67,30 +67,38 @@ def draw(claims: pd.DataFrame) -> Figure:
     ax.axis("off")
     for title, (first, last) in BOXES.items():
         _frame(ax, title, first, last)
-    boxes = {name: _statement(ax, name, found[name], verdicts) for name in STATEMENTS}
+    boxes = {name: _statement(ax, name, found[name].word, signs) for name in STATEMENTS}
     for arrow in ARROWS:
-        _arrow(ax, arrow, boxes, found[arrow.premise] == FAILS)
+        _arrow(ax, arrow, boxes, found[arrow.premise])
     _legend(ax, found)
     return fig
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """On how many statements each theorem rests, and how many of them fail."""
-    found = outcomes(dict(zip(claims["id"], claims["verdict"], strict=True)))
-    if set(found.values()) == {NONE}:
+    """On how many statements each theorem rests, and which of them have a gap or are false."""
+    found = standings(claims)
+    if all(one.word == UNJUDGED for one in found.values()):
         return "No claim about a statement of the paper was judged."
     theorems = [_rests(name, found) for name in STATEMENTS if name.startswith("Theorem")]
     toy = any(str(at).startswith("toy") for at in claims["horizon"])
     return " ".join(theorems) + (" Toy horizons say nothing of larger ones." * toy)
 
 
-def _rests(theorem: str, found: Mapping[str, str]) -> str:
-    """`Theorem 4.1 (fails) rests on 9 statements: 5 fail, 4 hold.`"""
-    below = premises(theorem)
-    counts = Counter(found[name] for name in below)
-    parts = [said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome]]
+def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
+    """`Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
+    below = [name for name in STATEMENTS if name in premises(theorem)]
+    parts = []
+    for text, word, breaks in (
+        ("false: {}", "false", True),
+        ("gap in {}", "gap", True),
+        ("closed gap in {}", "gap", False),
+    ):
+        if names := [name for name in below if found[name] == (word, breaks)]:
+            parts.append(text.format(listed(names)))
+    if unjudged := sum(found[name].word == UNJUDGED for name in below):
+        parts.append(f"{unjudged} not judged")
     rests = f"{len(below)} statement{'s' * (len(below) != 1)}"
-    return f"{theorem} ({MARKS[found[theorem]].word}) rests on {rests}: {', '.join(parts)}."
+    return f"{theorem} rests on {rests}: {', '.join(parts) or 'no gap found'}."
 
 
 def _place(column: float, row: float) -> tuple[float, float]:
@@ -98,9 +106,9 @@ def _place(column: float, row: float) -> tuple[float, float]:
     return LEFT + column * COLUMN, TOP + row * ROW
 
 
-def _statement(ax: Axes, name: str, outcome: str, verdicts: Mapping[str, str]) -> FancyBboxPatch:
+def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> FancyBboxPatch:
     """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
-    (x, y), mark, what = _place(*AT[name]), MARKS[outcome], STATEMENTS[name]
+    (x, y), mark, what = _place(*AT[name]), ALL[word], STATEMENTS[name]
     theorem = name.startswith("Theorem")
     wide = WIDE + COLUMN * (name == "Theorem 4.1")
     corner = f"round,pad=0,rounding_size={0.02 if theorem else 0.1}"
@@ -119,15 +127,15 @@ def _statement(ax: Axes, name: str, outcome: str, verdicts: Mapping[str, str]) -
     ):
         ax.text(x, y + dy, text, color=mark.ink, fontsize=size, weight=weight, ha="center",
                 va="center", zorder=4)  # fmt: skip
-    _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, MARKS[outcome], 7, style.INK)
+    _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, mark, 7, style.INK)
     for i, id in enumerate(what.claims if several else ()):
-        one = MARKS[verdicts.get(id, NONE)]
+        one = ALL[signs.get(id, UNJUDGED)]
         at = x + (i - (len(what.claims) - 1) / 2) * 0.14
-        _sign(ax, at, y + rows[-1], one, 6, "white" if id in verdicts else style.GREY)
+        _sign(ax, at, y + rows[-1], one, 6, "white" if id in signs else style.GREY)
     return box
 
 
-def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], broken: bool) -> None:
+def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise: Standing) -> None:
     """From box to box, straight or along its route."""
     ends = arrow.premise, arrow.conclusion
     how: Any = {"path": Path([_place(*at) for at in ROUTES[ends]])} if ends in ROUTES else {
@@ -136,13 +144,13 @@ def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], broken: 
     }  # fmt: skip
     ax.add_patch(FancyArrowPatch(
         **how, arrowstyle="-|>", mutation_scale=7, linewidth=0.9, zorder=2,
-        linestyle=(0, (3, 1.5)) if broken else "-", joinstyle="round",
-        color=MARKS[FAILS].color if broken else style.INK,
+        linestyle=(0, (3, 1.5)) if premise.breaks else "-", joinstyle="round",
+        color=ALL[premise.word].color if premise.breaks else style.INK,
     ))  # fmt: skip
 
 
 def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> None:
-    """A verdict's glyph on a disc of its colour."""
+    """A glyph on a disc of its colour."""
     disc = {"boxstyle": "circle,pad=0.13", "facecolor": mark.color, "edgecolor": edge,
             "linewidth": 0.5}  # fmt: skip
     ax.text(x, y, mark.glyph, color=mark.ink, fontsize=size, ha="center", va="center", zorder=5,
@@ -161,12 +169,12 @@ def _frame(ax: Axes, title: str, first: float, last: float) -> None:
             color="#444444")  # fmt: skip
 
 
-def _legend(ax: Axes, found: Mapping[str, str]) -> None:
-    """The outcomes there are, with their signs and how many statements have each."""
-    counts = Counter(found.values())
+def _legend(ax: Axes, found: Mapping[str, Standing]) -> None:
+    """The marks that occur, the gravest first, with how many statements have each."""
+    counts = Counter(one.word for one in found.values())
     x, y = LEFT + 4.05 * COLUMN, TOP + 4.75 * ROW
-    for i, (outcome, mark) in enumerate((o, m) for o, m in MARKS.items() if counts[o]):
+    for i, word in enumerate(word for word in ALL if counts[word]):
         dy = y + 0.16 * i
-        _sign(ax, x, dy, mark, 7, style.INK)
-        text = f"{mark.word}: {counts[outcome]} of {len(found)}"
+        _sign(ax, x, dy, ALL[word], 7, style.INK)
+        text = f"{ALL[word].word}: {counts[word]} of {len(found)}"
         ax.text(x + 0.14, dy, text, fontsize=7.5, va="center")

@@ -1,8 +1,7 @@
-"""The scoreboard: every claim with its verdict, its control, and its number against the claim."""
+"""The scoreboard: every claim as printed, its severity, its controls, and what was measured."""
 
 from __future__ import annotations
 
-import math
 import re
 
 import pandas as pd
@@ -13,23 +12,42 @@ from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextToPath
 
 from confee.claims.judging.exponents import MARGIN
+from confee.claims.judging.finding import FAILS, HOLDS
 from confee.rendering import numbers, style
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import plain
-from confee.rendering.scoreboard import CONTROL as OUTCOMES
 from confee.rendering.statements import GROUPS, group
-from confee.rendering.verdicts import MARKS, Mark, counted
+from confee.rendering.verdicts import (
+    ABSENT,
+    GOOD,
+    MARKS,
+    OPEN,
+    SEVERITY_MARKS,
+    SHORT_GLOSS,
+    SIGNS,
+    Mark,
+    came_out,
+    summary,
+)
+from confee.rendering.verdicts import short as outcome
 
 READING = (
-    "Controls: + must hold, \N{MINUS SIGN} must fail; a tick if they do. Excess: of the exponent "
-    "over the claimed one, on the ray that decides, with 95 % CI; dashed: forgiven."
+    "Controls: + must hold, \N{MINUS SIGN} must fail. Excess: of the exponent that decides over "
+    "the claimed one, 95 % CI; dashed: forgiven."
 )
 
 ROW, HEAD = 0.152, 0.2
 """Inches a row, and a group's title."""
 
-NAME, POSITIVE, CONTROL, UP_TO, PANEL, SAID = 0.72, 1.87, 2.03, 2.16, (2.45, 3.05), 3.18
+PRINTED, SEVERITY, NAME, POSITIVE, CONTROL, PANEL, SAID = (
+    0.05, 0.66, 1.27, 2.42, 2.57, (2.71, 3.27), 3.38,
+)  # fmt: skip
 """Inches from the left at which the columns begin."""
+
+BADGE = 0.57
+"""Inches: the width of a badge."""
+
+FOOT = f"{SHORT_GLOSS}; italics: our own question, not counted"
 
 LIMITS = (-0.25, 0.5)
 """Of the panel of excesses."""
@@ -43,13 +61,14 @@ SIZE = 6.6
 def draw(claims: pd.DataFrame) -> Figure:
     """The claims in groups, in the order of the ledger.
 
-    `claims`: id, verdict, prediction, measured, horizon, numbers, interval, interval_of, failed.
+    `claims`: id, as_printed, basis, severity, ours, controls, prediction, measured, numbers,
+    interval, interval_of.
     """
     if claims.empty:
         return style.empty("no claim was judged")
     table = claims.assign(group=[group(id) for id in claims["id"]])
     groups = [name for name in (*GROUPS, "Others") if (table["group"] == name).any()]
-    height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.2
+    height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.35
     fig = Figure(figsize=(style.WIDTH, height))
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
@@ -63,19 +82,19 @@ def draw(claims: pd.DataFrame) -> Figure:
         for row in table[table["group"] == name].itertuples():
             _row(ax, row, y + ROW / 2 + 0.01)
             y += ROW
+    ax.text(PRINTED, height - 0.09, FOOT, fontsize=7, va="center", color="#555555")
     return fig
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """How many claims have which verdict, and how many controls came out as expected."""
+    """The claims by severity and as printed, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
-    text = f"Of {len(claims)} claim{'s' * (len(claims) != 1)}: {counted(claims['verdict'])}."
-    positive = [ray.control for row in claims.itertuples() if (ray := decided(row)) is not None]
-    for kind, outcomes in (("must fail", list(claims["failed"])), ("must hold", positive)):
-        good, played = sum(o is True for o in outcomes), sum(o is not None for o in outcomes)
-        if outcomes:
-            text += f" Of {played} controls that {kind}, {good} do."
+    severities, printed = summary(claims.itertuples())
+    text = f"{severities}. {printed.capitalize()}."
+    controls = [c.as_expected for found in claims["controls"] for c in found]
+    if played := [good for good in controls if good is not None]:
+        text += f" Controls: {sum(played)} of {len(played)} came out as expected."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
         text += " Toy horizons say nothing of larger ones."
     return text
@@ -83,23 +102,24 @@ def finding(claims: pd.DataFrame) -> str:
 
 def _panel(ax: Axes, height: float) -> None:
     """Heads of the columns, and the axis of the excesses."""
-    heads = {NAME: "claim", UP_TO: "$T$ up to", SAID: "measured; exponents with 95 % CI"}
-    for x, text in heads.items():
-        ax.text(x, 0.2, text, fontsize=7, va="center", color="#555555")
-    ax.text(0.05, 0.2, "verdict", fontsize=7, va="center", color="#555555")
-    ax.text((POSITIVE + CONTROL) / 2, 0.08, "controls", fontsize=7, va="center", ha="center",
-            color="#555555")  # fmt: skip
+
+    def head(x: float, y: float, text: str, align: str = "left", size: float = 7) -> None:
+        ax.text(x, y, text, fontsize=size, va="center", ha=align, color="#555555")
+
+    for x, text in (
+        (PRINTED, "as printed"), (SEVERITY, "severity"), (NAME, "claim"),
+        (SAID, "measured; exponents with 95 % CI"),
+    ):  # fmt: skip
+        head(x, 0.2, text)
+    head((POSITIVE + CONTROL) / 2, 0.08, "controls", "center")
     for x, sign in ((POSITIVE, "+"), (CONTROL, "\N{MINUS SIGN}")):
-        ax.text(x, 0.2, sign, fontsize=8, va="center", ha="center", color="#555555")
-    middle = sum(PANEL) / 2
-    ax.text(middle, 0.08, "excess of exponent", fontsize=7, va="center", ha="center",
-            color="#555555")  # fmt: skip
+        head(x, 0.2, sign, "center", 8)
+    head(sum(PANEL) / 2, 0.08, "excess of exponent", "center")
     for value, line in ((0, {"color": "#999999", "linewidth": 0.6}), (MARGIN, style.THEORY)):
-        ax.plot([_across(value)] * 2, [0.29, height - 0.14], **{**line, "zorder": 1})
+        ax.plot([_across(value)] * 2, [0.29, height - 0.29], **{**line, "zorder": 1})
     for value in (0, 0.25, 0.5):
-        for y, va in ((0.2, "center"), (height - 0.07, "center")):
-            ax.text(_across(value), y, f"{value:g}", fontsize=6.5, ha="center", va=va,
-                    color="#555555")  # fmt: skip
+        for y in (0.2, height - 0.22):
+            head(_across(value), y, f"{value:g}", "center", 6.5)
 
 
 def _across(value: float) -> float:
@@ -109,34 +129,36 @@ def _across(value: float) -> float:
 
 
 def _row(ax: Axes, row, y: float) -> None:
-    mark = MARKS[row.verdict]
-    ax.text(0.05 + 0.3, y, f"{mark.glyph} {mark.word}", fontsize=7, color=mark.ink, ha="center",
-            va="center")  # fmt: skip
-    ax.add_patch(_badge(mark, y))
-    ax.text(NAME, y, row.id, fontsize=7.5, va="center")
+    mark = MARKS[row.as_printed]
+    _badge(ax, PRINTED, y, mark, outcome(row.as_printed, row.basis))
+    _badge(ax, SEVERITY, y, SEVERITY_MARKS[row.severity], row.severity)
+    ax.text(NAME, y, row.id, fontsize=7.5, va="center", style="italic" if row.ours else "normal")
+    for x, expected in ((POSITIVE, HOLDS), (CONTROL, FAILS)):
+        _control(ax, x, came_out(row.controls, expected), y)
     ray = decided(row)
-    _control(ax, CONTROL, row.failed, y)
-    if ray is not None:
-        _control(ax, POSITIVE, ray.control, y)
-    ax.text(UP_TO, y, horizon(row.horizon), fontsize=7, va="center")
     if ray is not None and ray.excess is not None:
         _interval(ax, *ray.excess, y, mark)
     ax.text(SAID, y, short(row), fontsize=SIZE, va="center")
 
 
-def _badge(mark: Mark, y: float) -> FancyBboxPatch:
-    return FancyBboxPatch(
-        (0.05, y - 0.066), 0.6, 0.132, boxstyle="round,pad=0,rounding_size=0.05", linewidth=0.5,
+def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
+    ax.add_patch(FancyBboxPatch(
+        (x, y - 0.066), BADGE, 0.132, boxstyle="round,pad=0,rounding_size=0.05", linewidth=0.5,
         facecolor=mark.color, edgecolor="#555555", zorder=0,
-    )  # fmt: skip
+    ))  # fmt: skip
+    ax.text(x + BADGE / 2, y, f"{mark.glyph} {word}", fontsize=7, color=mark.ink, ha="center",
+            va="center")  # fmt: skip
 
 
-def _control(ax: Axes, x: float, good: bool | None, y: float) -> None:
-    """A tick if a control came out as expected; else what is to be noticed."""
-    glyph, _ = OUTCOMES[good]
-    box = {} if good else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
-    ax.text(x, y, glyph, fontsize=7.5, ha="center", va="center",
-            color=style.INK if good else "white", **box)  # fmt: skip
+def _control(ax: Axes, x: float, found: str, y: float) -> None:
+    """A tick if the controls came out as expected; else what is to be noticed."""
+    if found == ABSENT:
+        if x == POSITIVE:  # most claims need none
+            return
+        found = OPEN
+    box = {} if found == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+    ax.text(x, y, SIGNS[found], fontsize=7.5, ha="center", va="center",
+            color=style.INK if found == GOOD else "white", **box)  # fmt: skip
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
@@ -156,15 +178,6 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
 def decided(row) -> Deciding | None:
     """The ray that decided a claim; None where no exponent did."""
     return deciding(row.numbers, row.interval, row.interval_of)
-
-
-def horizon(text: str) -> str:
-    """`T up to 1.38e+08, ...` as a power of ten; `any` where no horizon matters."""
-    found = re.search(r"T up to ([\d.]+(?:e[+-]?\d+)?)", text)
-    if not found:
-        return "any" if text.startswith("any") else "\N{EN DASH}"
-    power = math.log10(float(found[1]))
-    return f"$10^{{{power:.1f}}}$" if abs(power - round(power)) > 0.05 else f"$10^{{{power:.0f}}}$"
 
 
 def short(row) -> str:

@@ -22,12 +22,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from confee.claims import ledger
-from confee.claims.judging.finding import Finding
+from confee.claims.judging.finding import SEVERITIES, Finding
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import CONTROLS, MARKS, NONE
+from confee.rendering.verdicts import ALL, MARKS, RULED_OUT, SEVERITY_MARKS, WRONG, summary
 from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
@@ -88,7 +88,7 @@ class Report:
     experiment: str
     headline: str
     toy: bool
-    verdicts: Sequence[Finding]
+    findings: Sequence[Finding]
     settle: Mapping[str, str]
     evidence: Mapping[str, Sequence[Mapping[str, str]]]
     shown: Sequence[Shown]
@@ -106,11 +106,11 @@ class Report:
 
     def settled_by(self, one: Shown) -> list[Finding]:
         """The claims that a figure or a table is evidence for."""
-        return [v for v in self.verdicts if {v.id, v.id.partition("/")[0]} & set(one.claims)]
+        return [v for v in self.findings if {v.id, v.id.partition("/")[0]} & set(one.claims)]
 
-    def showing(self, verdict: Finding) -> list[Shown]:
+    def showing(self, finding: Finding) -> list[Shown]:
         """The figures and tables that are evidence for a claim."""
-        return [one for one in self.shown if verdict in self.settled_by(one)]
+        return [one for one in self.shown if finding in self.settled_by(one)]
 
 
 def render(report: Report) -> str:
@@ -118,23 +118,29 @@ def render(report: Report) -> str:
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in PAGE[1:])
     style += _colours()
     page = _environment().get_template(PAGE[0])
-    marks = {name: mark for name, mark in MARKS.items() if name != NONE}  # "none" is a word, too
-    counts = {name: sum(v.verdict == name for v in report.verdicts) for name in marks}
     names = [name for name in (WHO, *SECTIONS) if name != VERDICTS and report.section(name)]
     return page.render(
         report=report,
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
-        counts={name: count for name, count in counts.items() if count},
+        summary=". ".join(text[:1].upper() + text[1:] for text in summary(report.findings)),
+        severities=_counts(SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours]),
+        severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
+        outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
-        marks=marks,
-        worst_first=list(marks),
-        controls=CONTROLS,
-        display=display,
+        marks=ALL,
+        in_tables={word: MARKS["fails"] for word in (WRONG, RULED_OUT)} | MARKS,
+        worst_first=list(MARKS),
+        lightest_first=list(SEVERITIES),
         downloads={frame.name: _download(frame) for frame in report.frames},
     )
+
+
+def _counts(marks: Mapping[str, Any], words: Sequence[str]) -> dict[str, int]:
+    """How often each word occurs, in the order of its marks; only those that occur."""
+    return {name: words.count(name) for name in marks if name in words}
 
 
 def _environment() -> Environment:
@@ -147,6 +153,7 @@ def _environment() -> Environment:
     )
     page.filters |= {
         "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
+        "came_out": ledger.control_outcome, "who": who,
         "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
         "slug": slug, "grouped": grouped, "decided": decided, "sortable": sortable,
     }  # fmt: skip
@@ -154,9 +161,9 @@ def _environment() -> Environment:
 
 
 def _colours() -> str:
-    """A verdict's colours, where the style sheet can use them."""
+    """The colours of outcomes and severities, where the style sheet can use them."""
     rules = [
-        f".{name} {{ --fill: {mark.color}; --ink: {mark.ink}; }}" for name, mark in MARKS.items()
+        f".{name} {{ --fill: {mark.color}; --ink: {mark.ink}; }}" for name, mark in ALL.items()
     ]
     return "\n".join(["", *rules, ""])
 
@@ -175,8 +182,13 @@ def _policy(*allowed: str) -> str:
 # --------------------------------------------------------------------------- how things are written
 
 
+def who(what: str) -> str:
+    """A control in a word or two: `SW-UCB` of `sw_ucb, B at V=16`."""
+    return display(re.split(r"[,:]| \(", what)[0].strip())
+
+
 def horizon(text: str) -> str:
-    """A verdict's horizon, short: what the head of a toy's page says is not said again."""
+    """A finding's horizon, short: the head of a toy's page already says that it is a toy."""
     toy = re.fullmatch(r"toy horizon \((.*)\): .*", text)
     return toy[1] if toy else text
 
@@ -187,16 +199,16 @@ def first_number(text: str) -> str:
     return found[0] if found else ""
 
 
-def decided(verdict: Finding) -> Deciding | None:
-    """The ray that decided a verdict; None where no exponent did."""
-    return deciding(verdict.numbers, verdict.interval, verdict.interval_of)
+def decided(finding: Finding) -> Deciding | None:
+    """The ray that decided a claim; None where no exponent did."""
+    return deciding(finding.numbers, finding.interval, finding.interval_of)
 
 
-def sortable(verdict: Finding) -> str:
+def sortable(finding: Finding) -> str:
     """What the column of what was measured is sorted by: the exponent, or the first number."""
-    ray = decided(verdict)
+    ray = decided(finding)
     if ray is None:
-        return first_number(verdict.measured)
+        return first_number(finding.measured)
     return f"{ray.numbers['exponent']:.6g}" if "exponent" in ray.numbers else ""
 
 

@@ -27,20 +27,22 @@
     button.addEventListener("click", () => open(claim, button.ariaExpanded !== "true"));
   }
 
-  // ---- filter: without a verdict pressed all are shown
+  // ---- filter: without a severity pressed all of them are shown, and so with outcomes
 
   const filter = document.querySelector(".filter");
   const find = document.getElementById("find");
-  const only = all("[data-only]");
+  const kinds = ["severity", "outcome"];
+  const only = all(".only button");
   const pressed = (button) => button.ariaPressed === "true";
 
   const apply = () => {
-    const wanted = only.filter(pressed).map((button) => button.dataset.only);
+    const wanted = (kind) => only.filter(pressed).map((b) => b.dataset[kind]).filter(Boolean);
+    const asked = kinds.map((kind) => [kind, wanted(kind)]).filter(([, some]) => some.length);
     const words = plain(find.value).split(/\s+/);
     let shown = 0;
     for (const claim of claims) {
       const text = plain(claim.rows[0].textContent);
-      const fits = !wanted.length || wanted.includes(claim.dataset.verdict);
+      const fits = asked.every(([kind, some]) => some.includes(claim.dataset[kind]));
       claim.hidden = !(fits && words.every((word) => text.includes(word)));
       shown += !claim.hidden;
     }

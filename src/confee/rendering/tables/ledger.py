@@ -1,4 +1,4 @@
-"""Every claim in words: verdict, prediction, what was measured, at which horizon, its control."""
+"""Every claim in words: as printed, severity, prediction, measurement, horizon, controls."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import re
 
 import pandas as pd
 
-from confee.rendering.deciding import deciding
+from confee.claims.ledger import control_outcome
 from confee.rendering.figures import scoreboard
-from confee.rendering.verdicts import CONTROLS, MARKS, POSITIVE
 
 WIDTHS = {
-    "Claim": 0.165, "Verdict": 0.092, "Predicted": 0.195, "Measured": 0.25, "Horizon": 0.095,
-    "Control": 0.145,
+    "Claim": 0.15, "As printed": 0.095, "Severity": 0.085, "Predicted": 0.165, "Measured": 0.215,
+    "Horizon": 0.085, "Controls": 0.145,
 }  # fmt: skip
 """Of the columns, in text widths."""
 
 READING = (
-    "A verdict is that of the horizon beside it; a control is something known to be wrong, sent "
-    "through the same check. The ledger says more: rules, parts, evidence."
+    "As printed: the outcome of the statement word for word. Severity: how much depends on what "
+    "has to be corrected. A control is known to hold or to fail, and goes through the same check."
 )
 
 POWER = re.compile(r"\b([A-Z]|eps)\^(?:\(([^()]+)\)|([+-]?\d+(?:\.\d+)?(?:/\d+)?))")
@@ -27,33 +26,28 @@ SIGNS = {"<=": r"$\le$", ">=": r"$\ge$", "+-": r"$\pm$"}
 
 
 def make(claims: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row a claim in the order of the ledger.
+    """Text, one row for each claim in the order of the ledger.
 
-    `claims`: id, verdict, prediction, measured, horizon, numbers, interval, interval_of, control,
-    failed.
+    `claims`: id, as_printed, gloss, severity, mended, ours, controls, prediction, measured,
+    horizon.
     """
     rows = [
         {
-            "Claim": row.id,
-            "Verdict": MARKS[row.verdict].word,
+            "Claim": row.id + " (our own question)" * row.ours,
+            "As printed": row.gloss or row.as_printed,
+            "Severity": row.severity + f"; mended: {row.mended}" * bool(row.mended),
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
             "Horizon": row.horizon,
-            "Control": _controls(row),
+            "Controls": "; ".join(
+                f"{formulas(c.what)}: {control_outcome(c)}" for c in row.controls
+            ) or "none",
         }
         for row in claims.itertuples()
-    ]
+    ]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(WIDTHS))
     table.attrs["widths"] = list(WIDTHS.values())
     return table
-
-
-def _controls(row) -> str:
-    """What must fail and what must hold, each with its outcome."""
-    text = f"{formulas(row.control.get('what', 'none'))}: {CONTROLS[row.failed]}"
-    ray = deciding(row.numbers, row.interval, row.interval_of)
-    own = ray.numbers.get("controls", {}).get("positive") if ray else None
-    return f"{text}; {own['what']}: {POSITIVE[ray.control]}" if ray and own else text
 
 
 finding = scoreboard.finding

@@ -1,17 +1,17 @@
-"""The paper's Table 1, with its verdicts and the exponents measured on rays."""
+"""The paper's Table 1: each bound as printed, its severity, and the exponents measured on rays."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from confee.claims.judging.finding import FAILS, VACUOUS
+from confee.claims.judging.finding import FAILS, VACUOUS, Step
 from confee.claims.table_rows import ROWS as RUN
-from confee.rendering.verdicts import MARKS, NONE, counted
+from confee.rendering.verdicts import counted, counted_severities, short
 
 
 class Row(NamedTuple):
@@ -47,7 +47,7 @@ FULL = "K^{1/3} V_T^{1/3} T^{2/3}"
 QUERIED = "K^{1/3} V_T^{1/3} T / B^{1/3}"
 STATIONARY = "K^{1/2} T / B^{1/2}"
 TABLE = "table-rows"
-LOWER, PROOF = ("lower-bound/measured", ""), "lower-bound/algebra"
+LOWER = ("lower-bound/measured", "")
 RATE, RATE_B = "hyque-rate/printed", "rexp3b-rate"
 
 ROWS = (
@@ -66,8 +66,8 @@ ROWS = (
 NO_CLAIM, NOT_RUN = "no claim", "not run"
 
 READING = (
-    "Exponents of $R/T$ with 95 % CIs; $T$: growth beyond mixing; $K$: of the ratio to SW-UCB. "
-    "First two rows: $T = B$; third: $V = 0$."
+    "Ruled out: at the horizons played. Exponents of $R/T$ with 95 % CIs; $T$: growth beyond "
+    "mixing; $K$: of the ratio to SW-UCB. First two rows: $T = B$; third: $V = 0$."
 )
 
 
@@ -82,12 +82,12 @@ def make(
     Parameters
     ----------
     slopes
-        policy, axis, exponent, low, high, part; rows of part `ray` are shown for policies without
-        a verdict, on B and V.
+        policy, axis, exponent, low, high, part; rows of part `ray` are shown for policies that no
+        claim judges, on B and V.
     points
         label, axis, variable, K, T, B, V: the sizes of each ray.
     claims
-        id, verdict, steps, numbers.
+        id, as_printed, basis, severity, steps, numbers.
 
     Returns
     -------
@@ -101,10 +101,8 @@ def make(
             "Paper and policy": f"{one.paper}: {_run(one, claims)}",
             "Variation $V_T$": one.variation,
             "Constrained feedback": one.constrained,
-            "Upper bound: rate": f"$O~({one.rate})$",
-            "Upper bound: verdict": outcome(claims, *one.upper),
-            "Lower bound: rate": f"$\\Omega({one.rate})$",
-            "Lower bound: verdict": outcome(claims, *one.lower),
+            **_bound("Upper bound", f"$O~({one.rate})$", judged(claims, *one.upper)),
+            **_bound("Lower bound", f"$\\Omega({one.rate})$", judged(claims, *one.lower)),
         }
         fits = fitted(slopes, points, claims, one)
         for axis in axes:
@@ -115,16 +113,15 @@ def make(
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) -> str:
-    """How many upper bounds have which verdict, and which rays are shown."""
-    uppers = {one.run: outcome(claims, *one.upper) for one in ROWS}
-    judged = {run: word for run, word in uppers.items() if word in MARKS}
-    if not judged:
+    """The upper bounds by severity and as printed, and which rays are shown."""
+    uppers = [judged(claims, *one.upper) for one in ROWS]
+    known = [upper for upper in uppers if upper.severity]
+    if not known:
         return "No upper bound of the table was judged."
-    failing = [run for run, word in judged.items() if word == FAILS]
-    text = f"Of {len(ROWS)} upper bounds: {counted(judged.values())}"
-    if missing := len(ROWS) - len(judged):
-        text += f", {missing} without a verdict"
-    text += f"; fails: {', '.join(failing)}." if failing else "."
+    text = f"Of {len(ROWS)} upper bounds: {counted_severities(one.severity for one in known)}"
+    if missing := len(ROWS) - len(known):
+        text += f", {missing} not judged"
+    text += f". As printed: {counted(one.outcome for one in known)}."
     mine = [one for one in ROWS if one.rate == QUERIED]
     every = [fit for one in mine for fit in fitted(slopes, points, claims, one).values()
              if not math.isnan(fit.exponent)]  # fmt: skip
@@ -133,25 +130,48 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
     return text + (f" Rays: {'; '.join(rays)}." * bool(rays))
 
 
-def outcome(claims: pd.DataFrame, id: str, step: str = "") -> str:
-    """The verdict of a claim, or of that step of it; a vacuous claim has no better steps."""
+class Bound(NamedTuple):
+    """What was found about a bound: the outcome as printed, in words as well, and the severity;
+    `words` alone where no claim judged it."""
+
+    words: str
+    outcome: str = ""
+    severity: str = ""
+
+
+def judged(claims: pd.DataFrame, id: str, step: str = "") -> Bound:
+    """What a claim says of a bound, or that step of it. A vacuous claim has no better steps, and a
+    step that holds has nothing to correct."""
     if not id:
-        return NO_CLAIM
+        return Bound(NO_CLAIM)
     found = claims[claims["id"] == id]
     if found.empty:
-        return NOT_RUN
+        return Bound(NOT_RUN)
     row = found.iloc[0]
-    if not step or row["verdict"] == VACUOUS:
-        return MARKS[row["verdict"]].word
-    own = _step(claims, id, step)
-    return MARKS.get(own["outcome"], MARKS[NONE]).word if own else NOT_RUN
+    outcome, severity = row["as_printed"], row["severity"]
+    if step and outcome != VACUOUS:
+        own = _step(claims, id, step)
+        if own is None:
+            return Bound(NOT_RUN)
+        outcome, severity = own.outcome, severity if own.outcome == FAILS else "none"
+    return Bound(short(outcome, row["basis"]), outcome, severity)
 
 
-def _step(claims: pd.DataFrame, id: str, step: str) -> Mapping[str, Any] | None:
+def _bound(name: str, rate: str, found: Bound) -> dict[str, str]:
+    """The columns of a bound."""
+    severity = found.severity or "\N{EN DASH}"
+    return {
+        f"{name}: rate": rate,
+        f"{name}: as printed": found.words,
+        f"{name}: severity": severity,
+    }
+
+
+def _step(claims: pd.DataFrame, id: str, step: str) -> Step | None:
     """The step of a claim that begins with these words; None if it was not played."""
     for steps in claims.loc[claims["id"] == id, "steps"]:
         for one in steps:
-            if one["step"].startswith(step) and one["note"] != "not played":
+            if one.step.startswith(step) and one.note != "not played":
                 return one
     return None
 
@@ -159,9 +179,9 @@ def _step(claims: pd.DataFrame, id: str, step: str) -> Mapping[str, Any] | None:
 def _run(row: Row, claims: pd.DataFrame) -> str:
     """What was run for a row, and why that cannot tell, if it cannot."""
     own = _step(claims, *row.upper) if row.upper[1] else None
-    if own is None or own["outcome"] != VACUOUS:
+    if own is None or own.outcome != VACUOUS:
         return row.run
-    return f"{row.run}, {own['note'].partition('; ')[0]}"
+    return f"{row.run}, {own.note.partition('; ')[0]}"
 
 
 # --------------------------------------------------------------------------- exponents
@@ -173,7 +193,7 @@ def fitted(
     """Variable -> the exponent of a row on its clearest ray; empty for a policy that did not play.
 
     Of several rays the one with a line, then with T > B, then with the largest V and budget. A
-    claim's own numbers come before slopes: its verdict rests on them.
+    claim's own numbers come before slopes: its outcome rests on them.
     """
     found = _judged(claims, row) or _sloped(slopes, points, row.policy)
     rays = {ray: cells for ray, cells in points.groupby("axis")} if "variable" in points else {}
@@ -204,7 +224,7 @@ def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
     return rays
 
 
-def _of_check(name: str, n: Mapping[str, Any]) -> Fit:
+def _of_check(name: str, n: Mapping) -> Fit:
     why = "saturated" if "growth" in n else "no fit" if "exponent" not in n else "no line"
     if why != "no line" or not n.get("straight", True):
         return Fit(name, math.nan, math.nan, math.nan, why)
