@@ -31,7 +31,7 @@ READING = (
     "`as printed` is the outcome of the statement word for word, under the reading that is kindest "
     "to its authors. `severity` says how much is wrong with it: a typo and a broken theorem both "
     "fail as printed. docs/verdicts.md explains the words and how they are reached. `confee claims "
-    "<id>` shows one claim with all its numbers, and the hashes of the files it rests on."
+    "<id> --numbers` shows one claim with all its numbers, and the hashes of the files it rests on."
 )
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")

@@ -46,7 +46,7 @@ STATEMENTS = {
     "Remark 4.5": Statement("runs of queries", "Section 4.1.1", ("query-runs",)),
     "Lemma 4.6": Statement("density of queries", "Section 4.1.1, Appendix B.1.2", ("density",)),
     "Lemma 4.7": Statement("at most $B$ queries", "Section 4.1.1, Appendix B.1.3",
-                           ("hyque-budget",)),
+                           ("hyque-budget", "hyque-budget/restarts")),
     "Lemma 4.8": Statement("three parts of regret", "Section 4.1.2, Appendix B.2.1",
                            ("decomposition",)),
     "Lemma 4.9": Statement("query regret", "Section 4.1.3, Appendix B.2.2", ("query-regret",)),
