@@ -11,17 +11,26 @@ SIGNS = {
     "Omega": "Ω", "Delta": "Δ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ",
     "varepsilon": "ε", "epsilon": "ε", "mu": "μ", "nu": "ν", "rho": "ρ", "tau": "τ", "sigma": "σ",
     "theta": "θ", "lambda": "λ", "pi": "π", "ell": "ℓ",
+    "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "dots": "…", "ldots": "…",
 }  # fmt: skip
 COMMANDS = {
-    *RELATIONS, *SIGNS, "frac", "tilde", "hat", "bar", "mathrm", "text", "operatorname", "ln",
-    "log", "exp", "min", "max", "sup", "inf", "dots", "ldots", "emptyset", "surd", "left", "right",
-    "bigl", "bigr", "Bigl", "Bigr", "not", "in", "quad", "lfloor", "rfloor", "lceil", "rceil",
+    *RELATIONS, *SIGNS, "frac", "tilde", "hat", "bar", "mathrm", "mathcal", "text", "operatorname",
+    "ln", "log", "exp", "min", "max", "sup", "inf", "emptyset", "surd", "left", "right",
+    "bigl", "bigr", "Bigl", "Bigr", "not", "in", "quad",
 }  # fmt: skip
 """All that formulas may say."""
 FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
 """In a caption `\\$` is a dollar."""
 FRACTION = re.compile(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-GROUP = re.compile(r"(\\(?:sqrt|tilde|hat|bar|mathrm|text|operatorname)|[\^_])\s*\{([^{}]*)\}")
+SHORT_FRACTION = re.compile(r"\\frac\s*(\w)\s*(\w)")
+"""`\\frac12`, `\\frac BT`."""
+SHORT_GROUP = re.compile(r"\\(tilde|hat|bar|mathrm|mathcal|mathbb|mathsf)\s+(\w)")
+GROUP = re.compile(
+    r"(\\(?:sqrt|tilde|hat|bar|math(?:rm|cal|bb|sf)|text|operatorname)|[\^_])\s*\{([^{}]*)\}"
+)
+BRACES = {r"\{": "\x01", r"\}": "\x02"}
+"""Braces that are read, and what keeps their place."""
+OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=[\\\w])")
 BARE = re.compile(r"\{([^{}]*)\}")
 ACCENTS = {"\\tilde": "\N{COMBINING TILDE}", "\\hat": "\N{COMBINING CIRCUMFLEX ACCENT}",
            "\\bar": "\N{COMBINING MACRON}"}  # fmt: skip
@@ -43,6 +52,12 @@ def rst(text: str) -> str:
 def _typed(formula: str) -> str:
     said = re.sub(r"\\[,;:! ]", " ", formula.replace("O~", r"\tilde{O}"))
     said = re.sub(r"\\(?:left|right|bigl|bigr|Bigl|Bigr)(?![a-z])", "", said)
+    for brace, place in BRACES.items():
+        said = said.replace(brace, place)
+    said = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", said)
+    said = re.sub(r"(?<=[\w}])\\frac", r" \\frac", said)
+    said = SHORT_GROUP.sub(r"\\\1{\2}", said)
+    said = OPERATOR.sub(r"\1 ", said)
     before = ""
     while said != before:  # from the inside out
         before = said
@@ -51,6 +66,7 @@ def _typed(formula: str) -> str:
             said = BARE.sub(r"\1", said)
     said = re.sub(r"\\([A-Za-z]+)( ?)", _sign, said)
     said = said.replace("\\", "").replace("-", "\N{MINUS SIGN}")
+    said = said.replace("\x01", "{").replace("\x02", "}")
     return re.sub(r"\s+", " ", said).strip()
 
 
