@@ -294,10 +294,34 @@ def idle_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) -
 def query_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) -> float:
     """Return an upper bound of P(the longest query streak has more than `length` rounds).
 
-    The union bound of `proofs.query_run_bound`.
+    Notes
+    -----
+    A query streak begins with a slot i in which an instance begins, or resumes because a started
+    span has just ended. The streak fills slots i, ..., i + w - 1, w = floor((L + 1)/b), L =
+    floor(length), and no started span ends in them, since each ends with an idle round. Union over
+    i: the chance that a span ends before i, or that one which is longer than w slots begins with i,
+    times that of no started span among the w slots. They hold floor(w/2^m) places of order m if i
+    is a multiple of 2^m, else at least floor((w + 1)/2^m) - 1.
     """
     rate = rate or partial(proofs.start_rate, n)
-    return proofs.query_run_bound(n, b, b * 2**n, length, rate)
+    if length >= b * 2**n:
+        return 0.0
+    w = (math.floor(length) + 1) // b
+    log_not = [_log_not(rate(m)) for m in range(n)] + [-math.inf]
+    total = 0.0
+    for z in range(n + 1):  # slots that are an odd multiple of 2^z; slot 0
+        quiet = 0.0
+        for m in range(n + 1):
+            count = w >> m if m <= z else max(((w + 1) >> m) - 1, 0)
+            if count:
+                quiet += count * log_not[m]
+        if z == n:
+            total += math.exp(quiet)
+        else:
+            ends = -math.expm1(sum(log_not[: z + 1]))
+            begins = -math.expm1(sum(log_not[m] for m in range(z + 1) if 2**m > w))
+            total += 2.0 ** (n - z - 1) * (ends + begins) * math.exp(quiet)
+    return min(total, 1.0)
 
 
 # ------------------------------------------------------------------ lower bounds
@@ -484,8 +508,8 @@ def _log_not(chance: float) -> float:
 
 # ------------------------------------------------------------------ as functions of T and B
 
-WORK = 2**31
-"""A chance is computed exactly where 4^n * length is at most this: some seconds."""
+WORK = 2**29
+"""A chance is computed exactly where 4^n * length is at most this: about a second."""
 
 
 class Chance(NamedTuple):
