@@ -479,6 +479,31 @@ def play_informed(record, rng):
             record.idle(p, batch)
 
 
+def play_informed_even(record, rng):
+    """The same number of queries at equal distances; the best arm seen so far in between."""
+    T, K, B = record.T, record.K, record.B
+    changes = [t for t in range(2, T + 1) if (record.means[t - 1] != record.means[t - 2]).any()]
+    for first, stop in pairwise([1, *changes, T + 1]):
+        low, high = np.sort(record.means[first - 1])[-2:]
+        gap, rounds = high - low, stop - first
+        wished = K * math.ceil(max(1.0, math.log(rounds * gap**2)) / gap**2)
+        queries = min(rounds * B // T, wished)
+        due = {i * rounds // queries for i in range(queries)}
+        batch = Feedback(K)
+        arm = rng.integers(K)
+        p = np.full(K, 1 / K)
+        for t in range(rounds):
+            if t not in due:
+                record.idle(p, batch)
+                continue
+            reward, mu = record.query(arm, rng)
+            batch.observe(arm, reward, mu)
+            arm = (arm + 1) % K
+            if batch.plays.min() > 0:
+                mean = batch.rewards / batch.plays
+                p = np.eye(K)[rng.choice(np.flatnonzero(mean == mean.max()))]
+
+
 def play_uniform(record):
     for _ in range(record.T):
         record.idle(np.full(record.K, 1 / record.K))
@@ -523,6 +548,8 @@ def play(policy, means, B, V, rng, **options):
             play_sw_ucb(record, rng, paced(path.T, B), V, **options)
         case "informed":
             play_informed(record, rng, **options)
+        case "informed_even":
+            play_informed_even(record, rng, **options)
         case "uniform":
             play_uniform(record, **options)
         case "oracle":

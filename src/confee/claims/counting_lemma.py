@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from confee import proofs
 from confee.claims.judging.finding import (
+    ARITHMETIC,
     FAILS,
     HOLDS,
     Control,
@@ -92,6 +93,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Finding:
             prediction="an index with both at every n, whatever x and y",
             measured="one is left at every n" if decision.holds else _shown(decision),
             horizon=ANY_HORIZON,
+            basis=ARITHMETIC,
             controls=(
                 Control(
                     what=f"beta = {CONTROL}: first n without such an index",

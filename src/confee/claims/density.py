@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from confee import proofs, theory
-from confee.claims.judging import runs
+from confee.claims.judging import blocks
 from confee.claims.judging.finding import (
     COUNTED,
     FAILS,
@@ -60,11 +60,11 @@ CONTROL = {"draws": 500, "work": 100_000, "quota": 2}
 def needs(id: str, toy: bool) -> Needs:
     """The blocks of the claims on runs, b = 3 just below B = T, and doubled quotas at 2B | 2T."""
     T = 10**4 if toy else 10**6
-    below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": runs.TOY_DRAWS, "work": 100_000}
+    below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": blocks.TOY_DRAWS, "work": 100_000}
     even = {"T": T, "B": T // 10, "exponent": 0.833333, **CONTROL}
     single = even | {"quota": 1, "draws": 2000}
-    extra = tuple(Study(runs.STUDY, p, 0.1) for p in (below, even, single))
-    paper = [study for study in runs.needs(toy).studies if "rates" not in study.parameters]
+    extra = tuple(Study(blocks.STUDY, p, 0.1) for p in (below, even, single))
+    paper = [study for study in blocks.needs(toy).studies if "rates" not in study.parameters]
     return Needs(studies=(*paper, *extra))
 
 
@@ -115,7 +115,7 @@ def long_enough(rows: pd.DataFrame) -> pd.DataFrame:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """By counting, at every cut of every drawn block, with exact whole numbers."""
-    rows = runs.drawn(evidence)
+    rows = blocks.drawn(evidence)
     if rows.empty:
         return []
     printed, assumed = check(rows), check(even(rows))
@@ -146,7 +146,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         why=f"any T, cut after a query: {printed.text}, and one is enough",
         number_of="phases outside",
         steps=steps,
-        evidence=(f"studies/{runs.STUDY}",),
+        evidence=(f"studies/{blocks.STUDY}",),
     )
     return [apply_control(verdict)]
 
@@ -164,7 +164,7 @@ def _corrections(rows: pd.DataFrame) -> tuple[Correction, ...]:
 
 def _control(evidence: Evidence) -> Control:
     """Doubled quotas where B divides 2T: twice the queries in the same rounds."""
-    rows = evidence.study(runs.STUDY)
+    rows = evidence.study(blocks.STUDY)
     found = check(even(rows[rows["quota"] == 2]))
     return Control(
         what="every instance queries twice its slots, B | 2T",

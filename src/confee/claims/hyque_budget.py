@@ -63,9 +63,9 @@ SHORT_BLOCKS = Correction(
     printed="each phase that a restart ends keeps the proportion $B/T$, so all phases together do",
     mended="the same where no test can fire in a block with $2^{n+1} \\le b$",
     severity="gap",
-    reason="a restart can cut a short block right after its queries, at a density of up to 2/b, and "
-    "the proof counts no on-demand queries in a phase that is cut; the printed thresholds let no "
-    "test fire in so short a block, but the proof does not use that",
+    reason="a restart can cut a short block right after its queries, at a density of up to 2/b, "
+    "and the proof counts no on-demand queries in a phase that is cut; the printed thresholds let "
+    "no test fire in so short a block, but the proof does not use that",
     effect="Theorem 4.1: at most B queries are proved up to the first restart, and always if "
     "Algorithm 2 queries only while $B' < B$",
     shown="docs/proofs/budget.md",

@@ -16,24 +16,46 @@ from confee.world.game import BEST, MEANS, START, idle, locate, new_data, query
 
 
 @njit
-def play(world, ledger, K, T, B, rng):
-    """In each segment: query the arms in turn, at most the segment's share of B, then the best.
+def queries_of(world, K, T, B, segment):
+    """Queries of a segment: what explore-then-commit wants, at most the segment's share of B.
 
     Explore-then-commit with a known gap wants ln(rounds gap^2) / gap^2 plays an arm for rewards of
     variance 1/4 (Garivier, Kaufmann, Lattimore 2016).
     """
+    start, stop = int(world[segment, START]), int(world[segment + 1, START])
+    best = int(world[segment, BEST])
+    gap = 1.0
+    for k in range(K):
+        if k != best:
+            gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
+    share = (stop - 1) * (B / T) - (start - 1) * (B / T)
+    spread = gap * gap + 1e-18  # no gap: all of the share
+    wanted = K * float(math.ceil(max(1.0, math.log((stop - start) * spread)) / spread))
+    return int(min(share, wanted))
+
+
+@njit
+def commit(rewards, plays, weights, rng):
+    """Puts all weight on the arm with the largest mean so far, on any one of tied arms."""
+    arm, top, ties = 0, -1.0, 0
+    for k in range(rewards.shape[0]):
+        if rewards[k] / plays[k] > top:
+            arm, top, ties = k, rewards[k] / plays[k], 1
+        elif rewards[k] / plays[k] == top:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                arm = k
+    weights[:] = 0.0
+    weights[arm] = 1.0
+
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    """In each segment: query the arms in turn, then play the best of them."""
     for segment in range(world.shape[0] - 1):
         start, stop = int(world[segment, START]), int(world[segment + 1, START])
         locate(world, ledger, start)  # an adaptive adversary settles the segment now
-        best = int(world[segment, BEST])
-        gap = 1.0
-        for k in range(K):
-            if k != best:
-                gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
-        share = (stop - 1) * (B / T) - (start - 1) * (B / T)
-        spread = gap * gap + 1e-18  # no gap: all of the share
-        wanted = K * float(math.ceil(max(1.0, math.log((stop - start) * spread)) / spread))
-        queries = int(min(share, wanted))
+        queries = queries_of(world, K, T, B, segment)
         data = new_data(K)
         plays, rewards, weights = np.zeros(K), np.zeros(K), np.ones(K)
         first = rng.integers(0, K)
@@ -42,16 +64,7 @@ def play(world, ledger, K, T, B, rng):
             rewards[arm] += query(world, ledger, data, start + i, arm, rng)
             plays[arm] += 1.0
         if queries >= K:
-            commit, top, ties = 0, -1.0, 0
-            for k in range(K):
-                if rewards[k] / plays[k] > top:
-                    commit, top, ties = k, rewards[k] / plays[k], 1
-                elif rewards[k] / plays[k] == top:
-                    ties += 1
-                    if rng.random() * ties < 1.0:
-                        commit = k
-            weights[:] = 0.0
-            weights[commit] = 1.0
+            commit(rewards, plays, weights, rng)
         idle(world, ledger, data, start + queries, stop, weights, rng)
 
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from confee import theory
 from confee.claims.judging.hard_instance import CONTROL, runs_on_hard
-from confee.claims.lower_bound_constant import best_bound
+from confee.claims.lower_bound import best_bound
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL
 

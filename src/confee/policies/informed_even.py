@@ -1,0 +1,47 @@
+"""Control: told the borders and the gap of every batch like `informed`, it queries evenly in time.
+
+It makes the queries that `informed` makes, at equal distances over the batch instead of at its
+start, and plays the best arm seen so far in between. What it loses more is the price of spreading
+queries in time, at equal knowledge and for an equal number of queries in each batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.policies.informed import commit, queries_of
+from confee.world.game import START, idle, locate, new_data, query
+
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    """In each segment: query the arms in turn at equal distances, play the best one in between."""
+    for segment in range(world.shape[0] - 1):
+        start, stop = int(world[segment, START]), int(world[segment + 1, START])
+        locate(world, ledger, start)  # an adaptive adversary settles the segment now
+        queries = queries_of(world, K, T, B, segment)
+        data = new_data(K)
+        plays, rewards, weights = np.zeros(K), np.zeros(K), np.ones(K)
+        first = rng.integers(0, K)
+        t = start
+        for i in range(queries):
+            due = start + i * (stop - start) // queries
+            idle(world, ledger, data, t, due, weights, rng)
+            arm = (first + i) % K
+            rewards[arm] += query(world, ledger, data, due, arm, rng)
+            plays[arm] += 1.0
+            t = due + 1
+            if i + 1 >= K:
+                commit(rewards, plays, weights, rng)
+        idle(world, ledger, data, t, stop, weights, rng)
+
+
+POLICY = Policy(
+    id="informed_even",
+    summary="control: `informed` with its queries spread evenly in time",
+    kernel=play,
+    told=("T", "B", "path"),
+    control=True,
+)
