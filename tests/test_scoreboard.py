@@ -1,73 +1,124 @@
-"""Verdicts in a terminal: every line has room, and nothing that is said is made up."""
+"""Findings in a terminal: every line has room, and nothing that is said is made up."""
 
 from __future__ import annotations
 
-import pytest
+import io
 
-from confee.claims.judging.finding import OUTCOMES, Verdict
+import pytest
+from rich.console import Console
+
+from confee.claims.judging.finding import OUTCOMES, Control, Correction, Finding, Reading, Step
 from confee.rendering import scoreboard
 from confee.rendering.scoreboard import headline, short
 
 FIRST = "B at V=16, T/B=10: exponent -0.179, 95 % CI [-0.207, -0.151], claimed at most -0.279"
 RATE = (f"{FIRST}; V at B=1e+06, T/B=10: no fit; T at fixed B: exponent +0.034, 95 % CI [+0.003, "
         "+0.065], claimed at most +0.000")  # fmt: skip
-RAY = {"verdict": "fails", "points": 6, "horizon": 10, "excess_low": 0.1, "excess_high": 0.2,
-       "controls": {"positive": {"verdict": "undecided", "expected": "holds"}}}  # fmt: skip
 
 
-def verdict(id="hyque-rate/theory", outcome="fails", measured=RATE, failed=True, **more):
-    more = {"prediction": "exponent at most -1/3 in B", "horizon": "T up to 1e+08"} | more
-    return Verdict(id, "", "", outcome, measured=measured, control={"failed": failed}, **more)
+def finding(id="hyque-rate/theory", outcome="fails", measured=RATE, failed=True, **more):
+    more = {"prediction": "exponent at most -1/3 in B", "horizon": "T up to 1e+08",
+            "controls": (Control("uniform", "fails", failed),)} | more  # fmt: skip
+    return Finding(id, "a statement", "", outcome, measured=measured, **more)
+
+
+def correction(severity, outcome="holds", **more):
+    return Correction("Lemma 1", r"$\frac12\frac BT$", r"$\lceil B/T\rceil$", severity,
+                      "the proof has it", "none", outcome, **more)  # fmt: skip
 
 
 ALL = [
-    *(verdict(f"claim-{outcome}", outcome) for outcome in OUTCOMES),
-    verdict("none", measured="", failed=None),
-    verdict("long", measured="a" * 200),
-    verdict("words", "vacuous", "nothing of this has a comma " * 9, failed=False),
+    *(finding(f"claim-{outcome}", outcome) for outcome in OUTCOMES),
+    finding("empty", measured="", failed=None, corrections=(correction("horizon", "undecided"),)),
+    finding("long", measured="a" * 200, basis="counted", corrections=(correction("logarithm"),)),
+    finding("words", "vacuous", "nothing of this has a comma " * 9, failed=False),
+    finding("mine", "fails", ours=True, corrections=(correction("false"),)),
 ]
+
+
+def line_of(id, width=None, of=None):
+    return next(line.plain for line in scoreboard.lines(of or ALL, width)
+                if line.plain.startswith(id))  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [70, 80, 100, 110, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width):
-    shown = [line.plain for line in scoreboard.lines(ALL, width)]
-    assert max(map(len, shown)) <= width
+    assert max(len(line.plain) for line in scoreboard.lines(ALL, width)) <= width
     for v in ALL:
-        line = next(line for line in shown if line.startswith(f"{v.id} "))
-        assert f" {v.verdict} " in line
+        words = "ruled out" if v.as_printed == "fails" else v.as_printed
+        assert f" {'wrong' if v.basis == 'counted' else words} " in line_of(v.id, width)
+        assert f"  {v.severity} " in line_of(v.id, width)
 
 
 def test_without_a_terminal_nothing_is_cut():
-    lines = [line.plain for line in scoreboard.lines(ALL)]
-    assert not any(line.endswith(" ") for line in lines)
+    assert not any(line.plain.endswith(" ") for line in scoreboard.lines(ALL))
     for v in ALL:
-        line = next(line for line in lines if line.startswith(f"{v.id} "))
-        assert v.measured.strip() in line
-        assert v.prediction in line
+        assert v.measured.strip() in line_of(v.id)
+        assert v.prediction in line_of(v.id)
 
 
-def test_a_head_counts_and_the_end_tells_of_toys_and_controls():
-    head, *rest = (line.plain for line in scoreboard.lines(ALL, 80))
-    assert head == "claims: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
-    assert rest[-2:] == ["controls: one that must hold, one that must fail:",
-                         "✓ as expected, × not, – not played"]  # fmt: skip
-    toy = verdict(horizon="toy horizon (T up to 1e+03): says nothing about larger ones")
+def test_a_head_counts_by_severity_and_then_as_printed():
+    head, printed, *rest = (line.plain for line in scoreboard.lines(ALL, 120))
+    assert head == (
+        "8 claims: 6 none, 1 logarithm, 1 horizon, 0 gap, 0 false; 1 question of our own"
+    )
+    assert printed == "as printed: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
+    assert rest[-2:] == ["wrong: as printed; ruled out: at the horizons played",
+                         "* our own question: the paper promises nothing here"]  # fmt: skip
+    assert line_of("mine").startswith("mine* ")
+    good = list(scoreboard.lines(ALL[:1], 120))
+    assert not any("ruled out" in line.plain or "*" in line.plain for line in good)
+
+
+def test_the_end_tells_of_toys_and_controls():
+    assert [line.plain for line in scoreboard.lines(ALL, 80)][-2:] == [
+        "+ \N{MINUS SIGN}: controls that must hold, and that must fail:",
+        "✓ as expected, × not, – not played",
+    ]
+    toy = finding(horizon="toy horizon (T up to 1e+03): says nothing about larger ones")
     assert "toy" in list(scoreboard.lines([toy], 80))[-1].plain
-    assert len(list(scoreboard.lines([], 80))) == 2
+    assert len(list(scoreboard.lines([], 80))) == 3
 
 
 def test_controls_are_marks_in_a_narrow_terminal_and_words_where_there_is_room():
     for failed, mark, word in ((True, "✓", "failed"), (False, "×", "did not fail"),
-                               (None, "–", "none")):  # fmt: skip
-        narrow, wide = (list(scoreboard.lines([verdict(failed=failed)], width))[2].plain
-                        for width in (80, 120))  # fmt: skip
-        assert narrow.split()[3] == mark
-        assert f"  {word}  " in wide
-        rate = verdict(failed=failed, numbers={"B at V=4": RAY}, interval=(0.1, 0.2),
-                       interval_of="excess of the exponent of B at V=4")  # fmt: skip
-        narrow, wide = (list(scoreboard.lines([rate], width))[2].plain for width in (80, 140))
-        assert narrow.split()[3:5] == ["×", mark]
-        assert f"  did not hold, {word}  " in wide
+                               (None, "–", "not played")):  # fmt: skip
+        alone = finding(failed=failed)
+        both = finding(controls=(Control("b", "holds", False), *alone.controls))
+        assert line_of("hyque", 80, [alone]).split()[5] == mark
+        assert f"  {word}  " in line_of("hyque", 120, [alone])
+        assert line_of("hyque", 80, [both]).split()[5:7] == ["×", mark]
+        assert f"  did not hold, {word}  " in line_of("hyque", 140, [both])
+    assert "  none  " in line_of("hyque", 120, [finding(controls=())])
+
+
+def shown(v, **options) -> str:
+    console = Console(width=300, file=io.StringIO())
+    console.print(scoreboard.explain(v, "the command", **options))
+    return console.file.getvalue()
+
+
+def test_one_claim_in_full_has_its_corrections_readings_and_controls():
+    v = finding(
+        "density", basis="counted", numbers={"runs": 3}, steps=(Step("part", "first T", 0.5, "n"),),
+        corrections=(correction("rounding", shown="docs/x.md"), correction("gap", closed=True)),
+        readings=(Reading("quota: block", "holds", "0 of 3"),),
+        controls=(Control("a", "fails", True, 1.0), Control("b", "holds", False, note="short")),
+    )  # fmt: skip
+    said = shown(v)
+    for text in (
+        "as printed: fails (wrong as printed)  severity: gap",
+        "1/2 B/T becomes ⌈B/T⌉. rounding: the proof has it. Effect: none. Mended: holds (docs/x",
+        "Mended: holds, which is enough for all that rests on it",
+        "quota: block: holds (0 of 3)", "a: 1, failed, as expected", "b, did not hold (short)",
+        "part", "first T", "the command", "--numbers",
+    ):  # fmt: skip
+        assert text in said, text
+    assert '"runs"' not in said
+    assert '"runs": 3' in shown(v, numbers=True)
+    plain = shown(finding("density", "holds"))
+    assert "severity: none" in plain
+    assert "Correction" not in plain
 
 
 @pytest.mark.parametrize(
@@ -88,7 +139,7 @@ def test_a_headline_keeps_the_number_and_what_is_claimed_longest(room, said):
 
 
 def test_what_is_claimed_stands_beside_it_where_both_have_room():
-    v = verdict(measured="23 of 1435 runs wished past B, by up to 3.57% of B",
+    v = finding(measured="23 of 1435 runs wished past B, by up to 3.57% of B",
                 prediction="no run with a denied wish (up to 1.92 B)")  # fmt: skip
     both = "23 of 1435 runs wished past B (claimed: no run with a denied wish)"
     assert headline(v, 70) == both

@@ -1,16 +1,16 @@
-"""How verdicts look: apart for every reader, and the worst of several."""
+"""How outcomes and severities look: apart for every reader, and the worst of several."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from matplotlib import font_manager
-from matplotlib.colors import to_rgb
+from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.ft2font import FT2Font
 
-from confee.claims.judging.finding import OUTCOMES
+from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control
 from confee.rendering import verdicts
 
 SIGHT = {  # Machado et al. 2009, full severity
@@ -29,26 +29,43 @@ def luminance(color: str) -> float:
     return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
-def test_every_outcome_has_a_mark_of_its_own():
-    assert set(verdicts.MARKS) == {*OUTCOMES, verdicts.NONE}
-    for field in ("color", "glyph", "word", "meaning"):
-        assert len({getattr(mark, field) for mark in verdicts.MARKS.values()}) == 6
+def seen(mark: verdicts.Mark, sight: str) -> np.ndarray:
+    """The fill of a mark as somebody with this sight sees it."""
+    return np.clip(np.array(SIGHT[sight]) @ np.array(to_rgb(mark.color)) ** 2.2, 0, 1) ** (1 / 2.2)
+
+
+def test_every_word_has_a_mark_of_its_own():
+    assert set(verdicts.MARKS) == {*OUTCOMES, verdicts.UNJUDGED}
+    assert list(verdicts.SEVERITY_MARKS) == list(SEVERITIES)
+    assert not set(verdicts.MARKS) & set(verdicts.SEVERITY_MARKS)
+    for marks in (verdicts.MARKS, verdicts.SEVERITY_MARKS):
+        for field in ("color", "word", "meaning"):
+            assert len({getattr(mark, field) for mark in marks.values()}) == len(marks)
+    assert len({mark.glyph for mark in verdicts.MARKS.values()}) == len(verdicts.MARKS)
+    assert len({mark.glyph for mark in verdicts.SEVERITY_MARKS.values()}) == len(SEVERITIES)
 
 
 @pytest.mark.parametrize("sight", SIGHT)
 def test_marks_are_told_apart(sight):
-    seen = {
-        name: np.clip(np.array(SIGHT[sight]) @ np.array(to_rgb(mark.color)) ** 2.2, 0, 1)
-        ** (1 / 2.2)
-        for name, mark in verdicts.MARKS.items()
-    }
-    for a, b in combinations(seen, 2):
-        assert np.abs(seen[a] - seen[b]).max() > 0.2, (a, b)
+    for a, b in combinations(verdicts.MARKS.values(), 2):
+        assert np.abs(seen(a, sight) - seen(b, sight)).max() > 0.2, (a, b)
+    marks = verdicts.SEVERITY_MARKS
+    for a, b in combinations(("none", "constant", "condition", "horizon", "gap", "false"), 2):
+        assert np.abs(seen(marks[a], sight) - seen(marks[b], sight)).max() > 0.15, (a, b)
+
+
+def test_what_breaks_nothing_darkens_in_steps_of_one_hue():
+    calm = ("typo", "rounding", "constant", "logarithm", "condition")
+    fills = [to_rgb(verdicts.SEVERITY_MARKS[name].color) for name in calm]
+    levels = [luminance(verdicts.SEVERITY_MARKS[name].color) for name in calm]
+    assert all(a > 1.15 * b for a, b in pairwise(levels))
+    hues = [rgb_to_hsv(fill)[0] for fill in fills]
+    assert max(hues) - min(hues) < 0.03
 
 
 def test_ink_is_read_on_its_fill_and_the_font_has_the_glyph():
     font = FT2Font(font_manager.findfont("STIXGeneral")).get_charmap()
-    for mark in verdicts.MARKS.values():
+    for mark in verdicts.ALL.values():
         low, high = sorted([luminance(mark.color), luminance(mark.ink)])
         assert (high + 0.05) / (low + 0.05) > 4.5
         assert ord(mark.glyph) in font
@@ -57,4 +74,41 @@ def test_ink_is_read_on_its_fill_and_the_font_has_the_glyph():
 def test_the_worst_of_several():
     assert verdicts.worst(["holds", "undecided", "consistent"]) == "undecided"
     assert verdicts.worst(["vacuous", "fails"]) == "fails"
-    assert verdicts.worst(["first T"]) == verdicts.worst([]) == verdicts.NONE
+    assert verdicts.worst(["first T"]) == verdicts.worst([]) == verdicts.UNJUDGED
+
+
+@pytest.mark.parametrize(
+    ("severities", "outcomes", "left"),
+    [
+        (["constant", "typo"], ["fails", "undecided"], "constant"),
+        (["none", "gap"], ["holds", "fails"], "gap"),
+        (["none", "none"], ["holds", "undecided"], "undecided"),
+        (["none"], ["vacuous"], "vacuous"),
+        (["none"], ["consistent"], "none"),
+        ([], [], "unjudged"),
+    ],
+)
+def test_a_severity_says_more_than_an_outcome(severities, outcomes, left):
+    assert verdicts.standing(severities, outcomes) == left
+
+
+def test_severities_are_counted_from_the_lightest_and_what_breaks_always():
+    found = ["none", "horizon", "none", "typo", "gap"]
+    assert verdicts.counted_severities(found) == "2 none, 1 typo, 1 horizon, 1 gap, 0 false"
+    assert verdicts.counted_severities([]) == "0 gap, 0 false"
+
+
+@pytest.mark.parametrize(
+    ("good", "said"),
+    [((), "absent"), ((True, True), "as expected"), ((True, None), "not played"),
+     ((None, False, True), "not as expected")],
+)  # fmt: skip
+def test_several_controls_come_out_as_the_worst_of_them(good, said):
+    controls = [Control("x", "fails", one) for one in good] + [Control("y", "holds", False)]
+    assert verdicts.came_out(controls, "fails") == said
+
+
+def test_fails_is_named_by_what_it_rests_on():
+    assert verdicts.short("fails", "measured") == "ruled out"
+    assert verdicts.short("fails", "counted") == verdicts.short("fails", "arithmetic") == "wrong"
+    assert verdicts.short("holds", "counted") == "holds"
