@@ -124,7 +124,7 @@ FIGURES: dict[str, Recipe] = {
     ),
     "lower_bound": Recipe(
         "Regret over the lower bound", VERDICTS, ("worst", "regret", "points", "choose"), ("T",),
-        claims=("lower-bound", "lower-bound-constant"),
+        claims=("lower-bound",),
     ),
     "replay": Recipe(
         "What Rexp3B's idle rounds replay", MEANS, ("worst", "points"),
@@ -153,6 +153,9 @@ TABLES: dict[str, Recipe] = {
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
     "ledger": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
+    "constants": Recipe(
+        "Constants from both sides", VERDICTS, ("worst",), ("ray:K",), claims=("lower-bound",),
+    ),
     "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
     "questions": Recipe(
         "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),
