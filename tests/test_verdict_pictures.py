@@ -1,4 +1,4 @@
-"""The scoreboard, the map of proofs and the tables of verdicts, from verdicts made by hand."""
+"""The scoreboard, the map of proofs and the tables of findings, from findings made by hand."""
 
 from __future__ import annotations
 
@@ -15,74 +15,86 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path as Line
 
 from confee import claims as registry
-from confee.claims.judging.finding import OUTCOMES, Verdict
+from confee.claims.judging.finding import (
+    BREAKING,
+    OUTCOMES,
+    SEVERITIES,
+    Control,
+    Correction,
+    Finding,
+    Step,
+)
+from confee.claims.ledger import DERIVED
 from confee.rendering import files, statements, style
 from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
 from confee.rendering.tables import ledger, save, table1, to_csv
-from confee.rendering.verdicts import MARKS, NONE
+from confee.rendering.verdicts import ALL, SEVERITY_MARKS, standing
 
 RAY = "B at V=16, T/B=10"
 EXCESS = f"excess of the exponent of {RAY}, margin 0.03"
 MINUS = "\N{MINUS SIGN}"
 
 
-def control(kind: str, what: str, outcome: str) -> dict:
-    """A control as a ray has it."""
-    expected = {"positive": "holds", "negative": "fails"}[kind]
-    return {"kind": kind, "what": what, "verdict": outcome, "value": -0.31, "expected": expected}
-
-
-def ray(excess=(0.26, 0.42), positive="holds", **given) -> dict:
+def ray(excess=(0.26, 0.42), **given) -> dict:
     """What a ray says in a claim's numbers, see exponents.Check; its exponent is -0.333 over the
     excess."""
     low, high = excess
-    both = {"positive": control("positive", "sw_ucb", positive),
-            "negative": control("negative", "random_restart", "fails")}  # fmt: skip
     return {
         "ray": "B_at_V16", "verdict": "fails", "why": "because", "points": 6, "horizon": 10**7,
         "exponent": (low + high) / 2 - 0.333, "low": low - 0.333, "high": high - 0.333,
         "rate": -0.333, "allowance": 0.04, "excess": (low + high) / 2, "excess_low": low,
-        "excess_high": high, "straight": True, "controls": both, **given,
+        "excess_high": high, "straight": True, **given,
     }  # fmt: skip
 
 
-def verdict(id: str, outcome: str, **given) -> Verdict:
-    """A verdict whose control failed as expected."""
+GOOD = (Control("uniform", "fails", True), Control("sw_ucb", "holds", True))
+
+
+def correction(severity: str, **given) -> Correction:
+    return Correction("Lemma 1", "$a$", "$b$", severity, "the proof has b", "none", **given)
+
+
+def finding(id: str, outcome: str, severity: str = "none", **given) -> Finding:
+    """A finding whose controls came out as expected."""
     said = {
         "statement": "a claim", "place": "Section 1", "prediction": "K^(1/3) at most", "seeds": 4,
         "measured": f"{RAY}: exponent +0.007, 95 % CI [-0.073, +0.087], claimed at most -0.293",
-        "horizon": "T up to 1.38e+08, B 19x", "control": {"what": "uniform", "failed": True},
+        "horizon": "T up to 1.38e+08, B 19x", "controls": GOOD,
         "interval": (0.26, 0.42), "interval_of": EXCESS,
         "numbers": {"V at B=1e+06, T/B=10": ray((0.0, 0.1)), RAY: ray(), "p_holm": 0.01},
     }  # fmt: skip
-    return Verdict(id=id, verdict=outcome, **{**said, **given})
+    if severity != "none":
+        said["corrections"] = (correction(severity),)
+    return Finding(id=id, as_printed=outcome, **{**said, **given})
 
 
-def frame(verdicts) -> pd.DataFrame:
+def frame(findings) -> pd.DataFrame:
     """As confee.workflow.pictures.Data.claims makes it."""
-    rows = [dataclasses.asdict(v) for v in verdicts]
-    table = pd.DataFrame(rows, columns=[f.name for f in dataclasses.fields(Verdict)])
-    return table.assign(failed=[control.get("failed") for control in table["control"]])
+    names = [*(field.name for field in dataclasses.fields(Finding)), *DERIVED]
+    return pd.DataFrame([[getattr(v, n) for n in names] for v in findings], columns=names)
 
 
 @pytest.fixture
 def every() -> pd.DataFrame:
-    """All claims of the ledger, with all outcomes, and the longest texts there may be."""
-    made = [verdict(id, OUTCOMES[i % len(OUTCOMES)]) for i, id in enumerate(registry.LEDGER)]
+    """All claims of the ledger, with all outcomes and severities, and the longest texts."""
+    words = list(SEVERITIES)
+    made = [finding(id, OUTCOMES[i % len(OUTCOMES)], words[i % len(words)])
+            for i, id in enumerate(registry.LEDGER)]  # fmt: skip
     rest = {
         1: {"measured": f"{RAY}: no fit; V: no fit", "interval": None,
             "numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 10}}},
-        2: {"interval": (-3.0, 0.1), "numbers": {RAY: ray((-3.0, 0.1), "undecided")}},
-        3: {"interval": (0.45, 2.0), "control": {"what": "uniform", "failed": False},
+        2: {"interval": (-3.0, 0.1), "numbers": {RAY: ray((-3.0, 0.1))},
+            "controls": (GOOD[0], Control("sw_ucb", "holds", False))},
+        3: {"interval": (0.45, 2.0), "controls": (Control("uniform", "fails", False), GOOD[1]),
             "numbers": {RAY: ray((0.45, 2.0), growth=2.3)}},
-        4: {"interval": None, "interval_of": "", "control": {"what": "uniform", "failed": None},
-            "numbers": {},
+        4: {"interval": None, "interval_of": "", "controls": (Control("uniform", "fails"),),
+            "numbers": {}, "ours": True, "basis": "counted",
             "measured": "any T: 1186585 below B/2T and 21688 not below B/T of 3597055 phases; B | "
             "2T: 0 below B/2T & 2915 not below B/T of 1505751 phases, 100 % with T_1 < 10^8"},
         5: {"horizon": "any horizon (arithmetic, no runs)", "interval": None, "interval_of": "",
-            "numbers": {},
+            "numbers": {}, "controls": (), "basis": "arithmetic",
             "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks, C in [0, 0.000559]"},
         6: {"numbers": {"exponents": {"hyque": {RAY: ray((0.0, 0.1))},
                                       "hyque_glm_ucb": {RAY: ray(straight=False)}}},
@@ -91,10 +103,14 @@ def every() -> pd.DataFrame:
     return frame(dataclasses.replace(v, **rest.get(i, {})) for i, v in enumerate(made))
 
 
-def judged(**outcomes) -> pd.DataFrame:
-    """Claims by id with underscores for hyphens and slashes."""
+def judged(**words) -> pd.DataFrame:
+    """Claims by id with underscores for hyphens and slashes: an outcome, or a severity of one that
+    fails."""
     ids = {id.replace("-", "_").replace("/", "_"): id for id in registry.LEDGER}
-    return frame(verdict(ids[name], outcome) for name, outcome in outcomes.items())
+    return frame(
+        finding(ids[name], word) if word in OUTCOMES else finding(ids[name], "fails", word)
+        for name, word in words.items()
+    )
 
 
 # ------------------------------------------------------------------ the graph
@@ -135,24 +151,41 @@ def boxes(fig) -> dict[str, FancyBboxPatch]:
     return dict(zip(STATEMENTS, found, strict=True))
 
 
-def test_each_statement_wears_the_worst_verdict_on_it(every):
+def test_each_statement_wears_what_is_left_of_it(every):
     every = every[every["id"] != "counting-lemma"]
     fig = proof_map.draw(every)
-    verdicts = dict(zip(every["id"], every["verdict"], strict=True))
+    rows = {row.id: row for row in every.itertuples() if not row.ours}
     for name, box in boxes(fig).items():
         statement = STATEMENTS[name]
-        of_it = [verdicts[id] for id in statement.judged_by or statement.claims if id in verdicts]
         assert set(statement.judged_by) <= set(statement.claims)
-        worst = next((outcome for outcome in MARKS if outcome in of_it), NONE)
-        assert to_hex(box.get_facecolor()).upper() == MARKS[worst].color
+        of_it = [rows[id] for id in statement.judged_by or statement.claims if id in rows]
+        left = standing([row.severity for row in of_it], [row.as_printed for row in of_it])
+        assert to_hex(box.get_facecolor()).upper() == ALL[left].color
     assert to_hex(boxes(fig)["Lemma E.1"].get_facecolor()) == "#ffffff"
 
 
-def test_arrows_from_what_fails_are_dashed():
-    fig = proof_map.draw(judged(density="fails", query_runs="holds"))
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_arrows_break_only_where_a_gap_or_something_false_stands(severity):
+    fig = proof_map.draw(judged(density=severity, query_runs="holds"))
     arrows = [p for p in fig.axes[0].patches if isinstance(p, FancyArrowPatch)]
     dashed = [arrow.get_linestyle() != "-" for arrow in arrows]
-    assert dashed == [arrow.premise == "Lemma 4.6" for arrow in ARROWS]
+    broken = severity in BREAKING
+    assert dashed == [broken and arrow.premise == "Lemma 4.6" for arrow in ARROWS]
+
+
+def test_no_arrow_breaks_at_a_closed_gap_a_measured_failure_or_our_own_question():
+    closed = {"corrections": (correction("gap", closed=True),)}
+    ours = {"corrections": (correction("false"),), "ours": True}
+    some = frame([finding("density", "fails", **closed), finding("idle-runs", "fails", **ours),
+                  finding("hyque-rate/printed", "fails", "horizon")])  # fmt: skip
+    fig = proof_map.draw(some)
+    arrows = [p for p in fig.axes[0].patches if isinstance(p, FancyArrowPatch)]
+    assert {arrow.get_linestyle() for arrow in arrows} == {"-"}
+    fills = {name: to_hex(box.get_facecolor()).upper() for name, box in boxes(fig).items()}
+    assert fills["Lemma 4.6"] == SEVERITY_MARKS["gap"].color
+    assert fills["Lemma 4.4"] == "#FFFFFF"
+    assert fills["Theorem 4.1"] == SEVERITY_MARKS["horizon"].color
+    assert "closed gap in Lemma 4.6" in proof_map.finding(some)
 
 
 def test_the_map_is_laid_out_without_collisions(every):
@@ -182,20 +215,30 @@ def test_the_map_is_laid_out_without_collisions(every):
                 assert not Line(points).intersects_bbox(box.padded(-1), filled=False), arrow
 
 
-def test_the_map_counts_premises_from_the_data():
-    one = judged(hyque_rate_printed="fails", density="fails", idle_runs="fails",
-                 decomposition="holds", rexp3b_finite="undecided")  # fmt: skip
+def test_the_map_says_on_what_a_theorem_rests():
+    one = judged(hyque_rate_printed="fails", density="gap", idle_runs="false",
+                 decomposition="holds", rexp3b_finite="rounding")  # fmt: skip
     said = proof_map.finding(one)
     total = len(premises("Theorem 4.1"))
-    assert f"Theorem 4.1 (fails) rests on {total} statements: 3 fail, 1 holds, " in said
-    assert f"1 holds, {total - 4} no verdict." in said
-    assert "Theorem C.1 (no verdict) rests on 2 statements: 1 undecided, 1 holds." in said
-    assert "toy" not in said
-    other = proof_map.finding(one.assign(verdict="holds", horizon="toy horizon (T up to 1e+04)"))
-    assert f"Theorem 4.1 (holds) rests on {total} statements: 4 hold, " in other
-    assert "Toy" in other
+    lost = sum("idle-runs" in STATEMENTS[name].claims for name in premises("Theorem 4.1"))
+    text = f"Theorem 4.1 rests on {total} statements: false: Lemma 4.4"
+    assert said.startswith(text)
+    assert f", gap in Lemma 4.6, {total - lost - 2} not judged." in said
+    assert "Theorem C.1 rests on 2 statements: no gap found." in said
+    assert "Toy" not in said
+    toy = one.assign(horizon="toy horizon (T up to 1e+04)")
+    assert "Toy" in proof_map.finding(toy)
     assert proof_map.finding(one[:0]).startswith("No claim")
     proof_map.draw(one[:0]).draw_without_rendering()
+
+
+@pytest.mark.parametrize("module", [scoreboard, proof_map])
+def test_captions_have_at_most_60_words(module):
+    likely = ["none"] * 5 + ["typo", "rounding", "constant", "condition", "horizon", "horizon"]
+    some = [finding(id, OUTCOMES[i % 5], likely[i % len(likely)])
+            for i, id in enumerate(registry.LEDGER)]  # fmt: skip
+    said = f"{module.finding(frame(some))} {module.READING}"
+    assert len(said.split()) <= 60, said
 
 
 # ------------------------------------------------------------------ the scoreboard
@@ -209,14 +252,23 @@ def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
         rows = [heights[id] for id in ids]
         assert rows == sorted(rows)
         assert heights[name] < rows[0]
-    words = [text.get_text() for text in ax.texts]
-    for outcome in OUTCOMES:
-        shown = words.count(f"{MARKS[outcome].glyph} {MARKS[outcome].word}")
-        assert shown == (every["verdict"] == outcome).sum()
-    found = [(x, [t for t in ax.texts if t.get_position()[0] == x][1:])
-             for x in (scoreboard.CONTROL, scoreboard.POSITIVE)]  # fmt: skip
-    rates = len(every) - 2
-    for (x, texts), rows, off in zip(found, (len(every), rates), (2, 2), strict=True):
+    for x, words in (
+        (
+            scoreboard.PRINTED,
+            [scoreboard.outcome(r.as_printed, r.basis) for r in every.itertuples()],
+        ),
+        (scoreboard.SEVERITY, list(every["severity"])),
+    ):
+        middle = x + scoreboard.BADGE / 2
+        badges = [t.get_text() for t in ax.texts if t.get_position()[0] == middle]
+        assert sorted(badge.split(" ", 1)[1] for badge in badges) == sorted(words)
+    slanted = {t.get_text() for t in ax.texts if t.get_style() == "italic"}
+    assert slanted == set(every["id"][every["ours"]])
+    for x, rows, off in (
+        (scoreboard.CONTROL, len(every), 3),
+        (scoreboard.POSITIVE, len(every) - 2, 1),
+    ):
+        texts = [t for t in ax.texts if t.get_position()[0] == x][1:]
         assert len(texts) == rows, x
         missed = [text for text in texts if text.get_bbox_patch() is not None]
         assert len(missed) == off, x
@@ -244,7 +296,7 @@ def intervals(ax) -> list:
 
 
 def test_an_interval_stands_where_it_is(every):
-    one = frame([verdict("hyque-rate/theory", "fails")])
+    one = frame([finding("hyque-rate/theory", "fails")])
     ax = scoreboard.draw(one).axes[0]
     segment = intervals(ax)[0]
     assert list(segment.get_xdata()) == pytest.approx([scoreboard._across(x) for x in (0.26, 0.42)])
@@ -275,26 +327,22 @@ def test_an_interval_stands_where_it_is(every):
     ],
 )  # fmt: skip
 def test_what_was_measured_is_said_in_a_few_words(given, expected):
-    row = next(frame([verdict("density", "fails", **given)]).itertuples())
+    row = next(frame([finding("density", "fails", **given)]).itertuples())
     assert scoreboard.short(row) == expected
 
 
-def test_horizons_are_powers_of_ten():
-    assert scoreboard.horizon("T up to 1e+08, B 19x") == "$10^{8}$"
-    assert scoreboard.horizon("toy horizon (T up to 2e+04): says nothing") == "$10^{4.3}$"
-    assert scoreboard.horizon("any horizon (arithmetic, no runs)") == "any"
-
-
-def test_the_scoreboard_counts_verdicts_and_controls(every):
+def test_the_scoreboard_counts_severities_and_controls(every):
     said = scoreboard.finding(every)
-    counts = every["verdict"].value_counts()
-    assert said.startswith(f"Of {len(every)} claims: {counts['fails']} fail, ")
-    assert f"Of {len(every) - 1} controls that must fail, {len(every) - 2} do." in said
-    assert f"Of {len(every) - 3} controls that must hold, {len(every) - 4} do." in said
-    one = judged(density="fails")
+    paper = every[~every["ours"]]
+    nothing = (paper["severity"] == "none").sum()
+    assert said.startswith(f"{len(paper)} claims: {nothing} none, ")
+    assert "1 question of our own. As printed: " in said
+    played = 2 * len(every) - 4
+    assert f" Controls: {played - 2} of {played} came out as expected." in said
+    one = judged(density="rounding")
     assert scoreboard.finding(one) == (
-        "Of 1 claim: 1 fails. Of 1 controls that must fail, 1 do. Of 1 controls that must hold, 1 "
-        "do."
+        "1 claim: 1 rounding, 0 gap, 0 false. As printed: 1 fails. Controls: 2 of 2 came out as "
+        "expected."
     )  # fmt: skip
     assert "No claim" in scoreboard.finding(one[:0])
     scoreboard.draw(one[:0]).draw_without_rendering()
@@ -304,13 +352,13 @@ def test_the_scoreboard_counts_verdicts_and_controls(every):
 def test_files_are_small(every, figure, tmp_path):
     fig = figure.draw(every)
     files.save(fig, tmp_path / "a.png", {"data": "0", "command": "c"})
-    assert (tmp_path / "a.png").stat().st_size < 160_000
+    assert (tmp_path / "a.png").stat().st_size < 180_000
     assert '"data": "0"' in files.provenance(tmp_path / "a.png")
     assert fig.get_size_inches()[0] == style.WIDTH
 
 
-def test_equal_verdicts_give_equal_bytes(tmp_path):
-    some = judged(density="fails", hyque_rate_theory="undecided", kl_bound="holds")
+def test_equal_findings_give_equal_bytes(tmp_path):
+    some = judged(density="gap", hyque_rate_theory="undecided", idle_runs="holds")
     for copy in ("one", "two"):
         files.save(scoreboard.draw(some), tmp_path / copy / "a.png", {})
     one, two = ((tmp_path / copy / "a.png").read_bytes() for copy in ("one", "two"))
@@ -338,21 +386,22 @@ def slopes(*policies: str) -> pd.DataFrame:
     )
 
 
-def rows_of_table(**given) -> Verdict:
+def rows_of_table(**given) -> Finding:
     """table-rows as it judges: a step for each row, rays by policy."""
     steps = (
-        {"step": "Besbes et al. 2014: Rexp3, K", "outcome": "holds", "number": 0, "note": ""},
-        {"step": "Wei and Luo 2021: MASTER, K", "outcome": "vacuous", "number": 1,
-         "note": "no change test can fire below T = 5.2e+10; more"},
-        {"step": "Efroni et al. 2021: CBM-UCB, K", "outcome": "undecided", "number": None,
-         "note": "not played"},
+        Step("Besbes et al. 2014: Rexp3, K", "holds", 0),
+        Step("Wei and Luo 2021: MASTER, K", "vacuous", 1,
+             "no change test can fire below T = 5.2e+10; more"),
+        Step("Efroni et al. 2021: CBM-UCB, K", "undecided", None, "not played"),
     )  # fmt: skip
     none = {"verdict": "undecided", "points": 0, "horizon": 1}
     numbers = {
         "rexp3": {"B at V=64, T=B": ray(ray="B_full_V64"), "V at B=2.6e+05, T=B": none},
         "master": {"B at V=64, T=B": ray(ray="B_full_V64", straight=False)},
     }
-    return verdict("table-rows", "fails", **{"steps": steps, "numbers": numbers, **given})
+    return finding(
+        "table-rows", "fails", "horizon", **{"steps": steps, "numbers": numbers, **given}
+    )
 
 
 def rates() -> dict[str, dict]:
@@ -362,58 +411,74 @@ def rates() -> dict[str, dict]:
             for i, (name, label) in enumerate(names.items())}  # fmt: skip
 
 
-def test_table_1_has_a_verdict_and_exponents_for_each_row():
+def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
     made = frame([
-        rows_of_table(), verdict("hyque-rate/printed", "undecided", numbers=rates()),
-        verdict("lower-bound/measured", "consistent"), verdict("lower-bound/algebra", "fails"),
+        rows_of_table(), finding("hyque-rate/printed", "undecided", numbers=rates()),
+        finding("lower-bound/measured", "consistent"),
     ])  # fmt: skip
     frames = slopes("rexp3b"), points_of("hyque", "rexp3b"), made
     table = table1.make(*frames)
-    assert list(table["Upper bound: verdict"]) == [
+    dash = "\N{EN DASH}"
+    assert list(table["Upper bound: as printed"]) == [
         "holds", "vacuous", "not run", "undecided", "not run",
     ]  # fmt: skip
-    assert list(table["Lower bound: verdict"]) == ["no claim"] * 3 + ["consistent"] * 2
+    assert list(table["Upper bound: severity"]) == ["none", "none", dash, "none", dash]
+    assert list(table["Lower bound: as printed"]) == ["no claim"] * 3 + ["consistent"] * 2
+    assert list(table["Lower bound: severity"]) == [dash] * 3 + ["none"] * 2
     assert list(table["Paper and policy"]) == [
         "Besbes et al. (2014): Rexp3",
         "Wei and Luo (2021): MASTER over UCB1, no change test can fire below T = 5.2e+10",
         "Efroni et al. (2021): CBM-UCB, our constants", "This work: HyQue", "This work: Rexp3B",
     ]  # fmt: skip
     measured = table.filter(like="Measured")
-    dash = "\N{EN DASH}"
     assert list(measured.iloc[0]) == [dash, "0.01 [-0.07, 0.09]", "no fit", dash]
     assert list(measured.iloc[1]) == [dash, "no line", dash, dash]
     assert set(measured.iloc[2]) == {"not run"}
     assert list(measured.iloc[3]) == [dash, "-0.08 [-0.13, -0.03]", dash, dash]
     assert list(measured.iloc[4]) == [dash, "0.30 [0.20, 0.40]", "0.30 [0.20, 0.40]", dash]
     said = table1.finding(*frames)
-    counts = "1 vacuous, 1 undecided, 1 holds, 2 without a verdict"
-    assert said.startswith(f"Of 5 upper bounds: {counts}. Rays: ")
+    counts = "3 none, 0 gap, 0 false, 2 not judged"
+    printed = "1 vacuous, 1 undecided, 1 holds"
+    assert said.startswith(f"Of 5 upper bounds: {counts}. As printed: {printed}. Rays: ")
     assert f" Rays: {RAY}; B along B_at_V16; V along V_at_1e6." in said
-    bent = frame([verdict("hyque-rate/printed", "fails", numbers={
+    bent = frame([finding("hyque-rate/printed", "fails", "horizon", numbers={
         RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
-    assert "; fails: HyQue. Rays: B at V=4, T/B=10." in table1.finding(
-        slopes(), points_of("hyque"), bent
+    frames = slopes(), points_of("hyque"), bent
+    assert "1 horizon" in table1.finding(*frames)
+    assert "As printed: 1 fails. Rays: B at V=4, T/B=10." in table1.finding(*frames)
+    row = table1.make(*frames).iloc[3]
+    assert (row["Upper bound: as printed"], row["Upper bound: severity"]) == (
+        "ruled out",
+        "horizon",
     )
 
 
-def test_a_row_of_a_vacuous_table_is_vacuous():
-    vacuous = frame([dataclasses.replace(rows_of_table(), verdict="vacuous")])
+def test_a_row_of_a_vacuous_table_is_vacuous_and_one_that_holds_has_nothing_to_correct():
     frames = slopes(), points_of()
+    vacuous = frame([dataclasses.replace(rows_of_table(), as_printed="vacuous", corrections=())])
     table = table1.make(*frames, vacuous)
-    assert list(table["Upper bound: verdict"][:3]) == ["vacuous"] * 3
+    assert list(table["Upper bound: as printed"][:3]) == ["vacuous"] * 3
+    failing = (Step("Besbes et al. 2014: Rexp3, K", "fails"), *rows_of_table().steps[1:])
+    table = table1.make(*frames, frame([rows_of_table(steps=failing)]))
+    assert list(table["Upper bound: severity"][:2]) == ["horizon", "none"]
     none = table1.finding(*frames, vacuous[:0])
     assert none == "No upper bound of the table was judged."
-    assert set(table1.make(*frames, vacuous[:0])["Upper bound: verdict"]) == {"not run"}
+    assert set(table1.make(*frames, vacuous[:0])["Upper bound: as printed"]) == {"not run"}
 
 
 def test_the_ledger_says_all(every):
     table = ledger.make(every)
-    assert list(table["Claim"]) == list(every["id"])
+    assert list(table["Claim"].str.split(" ").str[0]) == list(every["id"])
     assert table.loc[0, "Predicted"] == "$K^{1/3}$ at most"
-    assert table.loc[0, "Control"] == "uniform: failed, as expected; sw_ucb: held, as expected"
-    assert table.loc[2, "Control"] == "uniform: failed, as expected; sw_ucb: did not hold"
-    assert table.loc[3, "Control"] == "uniform: did not fail; sw_ucb: held, as expected"
-    assert table.loc[4, "Control"] == "uniform: not played"
+    assert table.loc[0, "Controls"] == "uniform: failed, as expected; sw_ucb: held, as expected"
+    assert table.loc[2, "Controls"] == "uniform: failed, as expected; sw_ucb: did not hold"
+    assert table.loc[3, "Controls"] == "uniform: did not fail; sw_ucb: held, as expected"
+    assert table.loc[4, "Controls"] == "uniform: not played"
+    assert table.loc[5, "Controls"] == "none"
+    assert table.loc[1, "As printed"] == "ruled out at the horizons played"
+    assert table.loc[1, "Severity"] == "typo; mended: holds"
+    assert (table.loc[0, "As printed"], table.loc[0, "Severity"]) == ("holds", "none")
+    assert table.loc[4, "Claim"].endswith(" (our own question)")
     assert len(to_csv(table).splitlines()) == len(every) + 1
     assert ledger.make(every[:0]).empty
 
@@ -430,7 +495,7 @@ def test_powers_and_signs_become_formulas():
 def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
     save(ledger.make(every), tmp_path / "c.tex", {"a": "b"}, ledger.READING, "tab:c")
     save(ledger.make(every[:0]), tmp_path / "e.tex", {"a": "b"}, ledger.READING, "tab:e")
-    every.loc[every["id"] == "table-rows", "verdict"] = "undecided"
+    every.loc[every["id"] == "table-rows", "as_printed"] = "undecided"
     policies = "hyque", "rexp3b", "master"
     table = table1.make(slopes(*policies), points_of(*policies), every)
     save(table, tmp_path / "t.tex", {"a": "b"}, table1.READING, "tab:t")
@@ -458,4 +523,3 @@ def test_the_ray_that_decided_is_the_one_whose_excess_is_the_claims_interval():
         assert deciding(numbers | none, interval, "excess of the exponent of V at B=1").ray == (
             "V at B=1"
         )
-    assert deciding({RAY: ray(controls={})}, (0.26, 0.42), EXCESS).control is None

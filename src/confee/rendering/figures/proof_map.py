@@ -51,6 +51,9 @@ COLUMN, ROW, LEFT, TOP = 0.914, 0.64, 0.48, 0.52
 WIDE, HIGH = 0.83, 0.47
 """Inches: the grid, its first place, the size of a statement."""
 
+LINE, PER_LINE = 0.18, 5
+"""Inches a line of the legend, and entries in it."""
+
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Figure:
@@ -60,7 +63,9 @@ def draw(claims: pd.DataFrame) -> Figure:
     """
     found = standings(claims)
     signs = {row.id: standing([row.severity], [row.as_printed]) for row in claims.itertuples()}
-    height = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2 + 0.06
+    shown = Counter(found[name].word for name in STATEMENTS)
+    bottom = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2
+    height = bottom + 0.12 + LINE * -(-len(shown) // PER_LINE)
     fig = Figure(figsize=(style.WIDTH, height))
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
@@ -70,7 +75,7 @@ def draw(claims: pd.DataFrame) -> Figure:
     boxes = {name: _statement(ax, name, found[name].word, signs) for name in STATEMENTS}
     for arrow in ARROWS:
         _arrow(ax, arrow, boxes, found[arrow.premise])
-    _legend(ax, found)
+    _legend(ax, shown, bottom + 0.12 + LINE / 2)
     return fig
 
 
@@ -169,12 +174,10 @@ def _frame(ax: Axes, title: str, first: float, last: float) -> None:
             color="#444444")  # fmt: skip
 
 
-def _legend(ax: Axes, found: Mapping[str, Standing]) -> None:
+def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:
     """The marks that occur, the gravest first, with how many statements have each."""
-    counts = Counter(one.word for one in found.values())
-    x, y = LEFT + 4.05 * COLUMN, TOP + 4.75 * ROW
-    for i, word in enumerate(word for word in ALL if counts[word]):
-        dy = y + 0.16 * i
-        _sign(ax, x, dy, ALL[word], 7, style.INK)
-        text = f"{ALL[word].word}: {counts[word]} of {len(found)}"
-        ax.text(x + 0.14, dy, text, fontsize=7.5, va="center")
+    for i, word in enumerate(word for word in ALL if shown.get(word)):
+        line, column = divmod(i, PER_LINE)
+        x, y = 0.12 + column * (style.WIDTH - 0.12) / PER_LINE, top + line * LINE
+        _sign(ax, x, y, ALL[word], 7, style.INK)
+        ax.text(x + 0.14, y, f"{ALL[word].word}: {shown[word]}", fontsize=7.5, va="center")

@@ -114,7 +114,7 @@ def _panel(ax: Axes, height: float) -> None:
     head((POSITIVE + CONTROL) / 2, 0.08, "controls", "center")
     for x, sign in ((POSITIVE, "+"), (CONTROL, "\N{MINUS SIGN}")):
         head(x, 0.2, sign, "center", 8)
-    head(sum(PANEL) / 2, 0.08, "excess of exponent", "center")
+    head(PANEL[0], 0.08, "excess of exponent")
     for value, line in ((0, {"color": "#999999", "linewidth": 0.6}), (MARGIN, style.THEORY)):
         ax.plot([_across(value)] * 2, [0.29, height - 0.29], **{**line, "zorder": 1})
     for value in (0, 0.25, 0.5):

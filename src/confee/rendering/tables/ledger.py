@@ -10,7 +10,7 @@ from confee.claims.ledger import control_outcome
 from confee.rendering.figures import scoreboard
 
 WIDTHS = {
-    "Claim": 0.15, "As printed": 0.095, "Severity": 0.085, "Predicted": 0.165, "Measured": 0.215,
+    "Claim": 0.15, "As printed": 0.095, "Severity": 0.095, "Predicted": 0.16, "Measured": 0.21,
     "Horizon": 0.085, "Controls": 0.145,
 }  # fmt: skip
 """Of the columns, in text widths."""
