@@ -27,15 +27,18 @@ Rate = Callable[[int], float]
 
 KINDS = ("idle", "query")
 RATES = ("paper", "proof", "alone")
-"""Start chances 2^{(m-n)/2}; the proof's 2^{(m-M)/2} in every block; nothing but order n."""
+"""Start chances: 2^{(m-n)/2}; the proof's 2^{(m-M)/2} in every block; 0 below order n."""
 
 
-def start_rates(rates: str, n: int, T: float, B: float) -> Rate:
-    """Return the start chances that one of `RATES` names, in a block of order n."""
+def start_rates(rates: str, n: int, length: float) -> Rate:
+    """Return the start chances that one of `RATES` names, in a block of order n.
+
+    The proof's are made for streaks of `length` rounds: M = floor(log2(length)).
+    """
     if rates == "paper":
         return partial(proofs.start_rate, n)
     if rates == "proof":
-        return partial(proofs.proof_rate, proofs.proof_order(T, B))
+        return partial(proofs.proof_rate, max(math.floor(math.log2(length)), 0))
     return lambda m: 0.0
 
 
@@ -392,7 +395,7 @@ def _lower(
                 both = _squared(law)
                 free, covered = windows[k]
                 missed = misses(np.arange(len(both)), b, free, covered)
-                none[m] = min(none[m], float(both @ missed) + 1e-12)
+                none[m] = min(none[m], float(both @ missed) + ROUNDING)
         if m == n:
             break
         for k in [k for k in cells if m - k >= CELLS]:
@@ -512,6 +515,10 @@ WORK = 2**29
 """A chance is computed exactly where 4^n * length is at most this: about a second."""
 
 
+ROUNDING = 1e-12
+"""More than the rounding error of an exact chance."""
+
+
 class Chance(NamedTuple):
     """A probability between certified bounds, equal where it was computed exactly."""
 
@@ -546,11 +553,13 @@ def streak_chance(
     b = theory.slot_length(T, B)
     n = proofs.largest_order(T, B) if order is None else order
     length = factor * proofs.run_length(T, B, alpha)
-    rate = start_rates(rates, n, T, B)
+    rate = start_rates(rates, n, proofs.run_length(T, B, alpha))
     if length >= b * 2**n:
         return Chance(0.0, 0.0)
     if 4.0**n * (length + 1) <= work:
         exact = (idle_streak_exact if kind == "idle" else query_streak_exact)(n, b, length, rate)
+        if exact < 1000 * ROUNDING:
+            return Chance(max(exact - ROUNDING, 0.0), exact + ROUNDING)
         return Chance(exact, exact)
     if kind == "idle":
         low, high = idle_streak_lower(n, b, length, rate), idle_streak_upper(n, b, length, rate)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEDGER = (
     "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
     "hyque-floor", "hyque-budget", "hyque-budget/restarts",
-    "idle-runs", "query-runs", "density", "decomposition",
+    "idle-runs", "idle-runs/two-thirds", "query-runs", "density", "decomposition",
     "query-regret", "error-regret", "drift-regret",
     "on-demand-free", "lower-bound/algebra", "lower-bound/measured",
     "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",

@@ -58,13 +58,13 @@ CONTROL = {"draws": 500, "work": 100_000, "quota": 2}
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """The blocks of the claims on runs, b = 3 just below B = T, and doubled quotas at 2B | 2T."""
+    """The blocks of the claims on streaks, b = 3 below B = T, doubled quotas at 2B | 2T."""
     T = 10**4 if toy else 10**6
     below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": blocks.TOY_DRAWS, "work": 100_000}
     even = {"T": T, "B": T // 10, "exponent": 0.833333, **CONTROL}
     single = even | {"quota": 1, "draws": 2000}
     extra = tuple(Study(blocks.STUDY, p, 0.1) for p in (below, even, single))
-    paper = [study for study in blocks.needs(toy).studies if "rates" not in study.parameters]
+    paper = blocks.needs(toy).studies
     return Needs(studies=(*paper, *extra))
 
 

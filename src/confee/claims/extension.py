@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from confee import theory
 from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
-from confee.claims.judging import budget, runs
+from confee.claims.judging import blocks, budget
 from confee.claims.judging.exponents import MARGIN, Check, Claimed, root_logs
 from confee.claims.judging.finding import (
     ALPHA,
@@ -207,13 +207,13 @@ def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
 def _schedules(case: Case, toy: bool) -> Iterator[Study]:
     """Blocks that start instances by the ratios of the algorithm's rho; and doubled quotas."""
     horizons = (10**4,) if toy else (10**5, 10**6)
-    cells = [cell for cell in runs.cells(horizons) if cell["exponent"] < 1]
+    cells = [cell for cell in blocks.cells(horizons) if cell["exponent"] < 1]
     even = {"T": horizons[-1], "B": horizons[-1] // 10, "exponent": 0.0}
     how = {"draws": 200 if toy else 1000, "work": 20_000 if toy else 200_000}
     for cell in [*cells, even, even | {"quota": 2}]:
         last, _ = theory.last_block(cell["T"], cell["B"])
         rates = {"rates": case.alg.id, "chances": _chances(case, last)}
-        yield Study(runs.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
+        yield Study(blocks.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
 
 
 def _chances(case: Case, last: int) -> list[list[float]]:
@@ -300,7 +300,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
               for label, checks in rows.items() for check in checks),
             *_compared(case, worst, points),
         ),
-        evidence=("asked", *([f"studies/{runs.STUDY}"] if len(drawn) else [])),
+        evidence=("asked", *([f"studies/{blocks.STUDY}"] if len(drawn) else [])),
     )  # fmt: skip
     return [apply_control(verdict)]
 
@@ -321,7 +321,7 @@ def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
 
 def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
     """The drawn blocks of this algorithm's schedule."""
-    rows = evidence.study(runs.STUDY)
+    rows = evidence.study(blocks.STUDY)
     return rows[rows["rates"] == case.alg.id] if len(rows) else rows
 
 

@@ -1,31 +1,174 @@
-"""A block of BaQue has no idle run over T/sqrt(B) rounds but by chance exp(-C B^{3/4}/sqrt(T))."""
+"""BaQue's idle streaks: the lemma's T/sqrt(B) rounds, and the remark's T/B^{2/3}.
+
+The proofs of the error and drift lemmas use the second length, not the first.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from confee.claims.judging import runs
-from confee.claims.judging.finding import Finding
+from confee import proofs
+from confee.claims.judging import blocks, streaks
+from confee.claims.judging.finding import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Correction,
+    Finding,
+    Step,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confee.evidence import Evidence
     from confee.simulation.needs import Needs
 
-ID = "idle-runs"
-IDS = (ID,)
+ID, TWO_THIRDS = "idle-runs", "idle-runs/two-thirds"
+IDS = (ID, TWO_THIRDS)
 ABOUT = ("baque", "hyque")
+
+LONGER = Correction(
+    place="Lemma 4.4",
+    printed=r"more than $T/\sqrt B$ idle rounds in a row in a block have probability at most "
+    r"$\exp(-C B^{3/4}/\sqrt T)$",
+    mended=r"more than $T \ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
+    r"probability at most $1/T$",
+    severity="logarithm",
+    reason="the proof puts the start chances of a block of about T/sqrt(B) rounds in place of "
+    "those of the block itself; with the block's own, a factor ln T makes the union bound work",
+    effect="none by itself: the proofs of Lemmas 4.10 and 4.11 use the length of Remark B.2 with "
+    "alpha = 2/3",
+    shown="docs/proofs/streaks.md",
+)
+
+MENDED_LENGTH = Correction(
+    place="Remark B.2 with alpha = 2/3, as Lemmas 4.10 and 4.11 use it",
+    printed=r"more than $T/B^{2/3}$ idle rounds in a row in a block have probability at most "
+    r"$\exp(-C B^{2/3}/\sqrt T)$",
+    mended=r"more than $T\ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
+    r"probability at most $1/T$",
+    severity="gap",
+    reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^{1/6} times T/B^{2/3}, "
+    "which no logarithm makes up for",
+    effect=r"the term $V_T T/B^{2/3}$ in both proofs becomes $V_T T\ln T/\sqrt B$, within "
+    r"$K^{1/3}V_T^{1/3}T/B^{1/3}$ only for $V_T \le K^{1/2}B^{1/4}/(\ln T)^{3/2}$; Theorem 4.1 "
+    r"allows $V_T \le \sqrt B/K$",
+    shown="docs/proofs/streaks.md",
+)
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """Drawn blocks of every order at several (T, B)."""
-    return runs.needs(toy)
+    """Return drawn blocks to compare the chances with."""
+    return blocks.needs(toy)
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """By the trend in T of the constant that the drawn blocks imply (see `runs`)."""
-    statement = (
-        "with a universal C > 0, a block of BaQue has more than T/sqrt(B) idle rounds "
-        "in a row with probability at most exp(-C B^(3/4)/sqrt(T))"
+    """Judge both lengths by certified chances (see `judging.streaks`)."""
+    drawn = blocks.drawn(evidence)
+    return [_lemma(drawn), _remark(drawn)]
+
+
+def _lemma(drawn: pd.DataFrame) -> Finding:
+    exponents = blocks.EXPONENTS
+    factors = streaks.log_factors("idle")
+    mended = LONGER.now(HOLDS if max(factors.values()) <= 1 else UNDECIDED)
+    T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
+    return streaks.finding(
+        streaks.check("idle", exponents),
+        drawn,
+        id=ID,
+        kind="idle",
+        alpha=0.5,
+        statement="with a universal C > 0, a block of BaQue has more than T/sqrt(B) idle rounds "
+        "in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
+        place="Lemma 4.4 and its proof",
+        controls=streaks.controls("idle", exponents),
+        correction=mended,
+        numbers={
+            "least_factor_of_ln_T": factors,
+            "largest_T_of_these": streaks.LOG_HORIZONS[-1],
+            "median_over_T/sqrt(B)": streaks.median("idle", T, B, 0.5),
+            "median_at": {"T": T, "B": B},
+            "orders_down_to_C_of_one_half": {
+                f"T={T:.0e}, B=T^{beta:g}": streaks.safe_orders(
+                    "idle", T, proofs.power_budget(T, beta)
+                )
+                for T in streaks.HORIZONS
+                for beta in exponents
+            },
+        },
+        steps=(
+            Step(
+                "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",
+                mended.outcome,
+                max(factors.values()),
+                f"union bound at {len(streaks.LOG_HORIZONS)} T up to "
+                f"{streaks.LOG_HORIZONS[-1]:.0e}, B from T^{streaks.LOG_EXPONENTS[0]:g} to T; "
+                "the number is the least factor of ln T that it certifies",
+            ),
+        ),
     )
-    place = "Lemma on consecutive non-query rounds, and its proof"
-    return runs.judge(ID, "idle", evidence, statement, place, runs.EXPONENTS)
+
+
+def _remark(drawn: pd.DataFrame) -> Finding:
+    exponents, alpha = blocks.EXPONENTS, 2 / 3
+    mended = MENDED_LENGTH.now(
+        HOLDS if max(streaks.log_factors("idle").values()) <= 1 else UNDECIDED
+    )
+    return streaks.finding(
+        streaks.check("idle", exponents, alpha),
+        drawn,
+        id=TWO_THIRDS,
+        kind="idle",
+        alpha=alpha,
+        statement="with a universal C > 0, a block of BaQue has more than T/B^(2/3) idle rounds "
+        "in a row with probability at most exp(-C B^(2/3)/sqrt(T))",
+        place="Remark B.2 with alpha = 2/3; used in Appendix B.2.3 and B.2.4",
+        # The lemma's argument needs x well above ln T, which B = T alone gives here.
+        controls=streaks.controls("idle", exponents, alpha, sure=(1.0,)),
+        correction=mended,
+        numbers={
+            "median_over_T/B^(2/3)": [
+                {"T": T, "B": B, "low": low, "high": high, "B^(1/6)": B ** (1 / 6)}
+                for T in streaks.HORIZONS
+                for B in (proofs.power_budget(T, 0.9),)
+                for low, high in (streaks.median("idle", T, B, alpha),)
+            ],
+            "largest_V": largest_variations(4, 10**7, 10**6),
+        },
+        steps=(_excess(alpha),),
+    )
+
+
+def largest_variations(K: int, T: int, B: int) -> dict[str, float]:
+    """Return the largest V for which the drift term is within the rate, as printed and mended.
+
+    V L <= K^{1/3} V^{1/3} T / B^{1/3}, L the length of an idle streak, holds up to
+    V = K^{1/2} (T/L)^{3/2} / B^{1/2}: K^{1/2} B^{1/2} for L = T/B^{2/3}, and
+    K^{1/2} B^{1/4} / (ln T)^{3/2} for L = T ln(T)/sqrt(B). The theorem asks for V <= sqrt(B)/K.
+    """
+    root = math.sqrt(K)
+    return {
+        "K": K, "T": T, "B": B, "theorem": math.sqrt(B) / K, "printed": root * math.sqrt(B),
+        "mended": root * B**0.25 / math.log(T) ** 1.5, "mended_without_logarithm": root * B**0.25,
+    }  # fmt: skip
+
+
+def _excess(alpha: float) -> Step:
+    """The median of the longest streak over T B^-alpha, from the smallest to the largest T."""
+    first, last = streaks.HORIZONS[0], streaks.HORIZONS[-1]
+    B, most = proofs.power_budget(first, 0.9), proofs.power_budget(last, 0.9)
+    (low, high), (least, largest) = (
+        streaks.median("idle", first, B, alpha),
+        streaks.median("idle", last, most, alpha),
+    )
+    exponent = math.log(least / high) / math.log(most / B)
+    return Step(
+        "the median longest streak over T/B^(2/3), B = T^0.9, is bounded",
+        FAILS if exponent > 0 else UNDECIDED,
+        least,
+        f"in [{low:.3g}, {high:.3g}] at T = {first:.0e} and in [{least:.3g}, {largest:.3g}] at "
+        f"T = {last:.0e}: at least like B^{exponent:.2f}; the number is its least at the end",
+    )

@@ -1,11 +1,11 @@
-"""The same as `idle-runs` for query rounds, where B is small against T."""
+"""BaQue's query streaks, where B is small against T."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.claims.judging import runs
-from confee.claims.judging.finding import Finding
+from confee.claims.judging import blocks, streaks
+from confee.claims.judging.finding import HOLDS, UNDECIDED, Correction, Finding, Step
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -15,20 +15,55 @@ ID = "query-runs"
 IDS = (ID,)
 ABOUT = ("baque", "hyque")
 
-EXPONENTS = tuple(beta for beta in runs.EXPONENTS if beta < 1)
+EXPONENTS = tuple(beta for beta in blocks.EXPONENTS if beta < 1)
 """The remark is stated for B = o(T)."""
+
+LONGER = Correction(
+    place="Remark 4.5",
+    printed=r"more than $T/\sqrt B$ queries in a row have probability at most "
+    r"$\exp(-C B^{3/4}/\sqrt T)$",
+    mended=r"more than $T\ln T/\sqrt B$ queries in a row in any block up to $T$ have probability "
+    r"at most $1/T$",
+    severity="logarithm",
+    reason="as in Lemma 4.4: a factor ln T makes the union bound work with the block's own start "
+    "chances",
+    effect="none: the budget up to the first restart is proved without it (docs/proofs/budget.md)",
+    shown="docs/proofs/streaks.md",
+)
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """Drawn blocks of every order at several (T, B)."""
-    return runs.needs(toy)
+    """Return drawn blocks to compare the chances with."""
+    return blocks.needs(toy)
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """By the trend in T of the constant that the drawn blocks imply (see `runs`)."""
-    statement = (
-        "with a universal C > 0 and B = o(T), a block of BaQue has more than "
-        "T/sqrt(B) query rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))"
-    )
-    place = "Remark after the lemma on consecutive non-query rounds"
-    return runs.judge(ID, "query", evidence, statement, place, EXPONENTS)
+    """Judge T/sqrt(B) by certified chances (see `judging.streaks`)."""
+    factors = streaks.log_factors("query")
+    mended = LONGER.now(HOLDS if max(factors.values()) <= 1 else UNDECIDED)
+    remark = streaks.check("query", EXPONENTS, 2 / 3)
+    return [
+        streaks.finding(
+            streaks.check("query", EXPONENTS),
+            blocks.drawn(evidence),
+            id=ID,
+            kind="query",
+            alpha=0.5,
+            statement="with a universal C > 0 and B = o(T), a block of BaQue has more than "
+            "T/sqrt(B) query rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
+            place="Remark 4.5",
+            controls=streaks.controls("query", EXPONENTS),
+            correction=mended,
+            numbers={"least_factor_of_ln_T": factors},
+            steps=(
+                Step(
+                    "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",
+                    mended.outcome,
+                    max(factors.values()),
+                    f"union bound at {len(streaks.LOG_HORIZONS)} T up to "
+                    f"{streaks.LOG_HORIZONS[-1]:.0e}; the number is the least factor of ln T",
+                ),
+                *(trend.step("alpha = 2/3") for trend in remark.trends),
+            ),
+        )
+    ]

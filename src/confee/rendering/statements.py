@@ -56,7 +56,8 @@ STATEMENTS = {
                            ("on-demand-free",)),
     "change tests": Statement("restart on a change", "Section 3.2.2", (
         "detection/horizon", "detection/false-alarms", "detection/power")),
-    "Remark B.2": Statement(r"runs, any $\alpha$", "Appendix B.1.1", ("idle-runs",)),
+    "Remark B.2": Statement(r"runs, any $\alpha$", "Appendix B.1.1",
+                             ("idle-runs/two-thirds",)),
     "Lemma B.3": Statement("UCB1, nearly still", "Appendix B.2.2", ("ucb-near-stationary",)),
     "Lemma B.4": Statement("one block", "Appendix B.2.2", ()),
     "Table 1": Statement("rates, row by row", "Section 1", ("table-rows",)),
