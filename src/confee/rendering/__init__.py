@@ -111,12 +111,12 @@ FIGURES: dict[str, Recipe] = {
     "pace": Recipe("The pace of the queries", MEANS, ("trace", "blocks", "T", "B"),
                    claims=("hyque-budget", "on-demand-free")),
     "idle_runs": Recipe(
-        "The longest idle runs", MEANS, ("schedules",), ("study:schedules",),
-        claims=("idle-runs",), module="runs", fixed={"kind": "idle"},
+        "The longest idle streaks", MEANS, ("schedules",), ("study:schedules",),
+        claims=("idle-runs",), module="streaks", fixed={"kind": "idle"},
     ),
     "query_runs": Recipe(
-        "The longest query runs", MEANS, ("schedules",), ("study:schedules",),
-        claims=("query-runs",), module="runs", fixed={"kind": "query"},
+        "The longest query streaks", MEANS, ("schedules",), ("study:schedules",),
+        claims=("query-runs",), module="streaks", fixed={"kind": "query"},
     ),
     "detection": Recipe(
         "When HyQue's change tests can fire", MEANS, ("thresholds", "first", "points"),
