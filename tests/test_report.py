@@ -20,12 +20,19 @@ from snakemake.cli import parse_config
 
 from confee import commands, config
 from confee.claims import ledger
-from confee.claims.judging.finding import OUTCOMES, Verdict
+from confee.claims.judging.finding import (
+    OUTCOMES,
+    Control,
+    Correction,
+    Finding,
+    Reading,
+    Step,
+)
 from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
 from confee.rendering.figures import horizon as horizon_figure
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import MARKS
+from confee.rendering.verdicts import MARKS, SEVERITY_MARKS
 from confee.workflow import report as gathering
 from confee.workflow import results, run
 
@@ -38,45 +45,60 @@ WORST = "label,T,regret\nhyque,1000,12.5\n"
 # --------------------------------------------------------------------------- a page made by hand
 
 
-def verdict(id: str, outcome: str, **fields) -> Verdict:
+def correction(severity: str, **fields) -> Correction:
+    usual = {"place": "Lemma 4.6", "printed": r"$\frac12\frac BT$", "mended": r"$\lceil B/T\rceil$",
+             "reason": "the proof has it", "effect": "none at all"}  # fmt: skip
+    return Correction(severity=severity, **(usual | fields))
+
+
+def judged(id: str, outcome: str, **fields) -> Finding:
     usual = {
         "statement": "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
         "place": "Theorem 1", "prediction": "exponent in B at most -1/3",
         "measured": "B -0.379 [-0.607, -0.151], claimed <= -0.279", "horizon": "T up to 1e+08",
-        "control": {"what": "uniform, exponent in B", "value": 0.0, "failed": True, "note": ""},
+        "controls": (Control("uniform, exponent in B", "fails", True, 0.0),),
         "why": "its upper limit is below the margin", "interval": (-0.6, -0.1),
     }  # fmt: skip
-    return Verdict(id=id, verdict=outcome, **(usual | fields))
+    return Finding(id=id, as_printed=outcome, **(usual | fields))
 
 
 def example() -> Report:
     """All that a page can show, short."""
-    step = {"step": "Pinsker", "outcome": "holds", "number": -0.98, "note": "a | b"}
-    odd = {"step": "another", "outcome": "of its own", "number": None, "note": None}
-    verdicts = [
-        verdict("hyque-rate/theory", "holds", numbers={"p_holm": 0.01}, steps=(step, odd)),
-        verdict("hyque-floor", "fails", horizon="T up to 3e+09", measured="12 of 30"),
-        verdict("rexp3b-rate", "undecided", measured="no fit", numbers={"p_holm": 0.2}),
-        verdict("kl-bound", "vacuous", horizon="any T", statement=HOSTILE, decide=HOSTILE,
-                control={"what": "none", "failed": None}),
-        verdict("idle-runs", "consistent", measured="3.5 of 4", horizon="T up to 2e+04"),
+    step, odd = Step("Pinsker", "holds", -0.98, "a | b"), Step("another", "of its own")
+    readings = (Reading("`quota: block`", "fails", "19 of 248 runs"),)
+    findings = [
+        judged("hyque-rate/theory", "holds", numbers={"p_holm": 0.01}, steps=(step, odd)),
+        judged("hyque-floor", "fails", horizon="T up to 3e+09", measured="12 of 30",
+               corrections=(correction("horizon", outcome="undecided"),)),
+        judged("rexp3b-rate", "undecided", measured="no fit", numbers={"p_holm": 0.2}),
+        judged("density", "vacuous", horizon="any T", statement=HOSTILE, decide=HOSTILE,
+               controls=(), readings=readings, ours=True,
+               corrections=(correction("constant", printed=HOSTILE), correction("typo"))),
+        judged("idle-runs", "consistent", measured="3.5 of 4", horizon="T up to 2e+04",
+               controls=(Control("b", "holds", False), Control("a", "fails"))),
+        judged("query-runs", "fails", basis="counted", horizon="T up to 9", measured="9 of 9",
+               corrections=(correction("gap", closed=True, shown="docs/proofs/x.md"),)),
     ]  # fmt: skip
     hexes = "0123456789abcdef" * 4
     command = 'snakemake --cores 2 --config overrides="experiment=made-up"'
     about = {"command": command, "reading": "Dashed: $T^{-1/3}$. " + HOSTILE}
-    heads = [f"column ${name}_V$" for name in "ABCDEFGHI"] + ["bound: rate", "bound: $B$", "a: b"]
-    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 10 + ["none", "vacuous"]]
+    heads = [f"column ${name}_V$" for name in "ABCDEFGHI"] + [
+        "bound: rate",
+        "bound: severity",
+        "a: b",
+    ]
+    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 8 + ["none", "ruled out", "none", "vacuous"]]
     return Report(
         experiment="made-up",
         headline="An experiment & its <b>title</b>.",
         toy=True,
-        verdicts=verdicts,
-        settle={v.id: command for v in verdicts},
-        evidence={v.id: [{"file": "results/made-up/worst.csv", "sha256": hexes}] for v in verdicts},
+        findings=findings,
+        settle={v.id: command for v in findings},
+        evidence={v.id: [{"file": "results/made-up/worst.csv", "sha256": hexes}] for v in findings},
         shown=[
             Shown("regret-T", "Regret against $T$", BASICS, "HyQue falls as $T^{-0.18}$.",
                   claims=("hyque-rate", "hyque-floor"), frames=("worst.csv",), svg=SVG, **about),
-            Shown("table1", "Table 1", VERDICTS, "", claims=("kl-bound",), rows=wide, **about),
+            Shown("table1", "Table 1", VERDICTS, "", claims=("density",), rows=wide, **about),
             Shown("shootout", "All", WHO, "All lose.", claims=(), svg=SVG, **about),
         ],
         frames=[Frame("worst.csv", WORST.encode(), 1, "results/made-up/worst.csv"),
@@ -156,27 +178,57 @@ def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
     assert "#claim-hyque-floor" in figure[: figure.index("</figure>")]
 
 
+def test_a_correction_and_a_reading_stand_beside_the_claim(made):
+    start = made.index('id="claim-query-runs"')
+    text = re.sub(r"<[^>]+>", " ", made[start : made.index("Settle again", start)])
+    text = re.sub(r"\s+", " ", text)
+    assert "× wrong as printed" in text
+    assert "! gap mended: holds" in text
+    for said in ("Correction ! gap Lemma 4.6: the proof has it", "Effect none at all; the mended",
+                 "✓ holds docs/proofs/x.md"):  # fmt: skip
+        assert said in text, said
+    floor = made[made.index('id="claim-hyque-floor"') :][:2000]
+    assert "ruled out at the horizons played" in floor
+    assert "? undecided" not in floor
+    assert 'data-severity="horizon"' in floor
+    reading = made[made.index('id="claim-density"') :]
+    assert reading.index("depends on the reading") < reading.index("19 of 248 runs")
+    assert reading.index("Our own question") < reading.index("19 of 248 runs")
+    assert made.count("Our own question") == 1
+
+
+def test_the_head_counts_the_papers_claims_by_severity(made):
+    head = made[: made.index('id="claims"')]
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", head))
+    said = (
+        "5 claims of the paper, by severity; as printed: 2 fail, 1 undecided, 1 consistent, 1 holds"
+    )
+    assert said in text
+    assert "1 more are questions of our own" in text
+    for count, name in ((3, "✓ none"), (1, "⇥ horizon"), (1, "! gap"), (0, "× false")):
+        assert f" {count} {name} " in text, name
+    assert "; 1 of them not settled" in text
+    assert "c constant" not in text
+
+
 def test_a_rate_shows_the_ray_that_decided_and_both_controls():
-    both = {kind: {"kind": kind, "what": what, "verdict": verdict, "value": -0.3,
-                   "expected": expected}
-            for kind, what, verdict, expected in (
-                ("positive", "sw_ucb", "undecided", "holds"),
-                ("negative", "random_restart", "fails", "fails"))}  # fmt: skip
     ray = {"ray": "B_at_V16", "verdict": "fails", "points": 6, "horizon": 10**7, "exponent": -0.184,
            "low": -0.226, "high": -0.142, "rate": -0.333, "allowance": 0.04, "straight": True,
-           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151,
-           "controls": both}  # fmt: skip
+           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151}  # fmt: skip
     name = "B at V=16, T/B=10"
-    rate = verdict("hyque-rate/theory", "fails", numbers={name: ray}, interval=(0.067, 0.151),
-                   interval_of=f"excess of the exponent of {name}, margin 0.03")  # fmt: skip
-    page = render(dataclasses.replace(example(), verdicts=[rate]))
+    both = (Control(f"random_restart, {name}", "fails", True, -0.2),
+            Control(f"sw_ucb, {name}", "holds", False, -0.31))  # fmt: skip
+    rate = judged("hyque-rate/theory", "fails", numbers={name: ray}, interval=(0.067, 0.151),
+                  interval_of=f"excess of the exponent of {name}, margin 0.03",
+                  controls=both)  # fmt: skip
+    page = render(dataclasses.replace(example(), findings=[rate]))
     row = page[page.index('id="claim-hyque-rate/theory"') : page.index('id="evidence-hyque')]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", row))
     assert (f"Deciding ray: {name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most "
             "−0.29.") in text  # fmt: skip
     assert 'data-key="-0.184"' in row
-    assert "× SW-UCB does not hold" in text
-    assert "✓ random restart fails" in text
+    assert "× SW-UCB: did not hold" in text
+    assert "✓ random restart: failed, as expected" in text
     evidence = page[page.index('id="evidence-hyque') :]
     assert "-0.379" in evidence.replace("−", "-")  # all that was measured is in the opened row
 
@@ -190,7 +242,9 @@ def test_columns_of_a_group_share_a_head(made):
     assert '<th scope="col" rowspan="2">a: b</th>' in head
     assert body.count("<td") == 12
     assert 'class="badge vacuous"' in body
-    assert "<td>none</td>" in body
+    assert 'class="badge none"' in body
+    assert re.search(r'class="badge fails".*ruled out', body)
+    assert body.count("<td>none</td>") == 1
 
 
 def test_frames_are_whole_packed_or_named(made):
@@ -201,7 +255,7 @@ def test_frames_are_whole_packed_or_named(made):
 
 
 def test_a_run_without_verdicts_or_pictures_has_a_page():
-    bare = dataclasses.replace(example(), verdicts=[], shown=[], frames=[], times=Times())
+    bare = dataclasses.replace(example(), findings=[], shown=[], frames=[], times=Times())
     page = Parsed(render(bare))
     assert set(page.anchors) <= set(page.ids)
     assert "scoreboard" not in page.ids
@@ -271,15 +325,15 @@ def test_a_plain_command_is_plain():
 
 
 def test_a_claim_is_settled_again_under_the_runs_overrides():
-    verdicts = example().verdicts
+    findings = example().findings
     overrides = "experiment=smoke seeds.choose=3 'figures=[block]' 'claims=[a,b]'"
     same = ["experiment=smoke", "seeds.choose=3"]
-    alone = understood(ledger.settle(verdicts[1], overrides, verdicts))
+    alone = understood(ledger.settle(findings[1], overrides, findings))
     assert alone == [*same, "claims=[hyque-floor]"]
-    # Verdicts that were corrected for being several have to be judged together.
-    several = understood(ledger.settle(verdicts[2], overrides, verdicts))
+    # Findings that were corrected for being several have to be judged together.
+    several = understood(ledger.settle(findings[2], overrides, findings))
     assert several == [*same, "claims=[hyque-rate/theory,rexp3b-rate]"]
-    assert ledger.settle(verdicts[1], overrides) in ledger.to_markdown(verdicts, "x", overrides)
+    assert ledger.settle(findings[1], overrides) in ledger.to_markdown(findings, "x", overrides)
     assert config.experiment(alone).resolved["seeds"]["choose"] == 3
 
 
@@ -347,7 +401,7 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
     )
     (made / "table1.csv").write_text('Paper,"Rate, in $B$"\n"two\nlines",x\n')
     (made / "table1.txt").write_text("Read so.\n")
-    (folder / "claims.json").write_text(ledger.to_json(example().verdicts[:2]))
+    (folder / "claims.json").write_text(ledger.to_json(example().findings[:2]))
     (folder / "config.yaml").write_text("name: small\n")
     pd.DataFrame({"label": ["hyque"], "T": [10]}).to_csv(folder / "worst.csv", index=False)
     pd.DataFrame({"policy": ["hyque"]}).to_csv(folder / "slopes.csv", index=False)
@@ -579,12 +633,12 @@ BOARD = """at => {
 def sorts(seen: Visit, act=lambda button: button.click()) -> None:
     buttons = seen.page.locator("#scoreboard > thead button")
     before = seen.page.evaluate(BOARD, 0)[2]
-    for at in (1, 2, 3, 4, 0):
+    for at in (1, 2, 3, 4, 5, 0):
         for way in ("ascending", "descending"):
             act(buttons.nth(at))
             states, keys, claims = seen.page.evaluate(BOARD, at)
-            assert states == [way if i == at else None for i in range(5)]
-            known = [key if at == 4 else float(key) for key in keys if key != ""]
+            assert states == [way if i == at else None for i in range(6)]
+            known = [key if at == 5 else float(key) for key in keys if key != ""]
             assert known == sorted(known, reverse=way == "descending"), (at, way)
             assert len(set(known)) > 1
             assert all(key == "" for key in keys[len(known) :]), "what has no number comes last"
@@ -596,7 +650,8 @@ def sorts(seen: Visit, act=lambda button: button.click()) -> None:
 def filters(seen: Visit, act=lambda button: button.click()) -> None:
     all_of_them = seen.claims()
     page = seen.page
-    holds, fails = (page.locator(f'[data-only="{name}"]') for name in ("holds", "fails"))
+    holds, fails = (page.locator(f'.only [data-outcome="{name}"]') for name in ("holds", "fails"))
+    gap = page.locator('.only [data-severity="gap"]')
 
     def found() -> str:
         return page.locator("#found").inner_text()
@@ -604,9 +659,12 @@ def filters(seen: Visit, act=lambda button: button.click()) -> None:
     act(holds)
     assert holds.get_attribute("aria-pressed") == "true"
     assert seen.claims() == ["hyque-rate/theory"]
-    assert found() == "1 of 5 claims"
+    assert found() == "1 of 6 claims"
     act(fails)
-    assert seen.claims() == ["hyque-rate/theory", "hyque-floor"]
+    assert seen.claims() == ["hyque-rate/theory", "hyque-floor", "query-runs"]
+    act(gap)
+    assert seen.claims() == ["query-runs"]
+    act(gap)
     page.locator("#find").fill("FLOOR")
     assert seen.claims() == ["hyque-floor"]
     page.locator("#find").fill("no such words")
@@ -618,7 +676,7 @@ def filters(seen: Visit, act=lambda button: button.click()) -> None:
     act(holds)
     act(fails)
     assert seen.claims() == all_of_them
-    assert found() == "5 of 5 claims"
+    assert found() == "6 of 6 claims"
 
 
 def unfolds(seen: Visit, act=lambda button: button.click()) -> None:
@@ -654,8 +712,10 @@ BROKEN = [
     (can_be_read, ".holds { --fill: ", ".holds { --fill: #90c090; --old: "),
     (sorts, "board.append", "board.contains"),
     (sorts, '"ascending"><button type="button">', '"ascending"><button disabled>'),
-    (filters, "data-only", "data-any"),
-    (filters, 'data-verdict="holds"', 'data-verdict="fails"'),
+    (filters, "claim.dataset[kind]", "true"),
+    (filters, '" data-severity="gap"', '" data-severity="none"'),
+    (filters, 'id="claim-hyque-rate/theory" data-outcome="holds"',
+     'id="claim-hyque-rate/theory" data-outcome="fails"'),
     (filters, 'replaceAll("\\u2212", "-")', "trim()"),
     (unfolds, "evidence.hidden = !wanted", "evidence.hidden = false"),
     (unfolds, "link.prepend(small)", "small.remove()"),
@@ -746,12 +806,12 @@ def test_keys_reach_everything_in_the_order_of_the_page(visit):
 
 def test_a_link_to_a_claim_shows_it_though_it_was_filtered_out(visit):
     seen = visit()
-    seen.page.locator('[data-only="holds"]').click()
+    seen.page.locator('.only [data-outcome="holds"]').click()
     seen.page.locator('#figure-regret-T a[href="#claim-hyque-floor"]').click()
     seen.page.wait_for_function(
         "!document.getElementById('evidence-hyque-floor').closest('[hidden]')"
     )
-    assert len(seen.claims()) == 5
+    assert len(seen.claims()) == 6
 
 
 def test_data_can_be_saved(visit):
@@ -793,15 +853,21 @@ def test_without_the_script_all_can_be_read(browser, made, tmp_path):
         page = context.new_page()
         page.goto((tmp_path / "page.html").as_uri(), timeout=PATIENCE)
         evidence = page.locator("#scoreboard .evidence").all()
-        assert len(evidence) == 5
+        assert len(evidence) == 6
         assert all(one.is_visible() for one in evidence)
         assert not page.locator(".filter").is_visible()
 
 
-def test_every_verdict_has_its_badge(visit):
+def test_every_claim_has_its_badges(visit):
     page = visit().page
-    said = page.locator("#scoreboard td.verdict").all_inner_texts()
-    assert sorted(said) == sorted(f"{MARKS[name].glyph} {MARKS[name].word}" for name in OUTCOMES)
+    said = page.locator("#scoreboard td.printed .badge").all_inner_texts()
+    words = {v.id: v.gloss or v.as_printed for v in example().findings}
+    glyphs = {v.id: MARKS[v.as_printed].glyph for v in example().findings}
+    assert said == [f"{glyphs[id]} {words[id]}" for id in words]
+    assert {v.as_printed for v in example().findings} == set(OUTCOMES)
+    said = page.locator("#scoreboard td.severity .badge").all_inner_texts()
+    marks = [SEVERITY_MARKS[v.severity] for v in example().findings]
+    assert said == [f"{mark.glyph} {mark.word}" for mark in marks]
 
 
 def test_a_browser_shows_that_a_real_page_passes(visit):

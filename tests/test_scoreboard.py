@@ -60,7 +60,8 @@ def test_without_a_terminal_nothing_is_cut():
 def test_a_head_counts_by_severity_and_then_as_printed():
     head, printed, *rest = (line.plain for line in scoreboard.lines(ALL, 120))
     assert head == (
-        "8 claims: 6 none, 1 logarithm, 1 horizon, 0 gap, 0 false; 1 question of our own"
+        "8 claims: 6 none (3 not settled), 1 logarithm, 1 horizon, 0 gap, 0 false; "
+        "1 question of our own"
     )
     assert printed == "as printed: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
     assert rest[-2:] == ["wrong: as printed; ruled out: at the horizons played",

@@ -235,7 +235,7 @@ def test_the_map_says_on_what_a_theorem_rests():
 @pytest.mark.parametrize("module", [scoreboard, proof_map])
 def test_captions_have_at_most_60_words(module):
     likely = ["none"] * 5 + ["typo", "rounding", "constant", "condition", "horizon", "horizon"]
-    some = [finding(id, OUTCOMES[i % 5], likely[i % len(likely)])
+    some = [finding(id, OUTCOMES[i % 5], likely[i % len(likely)], ours=i % 9 == 0)
             for i, id in enumerate(registry.LEDGER)]  # fmt: skip
     said = f"{module.finding(frame(some))} {module.READING}"
     assert len(said.split()) <= 60, said
@@ -335,14 +335,16 @@ def test_the_scoreboard_counts_severities_and_controls(every):
     said = scoreboard.finding(every)
     paper = every[~every["ours"]]
     nothing = (paper["severity"] == "none").sum()
-    assert said.startswith(f"{len(paper)} claims: {nothing} none, ")
+    still = (
+        (paper["severity"] == "none") & paper["as_printed"].isin(["undecided", "vacuous"])
+    ).sum()
+    assert said.startswith(f"{len(paper)} claims: {nothing} none ({still} not settled), ")
     assert "1 question of our own. As printed: " in said
     played = 2 * len(every) - 4
-    assert f" Controls: {played - 2} of {played} came out as expected." in said
+    assert f" Controls as expected: {played - 2} of {played}." in said
     one = judged(density="rounding")
     assert scoreboard.finding(one) == (
-        "1 claim: 1 rounding, 0 gap, 0 false. As printed: 1 fails. Controls: 2 of 2 came out as "
-        "expected."
+        "1 claim: 1 rounding, 0 gap, 0 false. As printed: 1 fails. Controls as expected: 2 of 2."
     )  # fmt: skip
     assert "No claim" in scoreboard.finding(one[:0])
     scoreboard.draw(one[:0]).draw_without_rendering()
@@ -437,7 +439,7 @@ def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
     assert list(measured.iloc[3]) == [dash, "-0.08 [-0.13, -0.03]", dash, dash]
     assert list(measured.iloc[4]) == [dash, "0.30 [0.20, 0.40]", "0.30 [0.20, 0.40]", dash]
     said = table1.finding(*frames)
-    counts = "3 none, 0 gap, 0 false, 2 not judged"
+    counts = "3 none (2 not settled), 0 gap, 0 false, 2 not judged"
     printed = "1 vacuous, 1 undecided, 1 holds"
     assert said.startswith(f"Of 5 upper bounds: {counts}. As printed: {printed}. Rays: ")
     assert f" Rays: {RAY}; B along B_at_V16; V along V_at_1e6." in said

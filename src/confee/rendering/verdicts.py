@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from confee.claims.judging.finding import (
+    BREAKING,
     CONSISTENT,
     FAILS,
     HOLDS,
@@ -118,14 +119,16 @@ def counted(outcomes: Iterable[str]) -> str:
     return ", ".join(_said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
 
 
-def counted_severities(severities: Iterable[str]) -> str:
+def counted_severities(severities: Iterable[str], unsettled: int = 0) -> str:
     """How often each severity occurs, from the lightest: `20 none, 3 constant, 1 gap, 0 false`.
 
-    A gap and a false statement are counted even where there is none.
+    A gap and a false statement are counted even where there is none. `unsettled`: how many of those
+    without a correction are undecided or vacuous.
     """
     counts = Counter(severities)
-    named = [name for name in SEVERITIES if counts[name] or name in ("gap", "false")]
-    return ", ".join(f"{counts[name]} {name}" for name in named)
+    named = [name for name in SEVERITIES if counts[name] or name in BREAKING]
+    notes = {"none": f" ({unsettled} not settled)"} if unsettled else {}
+    return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in named)
 
 
 class Judged(Protocol):
@@ -139,6 +142,11 @@ class Judged(Protocol):
     def ours(self) -> bool: ...
 
 
+def unsettled(findings: Iterable[Judged]) -> int:
+    """How many of those that need no correction are undecided or vacuous."""
+    return sum(standing([v.severity], [v.as_printed]) in (UNDECIDED, VACUOUS) for v in findings)
+
+
 def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     """The claims of the paper by severity, and by outcome as printed; our own questions apart."""
     findings = list(findings)
@@ -146,7 +154,7 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
     ours = len(findings) - len(paper)
     apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
-    grave = counted_severities(one.severity for one in paper)
+    grave = counted_severities((one.severity for one in paper), unsettled(paper))
     return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
 
 

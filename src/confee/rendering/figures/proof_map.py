@@ -15,7 +15,7 @@ from matplotlib.path import Path
 from confee.rendering import style
 from confee.rendering.numbers import listed
 from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, Standing, premises, standings
-from confee.rendering.verdicts import ALL, UNJUDGED, Mark, standing
+from confee.rendering.verdicts import ALL, UNJUDGED, WHITE, Mark, standing
 
 READING = (
     "Arrows lead from premise to conclusion, dashed where a gap or a false statement takes the "
@@ -136,7 +136,14 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
     for i, id in enumerate(what.claims if several else ()):
         one = ALL[signs.get(id, UNJUDGED)]
         at = x + (i - (len(what.claims) - 1) / 2) * 0.14
-        _sign(ax, at, y + rows[-1], one, 6, "white" if id in signs else style.GREY)
+        _sign(
+            ax,
+            at,
+            y + rows[-1],
+            one,
+            6,
+            "white" if id in signs and mark.ink == WHITE else style.GREY,
+        )
     return box
 
 

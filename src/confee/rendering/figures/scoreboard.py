@@ -32,8 +32,8 @@ from confee.rendering.verdicts import (
 from confee.rendering.verdicts import short as outcome
 
 READING = (
-    "Controls: + must hold, \N{MINUS SIGN} must fail. Excess: of the exponent that decides over "
-    "the claimed one, 95 % CI; dashed: forgiven."
+    "Controls: + must hold, \N{MINUS SIGN} must fail. Excess: of the deciding exponent; dashed: "
+    "forgiven."
 )
 
 ROW, HEAD = 0.152, 0.2
@@ -94,7 +94,7 @@ def finding(claims: pd.DataFrame) -> str:
     text = f"{severities}. {printed.capitalize()}."
     controls = [c.as_expected for found in claims["controls"] for c in found]
     if played := [good for good in controls if good is not None]:
-        text += f" Controls: {sum(played)} of {len(played)} came out as expected."
+        text += f" Controls as expected: {sum(played)} of {len(played)}."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
         text += " Toy horizons say nothing of larger ones."
     return text

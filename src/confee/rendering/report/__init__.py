@@ -22,12 +22,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from confee.claims import ledger
-from confee.claims.judging.finding import SEVERITIES, Finding
+from confee.claims.judging.finding import BREAKING, SEVERITIES, Finding
 from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import ALL, MARKS, RULED_OUT, SEVERITY_MARKS, WRONG, summary
+from confee.rendering.verdicts import (
+    ALL,
+    MARKS,
+    RULED_OUT,
+    SEVERITY_MARKS,
+    WRONG,
+    summary,
+    unsettled,
+)
 from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
@@ -124,10 +132,13 @@ def render(report: Report) -> str:
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
-        summary=". ".join(text[:1].upper() + text[1:] for text in summary(report.findings)),
-        severities=_counts(SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours]),
+        summary=_summary(report.findings),
+        severities=_counts(
+            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], BREAKING
+        ),
         severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
         outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
+        unsettled=unsettled(v for v in report.findings if not v.ours),
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
         marks=ALL,
@@ -138,9 +149,18 @@ def render(report: Report) -> str:
     )
 
 
-def _counts(marks: Mapping[str, Any], words: Sequence[str]) -> dict[str, int]:
-    """How often each word occurs, in the order of its marks; only those that occur."""
-    return {name: words.count(name) for name in marks if name in words}
+def _summary(findings: Sequence[Finding]) -> str:
+    """What stands over the counts by severity."""
+    ours = sum(v.ours for v in findings)
+    text = f"{len(findings) - ours} claims of the paper, by severity; {summary(findings)[1]}"
+    return text + f". {ours} more are questions of our own" * bool(ours)
+
+
+def _counts(
+    marks: Mapping[str, Any], words: Sequence[str], always: Sequence[str] = ()
+) -> dict[str, int]:
+    """How often each word occurs, in the order of its marks: those that occur, and `always`."""
+    return {name: words.count(name) for name in marks if name in (*words, *always)}
 
 
 def _environment() -> Environment:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from confee.claims.judging.finding import FAILS, VACUOUS, Step
+from confee.claims.judging.finding import FAILS, UNDECIDED, VACUOUS, Step
 from confee.claims.table_rows import ROWS as RUN
-from confee.rendering.verdicts import counted, counted_severities, short
+from confee.rendering.verdicts import counted, counted_severities, short, standing
 
 
 class Row(NamedTuple):
@@ -118,7 +118,11 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
     known = [upper for upper in uppers if upper.severity]
     if not known:
         return "No upper bound of the table was judged."
-    text = f"Of {len(ROWS)} upper bounds: {counted_severities(one.severity for one in known)}"
+    open_ones = sum(
+        standing([one.severity], [one.outcome]) in (UNDECIDED, VACUOUS) for one in known
+    )
+    severities = counted_severities((one.severity for one in known), open_ones)
+    text = f"Of {len(ROWS)} upper bounds: {severities}"
     if missing := len(ROWS) - len(known):
         text += f", {missing} not judged"
     text += f". As printed: {counted(one.outcome for one in known)}."
