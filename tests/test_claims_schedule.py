@@ -1,7 +1,7 @@
-"""Claims that the schedule alone decides, each with a twin that must fail and one that must hold.
+"""Claims that the schedule alone decides, each with a control that must fail and one that holds.
 
-The twin that must hold draws the proof's start rates, which are those of a small block in a large
-one; the one that must fail starts nothing but the longest instance.
+The control that must hold has the proof's start chances, which are those of a small block in a
+large one; the one that must fail starts nothing but the longest instance.
 """
 
 from __future__ import annotations
@@ -11,162 +11,195 @@ import json
 import math
 from functools import cache
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from confee import claims, proofs, theory
+from confee import streaks as chances
 from confee.claims import density, idle_runs, ledger, query_runs
-from confee.claims.judging import runs
+from confee.claims.judging import blocks, streaks
 from confee.evidence import Evidence
 from confee.simulation.studies import schedules
 
-RUNS = [(idle_runs, "idle", runs.EXPONENTS), (query_runs, "query", query_runs.EXPONENTS)]
+IDS = (*idle_runs.IDS, *query_runs.IDS)
 
 
 def evidence(rows, toy=False):
     empty = pd.DataFrame()
-    return Evidence(empty, empty, empty, empty, toy, studies={runs.STUDY: pd.DataFrame(rows)})
+    return Evidence(empty, empty, empty, empty, toy, studies={blocks.STUDY: pd.DataFrame(rows)})
 
 
 @cache
-def drawn(rates, horizons=(10**4, 10**6), draws=1000, work=100_000):
+def drawn(horizons=(10**4, 10**5), draws=1000, work=50_000):
     """Drawn blocks along B = T^0.8, T^0.9 and T."""
     frames = [
-        pd.DataFrame(schedules.run(**cell, draws=draws, work=work, rates=rates))
-        for cell in runs.cells(horizons)
+        pd.DataFrame(schedules.run(**cell, draws=draws, work=work))
+        for cell in blocks.cells(horizons)
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def everything():
-    return pd.concat([drawn(rates) for rates in schedules.RATES], ignore_index=True)
+@cache
+def judged(with_draws=True):
+    rows = drawn() if with_draws else []
+    return {found.id: found for found in claims.judge(evidence(rows), IDS)}
 
 
-def one(verdicts):
-    assert len(verdicts) == 1
-    return verdicts[0]
+def one(findings):
+    assert len(findings) == 1
+    return findings[0]
 
 
-# ------------------------------------------------------------------ runs
+# ------------------------------------------------------------------ streaks
 
 
-@pytest.mark.parametrize(("module", "kind", "exponents"), RUNS)
-def test_runs_fail_as_drawn_and_hold_with_the_proofs_rates(module, kind, exponents):
-    found = one(claims.judge(evidence(everything()), [module.ID]))
-    assert found.verdict == "fails"
-    assert found.control["failed"] is True
-    assert found.interval[1] < proofs.PROOF_CONSTANTS[0]
-    assert "P rises where the bound falls" in found.why or "practically 0" in found.why
-    assert {s["step"] for s in found.steps} >= {f"B = T^{beta:g}" for beta in exponents}
-    assert found.numbers["draws"] > 20_000
+@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("with_draws", [True, False])
+def test_streaks_fail_as_printed_with_or_without_draws(id, with_draws):
+    found = judged(with_draws)[id]
+    assert found.as_printed == "fails"
+    assert (found.control.as_expected, found.positive.as_expected) == (True, True)
+    assert found.interval[1] < streaks.FLOOR
+    assert "practically 0" in found.why
+    assert found.mended == "holds"
+    assert found.severity == ("gap" if id == idle_runs.TWO_THIRDS else "logarithm")
+    assert found.evidence == (("studies/schedules",) if with_draws else ())
+    steps = {step.step: step.outcome for step in found.steps}
+    assert steps.get("drawn blocks agree with the chances") == ("holds" if with_draws else None)
     json.loads(ledger.to_json([found]))
 
-    steep = [beta for beta in exponents if beta >= 0.9]
-    twin = one(runs.judge(module.ID, kind, evidence(everything()), "", "", steep, rates="proof"))
-    assert twin.verdict == "holds", twin.why
-    assert twin.control["failed"] is True
-    assert twin.interval[0] >= proofs.PROOF_CONSTANTS[0]
-    assert twin.decide == ""
-    shown = [s for s in found.steps if s["step"].startswith("the proof's") and "0.9" in s["step"]]
-    assert [s["outcome"] for s in shown] == ["holds"]
+
+def test_the_chances_at_the_largest_horizon_are_certified():
+    for id in IDS:
+        worst = judged()[id].numbers["worst_blocks"]
+        assert worst["B=T^0.9"][-1]["T"] == 10**12
+        assert worst["B=T^0.9"][-1]["p_low"] > 0.9999
+    assert judged()["query-runs"].numbers["worst_blocks"]["B=T^0.8"][-1]["p_low"] > 0.09
 
 
-@pytest.mark.parametrize(("module", "kind", "exponents"), RUNS)
-def test_runs_without_their_control_are_vacuous(module, kind, exponents):
-    found = one(claims.judge(evidence(drawn("paper")), [module.ID]))
-    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
-    passing = pd.concat([drawn("paper"), drawn("proof").assign(rates="alone")])
-    passing[f"{kind}_over_0.5"] = passing[f"{kind}_over_0.5"].where(passing["rates"] != "alone", 0)
-    found = one(claims.judge(evidence(passing), [module.ID]))
-    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
+def test_a_logarithm_is_enough_for_the_lemma_and_not_for_the_remark():
+    for kind in ("idle", "query"):
+        factors = streaks.log_factors(kind)
+        assert set(factors) == {"B=T^0.75", "B=T^0.8", "B=T^0.9", "B=T^1"}
+        assert 0.4 < min(factors.values()) < max(factors.values()) < 0.7
+    medians = judged()[idle_runs.TWO_THIRDS].numbers["median_over_T/B^(2/3)"]
+    assert medians[-1]["low"] > 20 * medians[0]["high"]
+    assert medians[-1]["low"] > 5 * math.log(10**12)
+    for row in medians:
+        assert row["low"] < 4 * row["B^(1/6)"] < 16 * row["high"]
+    step = next(s for s in judged()[idle_runs.TWO_THIRDS].steps if "bounded" in s.step)
+    assert step.outcome == "fails"
 
 
-def test_runs_are_judged_only_where_they_were_drawn():
-    for id in ("idle-runs", "query-runs", "density"):
-        assert claims.judge(evidence([]), [id]) == []
-    full = one(claims.judge(evidence(everything(), toy=True), ["idle-runs"]))
-    assert full.horizon.startswith("toy horizon")
-    single = everything()
-    single = single[single["T"] == 10**4]
-    found = one(claims.judge(evidence(single), ["idle-runs"]))
-    assert found.verdict == "vacuous"  # its control cannot fail at one horizon either
-    assert runs.check(single[single["rates"] == "paper"], "idle").verdict == "undecided"
+def test_the_least_factor_of_the_logarithm_is_least():
+    T, B = 10**6, 10**5
+    b, (last, _) = theory.slot_length(T, B), theory.last_block(T, B)
+    c = streaks.log_factor("idle", T, B)
+    totals = [
+        sum(chances.idle_streak_upper(n, b, f * math.log(T) * T / math.sqrt(B))
+            for n in range(last + 1))
+        for f in (c, c - 0.01)
+    ]  # fmt: skip
+    assert totals[0] <= 1 / T < totals[1]
 
 
-def synthetic(chances, drawn=20_000, T=(10**5, 10**8), beta=0.8):
-    """Rows of one block order at each T, over T/sqrt(B) as often as P says."""
-    rows = []
-    for horizon, p in zip(T, chances, strict=True):
-        B = math.floor(horizon**beta + 1e-6)
-        n = theory.last_block(horizon, B)[0] - 1
-        b = theory.slot_length(horizon, B)
-        rows.append({"T": horizon, "B": B, "exponent": beta, "order": n, "b": b,
-                     "rounds": b * 2**n, "rates": "paper", "quota": 1, "drawn": drawn,
-                     "idle_over_0.5": round(p * drawn)})  # fmt: skip
-    return pd.DataFrame(rows)
+def test_the_mended_length_narrows_the_range_of_V():
+    """V L = K^{1/3} V^{1/3} T / B^{1/3} at both ends of the range."""
+    K, T, B = 4, 10**7, 10**6
+    largest = idle_runs.largest_variations(K, T, B)
+    for name, length in (("printed", T / B ** (2 / 3)), ("mended", T * math.log(T) / B**0.5)):
+        V = largest[name]
+        assert V * length == pytest.approx((K * V / B) ** (1 / 3) * T)
+    assert largest["mended"] < largest["mended_without_logarithm"] < largest["theorem"]
+
+
+def points(chance, T=(10**4, 10**8), beta=0.8):
+    """The worst blocks at two horizons, with these bounds of P."""
+    return [
+        dataclasses.replace(streaks.point("idle", horizon, beta), p=chances.Chance(*p))
+        for horizon, p in zip(T, chance, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("chances", "expected"),
+    ("chance", "expected"),
     [
-        ((0.5, 0.9), "fails"),  # rises
-        ((0.99, 0.99), "fails"),  # does not rise, but C is 0.003
-        ((0.5, 0.5), "undecided"),  # C falls by half, as 1/x does
-        ((0.9, 0.89), "undecided"),
-        ((0.5, 0.5**2.2), "holds"),  # x doubles: C = 0.22 stays
-        ((0.9, 0.9**2.2), "holds"),
-        ((0.05, 0.03), "undecided"),  # C falls from 0.95 to 0.56
-        ((0.05, 0.002), "holds"),  # C falls not beyond doubt, and is 0.98
+        (((0.5, 0.5), (0.9, 1.0)), "fails"),  # rises
+        (((0.99, 0.99), (0.985, 0.99)), "fails"),  # C is under 0.003
+        (((0.5, 0.6), (0.55, 1.0)), "undecided"),
+        (((0.5, 0.5), (0.3, 0.4)), "undecided"),  # C is 0.15 to 0.19
+        (((0.5, 0.5), (0.0, 0.04)), "holds"),  # C is at least 0.51
+        (((0.5, 0.5), (0.0, 1.0)), "undecided"),  # nothing is known
     ],
 )
-def test_the_rule_looks_at_the_trend_of_C(chances, expected):
-    found = runs.check(synthetic(chances), "idle")
-    assert found.verdict == expected, found.why
-    assert found.table["C"].to_numpy() == pytest.approx(
-        [-math.log(p) / proofs.run_exponent(T, B) for p, T, B in
-         zip(chances, found.table["T"], found.table["B"], strict=True)], rel=0.01
-    )  # fmt: skip
+def test_the_rule_looks_at_the_largest_horizon_and_at_the_trend(chance, expected):
+    trend = streaks.judge_points(0.8, points(chance))
+    assert trend.outcome == expected, trend.why
 
 
-def test_few_draws_decide_nothing():
-    assert runs.check(synthetic((0.6, 0.8), drawn=15), "idle").verdict == "undecided"
-    assert runs.check(synthetic((0.9, 0.9**2.2), drawn=15), "idle").verdict == "undecided"
+def test_a_point_says_what_the_chance_implies():
+    low, high = points(((0.5, 0.5), (0.2, 0.4)))
+    assert low.C[0] == low.C[1] == pytest.approx(math.log(2) / low.x)
+    least, largest = (-math.log(p) / high.x for p in (0.4, 0.2))
+    assert high.C == pytest.approx((least, largest))
+    assert low.text.startswith("P 0.5, C 0.2")
+    impossible, _ = points(((0.0, 0.0), (0.5, 1.0)))
+    assert impossible.C == (math.inf, math.inf)
+    assert points(((0.0, 0.0), (1 - 1e-7, 1.0)))[1].text == "P at least 1 - 1e-6, C at most 2e-08"
 
 
-def test_the_limits_are_exact_and_parts_of_a_study_add_up():
-    """Those of another library at 5 % over the number of blocks, and none where it must not be."""
+def test_draws_that_contradict_the_chances_leave_the_claim_open():
+    rows = drawn().assign(**{"idle_over_0.5": 0})
+    found = one(claims.judge(evidence(rows), ["idle-runs"]))
+    assert found.as_printed == "undecided"
+    assert "contradict" in found.decide
+    assert found.corrections == ()
+    step = next(s for s in found.steps if s.step.startswith("drawn"))
+    assert (step.outcome, step.number > 5) == ("fails", True)
+
+
+def test_a_control_that_does_not_come_out_leaves_the_claim_open(monkeypatch):
+    checked = streaks.check
+
+    def lenient(kind, exponents, alpha=0.5, rates="paper"):
+        return checked(kind, exponents, alpha, "proof" if rates == "alone" else rates)
+
+    monkeypatch.setattr(streaks, "check", lenient)
+    assert one(claims.judge(evidence([]), ["query-runs"])).as_printed == "vacuous"
+
+    def strict(kind, exponents, alpha=0.5, rates="paper"):
+        return checked(kind, exponents, alpha, "alone" if rates == "proof" else rates)
+
+    monkeypatch.setattr(streaks, "check", strict)
+    assert one(claims.judge(evidence([]), ["query-runs"])).as_printed == "undecided"
+
+
+def test_the_limits_of_shares_are_exact_and_parts_of_a_study_add_up():
+    """Those of another library at 5 % over the number of blocks."""
     from statsmodels.stats.proportion import proportion_confint
 
-    for chances in ((0.0, 1.0), (0.3, 0.004)):
-        found = runs.limits(synthetic(chances, drawn=500), "idle")
-        hits = found["idle_over_0.5"].to_numpy()
-        low, high = proportion_confint(hits, 500, alpha=runs.LEVEL / 2, method="beta")
-        assert found["p_low"].to_numpy() == pytest.approx(low)
-        assert found["p_high"].to_numpy() == pytest.approx(high)
-    assert found["C_low"].to_numpy() == pytest.approx(-np.log(high) / found["x"].to_numpy())
-    assert found["C_high"].to_numpy() == pytest.approx(-np.log(low) / found["x"].to_numpy())
-    twice = runs.limits(pd.concat([synthetic((0.5, 0.9))] * 2), "idle")
-    assert twice["drawn"].tolist() == [40_000, 40_000]
-    assert twice["p"].tolist() == pytest.approx([0.5, 0.9])
+    rows = drawn((10**4,))
+    table = blocks.shares(rows, "idle")
+    complete = rows[rows["complete"] == 1]
+    hits = complete.groupby(blocks.BLOCK)["idle_over_0.5"].sum().to_numpy()
+    low, high = proportion_confint(
+        hits, table["drawn"].to_numpy(), alpha=blocks.LEVEL / len(table), method="beta"
+    )
+    assert table["p_low"].to_numpy() == pytest.approx(low)
+    assert table["p_high"].to_numpy() == pytest.approx(high)
+    twice = blocks.shares(pd.concat([rows, rows]), "idle")
+    assert twice["drawn"].tolist() == (2 * table["drawn"]).tolist()
+    assert twice["p"].tolist() == table["p"].tolist()
 
 
-def test_blocks_too_short_for_such_a_run_do_not_count():
-    rows = drawn("paper")
-    table = runs.limits(rows, "idle")
-    kept = set(table[["T", "B", "order"]].itertuples(index=False, name=None))
-    for row in rows.itertuples():
-        fits = row.rounds > proofs.run_length(row.T, row.B)
-        assert ((row.T, row.B, row.order) in kept) <= fits
-    assert 0 < len(table) < len(rows)
-
-
-def test_orders_down_to_a_constant_of_one_half():
-    rows = pd.DataFrame(
-        {"T": 100, "B": 10, "order": [3, 4, 5, 6], "C_low": [0.9, 0.6, 0.1, 0.7]}
-    )  # fmt: skip
-    assert runs.safe_orders(rows) == {"T=1e+02, B=10": 2}
-    assert runs.safe_orders(rows[:2]) == {"T=1e+02, B=10": 0}
+def test_blocks_far_below_the_last_keep_to_the_lemma():
+    T, B = 10**8, proofs.power_budget(10**8, 0.9)
+    depth = streaks.safe_orders("idle", T, B)
+    top = proofs.largest_order(T, B)
+    allowed = math.exp(-streaks.LEAST * proofs.run_exponent(T, B))
+    assert 0 < depth < top
+    assert chances.streak_chance("idle", T, B, order=top - depth, work=0).high <= allowed
+    assert chances.streak_chance("idle", T, B, order=top - depth + 1, work=0).high > allowed
 
 
 # ------------------------------------------------------------------ density
@@ -184,9 +217,9 @@ def phases():
 
 def test_density_fails_as_printed_and_holds_for_complete_blocks_where_B_divides_2T():
     found = one(claims.judge(evidence(phases()), ["density"]))
-    assert found.verdict == "fails"
-    assert found.control["failed"] is True
-    outcomes = {step["step"]: step["outcome"] for step in found.steps}
+    assert found.as_printed == "fails"
+    assert found.control.as_expected is True
+    outcomes = {step.step: step.outcome for step in found.steps}
     assert outcomes == {
         "any T, cut after a query": "fails",
         "any T, complete blocks": "fails",
@@ -208,13 +241,13 @@ def test_the_same_verdict_holds_where_the_lemma_does():
     """B | 2T and no block so short that 2^n queries in a row reach 2/b; doubled quotas fail."""
     rows = density.long_enough(density.even(phases()))
     found = one(claims.judge(evidence(rows), ["density"]))
-    assert (found.verdict, found.control["failed"]) == ("holds", True)
+    assert (found.as_printed, found.control.as_expected) == ("holds", True)
     assert found.decide == ""
     few = rows.assign(drawn=rows["drawn"].clip(upper=1))
     found = one(claims.judge(evidence(few), ["density"]))
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     found = one(claims.judge(evidence(rows[rows["quota"] == 1]), ["density"]))
-    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", None)
 
 
 def test_one_phase_outside_refutes_a_density():
@@ -246,23 +279,23 @@ def test_phases_reach_2_over_b_only_where_arithmetic_lets_them():
 @pytest.mark.parametrize("module", [idle_runs, query_runs, density])
 def test_needs_are_cells_the_study_takes(module, toy):
     needed = module.needs(module.ID, toy).studies
-    assert {s.name for s in needed} == {runs.STUDY}
+    assert {s.name for s in needed} == {blocks.STUDY}
     assert sum(s.seconds for s in needed) < (2 if toy else 60)
-    fields = {p.get("rates", "paper") for p in (s.parameters for s in needed)}
-    assert fields == ({"paper"} if module is density else set(schedules.RATES))
     for s in needed:
         assert s.parameters["B"] <= s.parameters["T"]
+        assert "rates" not in s.parameters
 
 
 def test_toy_needs_settle_the_machinery():
-    """What smoke draws gives a verdict for each of the three, with controls that fail."""
+    """What smoke draws gives an outcome for each claim, with controls that fail."""
     rows = []
     modules = (idle_runs, density)  # the needs of query_runs are those of idle_runs
     studies = {str(s): s for m in modules for s in m.needs(m.ID, toy=True).studies}
     for study in studies.values():
         rows += schedules.run(**study.parameters)
     toy = dataclasses.replace(evidence(rows), toy=True)
-    found = claims.judge(toy, ["idle-runs", "query-runs", "density"])
-    assert [v.id for v in found] == ["idle-runs", "query-runs", "density"]
-    assert all(v.control["failed"] for v in found)
-    assert all(v.horizon.startswith("toy horizon") for v in found)
+    found = {f.id: f for f in claims.judge(toy, [*IDS, "density"])}
+    assert list(found) == ["idle-runs", "idle-runs/two-thirds", "query-runs", "density"]
+    assert all(f.control.as_expected for f in found.values())
+    assert found["density"].horizon.startswith("toy horizon")
+    assert found["idle-runs"].horizon == "T up to 1e+12"
