@@ -63,8 +63,9 @@ def experiment(tmp_path):
                            "exponent": [-0.333], "low": [-0.35], "high": [-0.31]})  # fmt: skip
     points = pd.DataFrame({"label": ["hyque"], "axis": ["B_at_V4"], "variable": ["B"], "K": [4],
                            "T": [1000], "B": [100], "V": [4.0]})  # fmt: skip
-    claims = pd.DataFrame({"id": ["hyque-rate/theory"], "verdict": ["holds"], "steps": [()],
-                           "numbers": [{}]})  # fmt: skip
+    claims = pd.DataFrame({"id": ["hyque-rate/theory"], "as_printed": ["holds"], "steps": [()],
+                           "basis": ["measured"], "severity": ["none"], "numbers": [{}]},
+                          )  # fmt: skip
     table = table1.make(slopes, points, claims)
     save(table, tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
     long = pd.DataFrame([{"Regret of": "[0.9] or UCB1 (exploration=0.5)", "Over": "SW-UCB"}] * 90)

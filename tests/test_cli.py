@@ -10,7 +10,7 @@ import pytest
 
 from confee import cli, load, simulate
 from confee.claims import ledger
-from confee.claims.judging.finding import Verdict
+from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding, Step
 from confee.errors import ConfeeError
 from confee.simulation.files import write_text
 from confee.world.game import RECORDED
@@ -219,44 +219,61 @@ def test_a_reader_that_goes_away_is_no_error():
 # --------------------------------------------------------------------------- the ledger
 
 
-def leave_ledger(monkeypatch, tmp_path, *verdicts):
+def leave_ledger(monkeypatch, tmp_path, *findings):
     monkeypatch.chdir(tmp_path)
     made = [
-        Verdict(id, "a statement", "Theorem 1", outcome, "a prediction", "a number", "T up to 10",
-                control={"what": "uniform", "value": 1.0, "failed": True, "note": ""},
-                numbers={"runs": 3}, why="the rule", seeds=4, interval=(0.1, 0.2),
-                steps=({"step": "part one", "outcome": outcome, "number": 0.5, "note": "n"},))
-        for id, outcome in verdicts
+        Finding(id, "a statement", "Theorem 1", outcome, "a prediction", "a number", "T up to 10",
+                controls=(Control("uniform", "fails", True, 1.0),), numbers={"runs": 3},
+                why="the rule", seeds=4, interval=(0.1, 0.2), basis="counted",
+                steps=(Step("part one", outcome, 0.5, "n"),),
+                corrections=tuple(Correction("Lemma 4", "$a$", "$b$", word, "b is meant", "none")
+                                  for word in severities))
+        for id, outcome, *severities in findings
     ]  # fmt: skip
     about = {"experiment": "paper", "toy": False, "code": "0"}
     write_text("results/paper/claims.json", ledger.to_json(made, about))
 
 
-LEDGER = (("kl-bound", "fails"), ("idle-runs", "undecided"), ("density", "holds"))
+LEDGER = (("query-runs", "fails", "rounding", "gap"), ("idle-runs", "undecided"),
+          ("density", "holds", "typo"))  # fmt: skip
 
 
 def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
     leave_ledger(monkeypatch, tmp_path, *LEDGER)
     shown = run(capsys, "claims")
-    assert all(id in shown and outcome in shown for id, outcome in LEDGER)
-    assert "claims: 1 fails, 1 undecided, 1 holds" in shown
-    one = run(capsys, "claims", "kl-bound")
-    for text in ("a statement", "Theorem 1", "a prediction", "the rule", "failed as it must",
-                 "[0.1, 0.2]", "part one", '"runs": 3', "claims=[kl-bound]"):  # fmt: skip
-        assert text in one
+    assert "3 claims: 1 none (1 not settled), 1 typo, 1 gap, 0 false" in shown
+    assert "as printed: 1 fails, 1 undecided, 1 holds" in shown
+    rows = {line.split()[0]: line.split()[1:5] for line in shown.splitlines()}
+    assert rows["query-runs"][1:3] == ["wrong", "gap"]
+    assert rows["idle-runs"][1:3] == ["undecided", "none"]
+    assert rows["density"][1:3] == ["holds", "typo"]
+    one = run(capsys, "claims", "query-runs")
+    for text in ("a statement", "Theorem 1", "a prediction", "the rule", "1, failed, as expected",
+                 "[0.1, 0.2]", "part one", "fails (wrong as printed)  severity: gap",
+                 "Lemma 4: a becomes b. rounding: b is meant. Effect: none. Mended: holds",
+                 "claims=[query-runs]"):  # fmt: skip
+        assert text in one, text
     assert "idle-runs" not in one
+    assert '"runs": 3' not in one
+    assert '"runs": 3' in run(capsys, "claims", "query-runs", "--numbers")
 
 
-def test_fail_on_gives_an_exit_code(capsys, monkeypatch, tmp_path):
+def test_fail_on_takes_outcomes_and_severities_and_gives_an_exit_code(
+    capsys, monkeypatch, tmp_path
+):
     leave_ledger(monkeypatch, tmp_path, *LEDGER)
-    assert "density" in run(capsys, "claims", "--fail-on", "vacuous")
-    assert "density" in run(capsys, "claims", "density", "--fail-on", "fails,undecided")
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["claims", "--fail-on", "fails,undecided"])
-    assert stop.value.code == 2
-    out = capsys.readouterr()
-    assert out.err == "confee: fails, undecided: kl-bound, idle-runs\n"
-    assert "density" in out.out
+    for words in ("vacuous", "false,condition", "rounding"):  # the gravest severity counts
+        assert "density" in run(capsys, "claims", "--fail-on", words)
+    assert "density" in run(capsys, "claims", "density", "--fail-on", "fails,gap")
+    for words, found in (("fails,undecided", "query-runs, idle-runs"),
+                         ("gap,false,undecided", "query-runs, idle-runs"),
+                         ("typo", "density")):  # fmt: skip
+        with pytest.raises(SystemExit) as stop:
+            cli.main(["claims", "--fail-on", words])
+        assert stop.value.code == 2
+        out = capsys.readouterr()
+        assert out.err == f"confee: {', '.join(words.split(','))}: {found}\n"
+        assert "density" in out.out
 
 
 def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
@@ -264,24 +281,29 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
     assert refuse(capsys, "claims", "nonsense").startswith("claim=nonsense: unknown; known: hyque")
     said = refuse(capsys, "claims", "hyque-budget")
     assert said == (
-        "claim=hyque-budget: not judged in paper; judged are kl-bound, idle-runs, density"
+        "claim=hyque-budget: not judged in paper; judged are query-runs, idle-runs, density"
     )
     said = refuse(capsys, "claims", "--fail-on", "bad")
-    assert said.startswith("--fail-on=bad: must be among holds, fails")
+    words = [word for word in (*OUTCOMES, *SEVERITIES) if word != "none"]
+    assert said == f"--fail-on=bad: must be among {', '.join(words)}"
+    assert refuse(capsys, "claims", "--fail-on", "gap,none").startswith("--fail-on=none: must be")
     file = tmp_path / "results/paper/claims.json"
     text = file.read_text()
-    file.write_text(text.replace('"version": 2', '"version": 1'))
-    assert "claims.json: version=1: must be 2; delete it" in refuse(capsys, "claims")
+    old = {"version": 2, "claims": [{"id": "density", "verdict": "fails"}]}
+    file.write_text(json.dumps(old))
+    assert "claims.json: version=2: must be 3; delete it" in refuse(capsys, "claims")
     file.write_text(text.replace('"why"', '"because"'))
     assert "claims.json: damaged" in refuse(capsys, "claims")
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"verdict": "great"}, {"verdict": None}, {"id": 3}, {"control": None}, {"steps": [1]},
-     {"control": {"failed": "maybe"}}, {"interval": ["a", "b"]}, {"interval": [1]}, {"why": 3},
-     {"steps": [{}]}, {"control": {"failed": True, "value": "x"}}, {"why": "\x1b[31m"},
-     {"measured": None}, {"seeds": "x"}, {"id": "density"}],
+    [{"as_printed": "great"}, {"as_printed": None}, {"id": 3}, {"controls": None}, {"steps": [1]},
+     {"controls": [{"what": "a", "as_expected": "maybe"}]}, {"interval": ["a", "b"]},
+     {"interval": [1]}, {"why": 3}, {"steps": [{}]}, {"controls": [{"what": "a", "value": "x"}]},
+     {"why": "\x1b[31m"}, {"measured": None}, {"seeds": "x"}, {"id": "density"},
+     {"corrections": []}, {"severity": "typo"}, {"mended": "fails"}, {"breaks": False},
+     {"gloss": ""}, {"reason": "another"}, {"basis": "measured"}],
 )  # fmt: skip
 def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     capsys, monkeypatch, tmp_path, change
@@ -291,7 +313,7 @@ def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     said = json.loads(file.read_text())
     said["claims"][0] |= change
     file.write_text(json.dumps(said))
-    for arguments in ((), ("kl-bound",)):
+    for arguments in ((), ("query-runs",)):
         assert "claims.json: damaged; delete it" in refuse(capsys, "claims", *arguments)
 
 
@@ -309,11 +331,11 @@ def test_fail_on_takes_words_only(capsys, monkeypatch, tmp_path, words):
 def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
     nan = float("nan")
     leave_ledger(monkeypatch, tmp_path, ("density", "undecided"))
-    odd = Verdict("density", "s", "p", "undecided", "p", "m", "T", interval=(nan, nan),
-                  control={"what": "x", "value": nan, "failed": False, "note": "why"},
-                  steps=({"step": "a", "outcome": "holds", "number": nan},))  # fmt: skip
+    odd = Finding("density", "s", "p", "undecided", "p", "m", "T", interval=(nan, nan),
+                  controls=(Control("x", "fails", False, nan, "why"),),
+                  steps=(Step("a", "holds", nan),))  # fmt: skip
     write_text("results/paper/claims.json", ledger.to_json([odd]))
     shown = run(capsys, "claims", "density")
     assert "Interval" not in shown
     assert "nan" not in shown + ledger.to_markdown([odd])
-    assert "x, did NOT fail (why)" in shown
+    assert "x, did not fail (why)" in shown

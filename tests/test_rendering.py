@@ -33,7 +33,7 @@ LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a
 PHASES = (1.0, 1.4)
 PROVENANCE = {"command": 'confee draw tiny "x (1)\\"', "data": "0123"}
 
-NO_CLAIMS = pd.DataFrame(columns=["id", "verdict", "steps", "numbers"])
+NO_CLAIMS = pd.DataFrame(columns=["id", "as_printed", "basis", "severity", "steps", "numbers"])
 
 DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes", "floor", "levels")
 """Figures without their likes: those against an axis are drawn by one function."""

@@ -204,7 +204,7 @@ def test_the_head_counts_the_papers_claims_by_severity(made):
         "5 claims of the paper, by severity; as printed: 2 fail, 1 undecided, 1 consistent, 1 holds"
     )
     assert said in text
-    assert "1 more are questions of our own" in text
+    assert "1 more is a question of our own" in text
     for count, name in ((3, "✓ none"), (1, "⇥ horizon"), (1, "! gap"), (0, "× false")):
         assert f" {count} {name} " in text, name
     assert "; 1 of them not settled" in text

@@ -22,7 +22,7 @@ import yaml
 import fresh
 from confee import api, cli, conf, config
 from confee.claims import ledger
-from confee.claims.judging.finding import Verdict
+from confee.claims.judging.finding import Control, Correction, Finding, Reading
 from confee.commands import snakemake
 from confee.errors import ConfeeError
 from confee.rendering.tables.write import latex
@@ -626,7 +626,7 @@ def test_a_hostile_ledger_is_shown_as_text(canary, capsys):
     words = "[link=file:///x]\x1b]0;title\x07 <script> $(touch canary)"
     steers = words
     words = words.replace("\x1b", "").replace("\x07", "")
-    odd = Verdict(
+    odd = Finding(
         "idle-runs",
         words,
         words,
@@ -634,7 +634,9 @@ def test_a_hostile_ledger_is_shown_as_text(canary, capsys):
         words,
         words,
         words,
-        control={"failed": True, "what": words},
+        controls=(Control(words, "fails", True, note=words),),
+        corrections=(Correction(words, words, words, "typo", words, words, shown=words),),
+        readings=(Reading(words, "fails", words),),
     )
     files.write_text(
         "results/x/claims.json", ledger.to_json([odd], {"overrides": "a='$(touch canary)'"})

@@ -30,7 +30,7 @@ GROUP = re.compile(
 )
 BRACES = {r"\{": "\x01", r"\}": "\x02"}
 """Braces that are read, and what keeps their place."""
-OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=[\\\w])")
+OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=\\)")
 BARE = re.compile(r"\{([^{}]*)\}")
 ACCENTS = {"\\tilde": "\N{COMBINING TILDE}", "\\hat": "\N{COMBINING CIRCUMFLEX ACCENT}",
            "\\bar": "\N{COMBINING MACRON}"}  # fmt: skip

@@ -153,7 +153,8 @@ def _summary(findings: Sequence[Finding]) -> str:
     """What stands over the counts by severity."""
     ours = sum(v.ours for v in findings)
     text = f"{len(findings) - ours} claims of the paper, by severity; {summary(findings)[1]}"
-    return text + f". {ours} more are questions of our own" * bool(ours)
+    more = "more is a question" if ours == 1 else "more are questions"
+    return text + f". {ours} {more} of our own" * bool(ours)
 
 
 def _counts(
