@@ -54,7 +54,7 @@ LOOKS = {
     "uniform": Look("#777777", "h", SOLID),
     "oracle": Look("#000000", "*", DOTS),
     "informed": Look("#4A2A0A", "p", DOTS),
-    "informed_even": Look("#8A5A2A", "P", DOTS),
+    "informed_even": Look("#BF9334", "$E$", DOTS),
 }
 
 OTHERS = [
