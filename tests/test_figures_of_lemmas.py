@@ -11,8 +11,9 @@ import pytest
 
 import test_rendering as shared
 from confee import proofs, theory
-from confee.rendering import caption, figure, files, looks, numbers
-from confee.rendering.figures import block, detection, lower_bound, pace, replay, runs
+from confee.rendering import caption, figure, files, looks
+from confee.rendering.figures import block, detection, lower_bound, pace, replay, streaks
+from confee.simulation.studies.schedules import ALPHAS
 from confee.workflow.pictures import Data
 from confee.workflow.run import Run
 
@@ -20,23 +21,24 @@ NAMES = ("idle_runs", "query_runs", "detection", "lower_bound", "replay")
 SET = "rexp3b(pool=set)"
 
 
-def schedules(hits=(0, 0, 3, 300, 1000)) -> pd.DataFrame:
-    """A thousand draws of each of the last five blocks; so many have a run over T/sqrt(B)."""
+def schedules(share: float = 0.5) -> pd.DataFrame:
+    """A thousand draws of the last two complete blocks; that share has a streak of each length."""
     rows = []
-    for T in (10**5, 10**7):
-        for beta in (0.8, 0.9, 1.0):
+    for T in (10**4, 10**6, 10**8):
+        for beta in (0.8, 0.9):
             B = proofs.power_budget(T, beta)
-            b, (last, _) = theory.slot_length(T, B), theory.last_block(T, B)
-            for order, over in zip(range(last - 4, last + 1), hits, strict=True):
-                length = proofs.run_length(T, B) * 2.0 ** (order - last)
-                rows += [
-                    {"T": T, "B": B, "exponent": beta, "order": order, "b": b, "quota": 1,
-                     "rounds": b * 2**order, "rates": rates, "drawn": 1000,
-                     **{f"{kind}_mean": 2 * length for kind in ("idle", "query")},
-                     **{f"{kind}_max": 4 * length for kind in ("idle", "query")},
-                     **{f"{kind}_over_0.5": over for kind in ("idle", "query")}}
-                    for rates in ("paper", "alone")
-                ]  # fmt: skip
+            top, b = proofs.largest_order(T, B), theory.slot_length(T, B)
+            over = {
+                f"{kind}_over_{alpha}": int(1000 * share)
+                for kind in ("idle", "query")
+                for alpha in ALPHAS
+            }
+            rows += [
+                {"T": T, "B": B, "exponent": beta, "order": order, "b": b, "quota": 1,
+                 "rounds": b * 2**order, "rates": rates, "drawn": 1000, **over}
+                for order in (top - 1, top)
+                for rates in ("paper", "alone")
+            ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -103,34 +105,51 @@ def test_missing_and_thin_data_are_drawn_and_said(data, name):
         assert "nan" not in caption(name, odd)
 
 
-# ------------------------------------------------------------------ long runs
+# ------------------------------------------------------------------ long streaks
 
 
-def test_long_runs_are_counted_against_the_lemma(data):
-    fig = figure("idle_runs", data)
-    assert [ax.get_title() for ax in fig.axes[:3]] == ["$B = T^{0.8}$", "$B = T^{0.9}$", "$B = T$"]
-    T = 10**7
-    lemma = math.exp(-0.5 * T**0.75 / math.sqrt(T))
-    dotted = [line.get_ydata()[0] for line in fig.axes[5].lines if len(line.get_xdata()) == 2]
-    assert any(y == pytest.approx(lemma) for y in dotted)
-    means = fig.axes[2].lines
-    assert any(max(line.get_ydata()) == pytest.approx(2) for line in means)
-    said = runs.finding(data.schedules)
-    assert said.startswith("At $B = T$, $T$ = $10^{7}$, 100% [99%, 100%] of 1000 draws of the last")
-    assert f"the lemma allows {numbers.number(float(f'{lemma:.2g}'))}. It" in said
-    assert "from so many blocks before the last on back: 2 ($B = T^{0.8}$)" in said
+@pytest.mark.parametrize("kind", ["idle", "query"])
+def test_chances_of_long_streaks_are_drawn_beside_the_papers_bound(data, kind):
+    fig = figure(f"{kind}_runs", data)
+    left, right = fig.axes
+    table = streaks.curves(kind)
+    assert (table["low"] <= table["high"]).all()
+    for T in streaks.HORIZONS:
+        part = table[table["T"] == T]
+        assert part["low"].iloc[0] > 0.99
+        assert part["high"].iloc[-1] < 0.01
+        for ax, unit in ((left, 1.0), (right, part["B"].iloc[0] ** (1 / 6))):
+            shown = [line for line in ax.lines if list(line.get_ydata()) == list(part["low"])]
+            assert shown
+            assert shown[0].get_xdata() == pytest.approx(part["factor"] * unit)
+    medians = [part.loc[part["low"] >= 0.5, "factor"].max() for _, part in table.groupby("T")]
+    assert medians == sorted(medians)
+    dotted = [line for line in left.lines if line.get_color() == streaks.COLOURS[0]][-1]
+    B = proofs.power_budget(10**4, 0.9)
+    at_one = np.interp(1, left.lines[2].get_xdata(), left.lines[2].get_ydata())
+    assert at_one == pytest.approx(math.exp(-0.5 * proofs.run_exponent(10**4, B)), rel=0.01)
+    assert list(dotted.get_ydata()) == pytest.approx([0.5] * len(ALPHAS))
 
 
-def test_query_runs_are_claimed_for_small_budgets_alone(data):
-    titles = [ax.get_title() for ax in figure("query_runs", data).axes]
-    assert titles[:2] == ["$B = T^{0.8}$", "$B = T^{0.9}$"]
-    assert "run of query rounds" in runs.finding(data.schedules, "query")
+def test_only_the_curves_blocks_are_compared_with_draws():
+    rows = streaks.drawn(schedules(), "idle")
+    assert sorted(rows["T"].unique()) == [10**4, 10**8]
+    assert len(rows) == 2 * len(ALPHAS)
+    assert set(rows["p"]) == {0.5}
+    for row in rows.itertuples():
+        assert math.log(row.factor, row.B) == pytest.approx(0.5 - min(
+            ALPHAS, key=lambda alpha: abs(row.B ** (0.5 - alpha) - row.factor)
+        ))  # fmt: skip
+    assert streaks.drawn(schedules()[:0], "idle").empty
+    assert "drawn blocks" not in [text for text, _ in shared.legend_of(streaks.draw(rows[:0]))]
 
 
-def test_rare_long_runs_break_nothing():
-    said = runs.finding(schedules(hits=(0, 0, 0, 0, 0)))
-    assert said.startswith("In none of the")
-    assert runs.finding(schedules()[:0]).startswith("No block")
+@pytest.mark.parametrize("kind", ["idle", "query"])
+def test_captions_of_streaks_start_with_the_finding_and_are_short(data, kind):
+    said = caption(f"{kind}_runs", data)
+    assert said.startswith(f"{kind.capitalize()} streaks over")
+    assert "$T$ = $10^{12}$ one is all but certain" in said
+    assert len(said.split()) <= 60
 
 
 # ------------------------------------------------------------------ change tests

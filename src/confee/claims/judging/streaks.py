@@ -60,7 +60,7 @@ class Point:
     p: streaks.Chance
 
     @property
-    def C(self) -> tuple[float, float]:
+    def implied(self) -> tuple[float, float]:
         """The least and the largest C that P allows."""
         low, high = (abs(math.log(p)) / self.x if p else math.inf for p in self.p)
         return high, low
@@ -82,14 +82,14 @@ class Point:
     @property
     def constant(self) -> str:
         """Return C in words."""
-        low, high = self.C
+        low, high = self.implied
         return f"at most {high:.1g}" if high < FLOOR / 100 else between(low, high)
 
     def row(self) -> dict:
         """The point as plain numbers."""
         return {
             "T": self.T, "B": self.B, "order": self.order, "x": self.x, "p_low": self.p.low,
-            "p_high": self.p.high, "C_low": self.C[0], "C_high": self.C[1],
+            "p_high": self.p.high, "C_low": self.implied[0], "C_high": self.implied[1],
         }  # fmt: skip
 
 
@@ -104,7 +104,7 @@ class Trend:
 
     def step(self, name: str) -> Step:
         """The trend as a step; its number is the largest C that the largest T allows."""
-        largest = self.points[-1].C[1]
+        largest = self.points[-1].implied[1]
         number = largest if math.isfinite(largest) else None
         return Step(f"{name}, B = T^{self.exponent:g}", self.outcome, number, self.why)
 
@@ -124,7 +124,7 @@ class Outcome:
     def worst(self) -> Point:
         """The largest T of the trend that decides: the one that allows the least C."""
         ends = [t.points[-1] for t in self.trends if t.outcome == self.outcome]
-        return min(ends, key=lambda point: point.C[::-1])
+        return min(ends, key=lambda point: point.implied[::-1])
 
 
 def check(
@@ -156,12 +156,12 @@ def judge_points(beta: float, points: Sequence[Point]) -> Trend:
     """Apply the rule of the module to the points along one B = T^beta."""
     first, last = points[0], points[-1]
     text = f"B = T^{beta:g}, T = {last.T:.0e}: {last.text}"
-    if last.C[1] < FLOOR:
+    if last.implied[1] < FLOOR:
         outcome, why = FAILS, f"{text}, practically 0 (< {FLOOR:g})"
     elif last.p.low > first.p.high and last.x > GROWS * first.x:
         why = f"{text}; at T = {first.T:.0e} P {first.chance}: P rises where the bound falls"
         outcome = FAILS
-    elif last.C[0] >= LEAST:
+    elif last.implied[0] >= LEAST:
         outcome, why = HOLDS, f"{text}, at least {LEAST:g}"
     else:
         outcome, why = UNDECIDED, f"{text}, neither kept nor lost"
@@ -230,12 +230,18 @@ LOG_EXPONENTS = (0.75, 0.8, 0.9, 1.0)
 
 
 def log_factors(kind: str) -> dict[str, float]:
-    """Return `log_factor` by B = T^beta: the largest over `LOG_HORIZONS`."""
-    return {
-        f"B=T^{beta:g}": max(
-            log_factor(kind, T, proofs.power_budget(T, beta)) for T in LOG_HORIZONS
-        )
+    """Return `log_factor` along budgets: the largest over `LOG_HORIZONS`.
+
+    B = T - 1 is the worst budget: b = ceil(2T/B) is then 3, half as much again as 2T/B.
+    """
+    budgets = {
+        f"B=T^{beta:g}": [proofs.power_budget(T, beta) for T in LOG_HORIZONS]
         for beta in LOG_EXPONENTS
+    }
+    budgets["B=T-1"] = [T - 1 for T in LOG_HORIZONS]
+    return {
+        name: max(log_factor(kind, T, B) for T, B in zip(LOG_HORIZONS, Bs, strict=True))
+        for name, Bs in budgets.items()
     }
 
 
@@ -339,7 +345,7 @@ def finding(
             },
             **numbers,
         },
-        interval=worst.C,
+        interval=worst.implied,
         interval_of="the C that the worst block at the largest T allows",
         why=found.why,
         decide=_decide(found, trusted),
