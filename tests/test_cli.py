@@ -1,10 +1,12 @@
 """The confee command: numbers out, or one line and exit code 1."""
 
+import dataclasses
 import io
 import json
 import subprocess
 import sys
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
@@ -315,6 +317,34 @@ def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     file.write_text(json.dumps(said))
     for arguments in ((), ("query-runs",)):
         assert "claims.json: damaged; delete it" in refuse(capsys, "claims", *arguments)
+
+
+def test_a_ledger_follows_its_schema(monkeypatch, tmp_path):
+    schema = jsonschema.Draft202012Validator(json.loads(ledger.SCHEMA.read_text()))
+    schema.check_schema(schema.schema)
+    claim = schema.schema["properties"]["claims"]["items"]
+    names = [field.name for field in dataclasses.fields(Finding)]
+    assert list(claim["properties"]) == [*names, *ledger.DERIVED]
+    assert set(claim["required"]) == set(claim["properties"])
+    for name, kind in ledger.PARTS.items():
+        fields = [field.name for field in dataclasses.fields(kind)]
+        assert list(claim["properties"][name]["items"]["properties"]) == fields
+    words = schema.schema["$defs"]
+    assert words["outcome"]["enum"] == list(OUTCOMES)
+    assert words["severity"]["enum"] == list(SEVERITIES)
+    leave_ledger(monkeypatch, tmp_path, *LEDGER)
+    said = json.loads((tmp_path / "results/paper/claims.json").read_text())
+    schema.validate(said)
+    first = said["claims"][0]
+    for broken in (
+        {"as_printed": "true"}, {"severity": "bad"}, {"p_value": 2}, {"colour": "red"},
+        {"verdict": "fails"}, {"basis": "guessed"}, {"gloss": "?"}, {"ours": 1}, {"breaks": None},
+        {"controls": [{**first["controls"][0], "failed": True}]},
+        {"corrections": [{**first["corrections"][0], "severity": "bad"}]},
+        {"readings": [{"choice": "a"}]}, {"steps": [{"step": "a", "outcome": "b"}]},
+    ):  # fmt: skip
+        assert list(schema.iter_errors({**said, "claims": [{**first, **broken}]})), broken
+    assert list(schema.iter_errors({**said, "version": 2}))
 
 
 @pytest.mark.parametrize("name", ["../paper", "/etc", "", ".", "paper/", "a b"])
