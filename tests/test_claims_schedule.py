@@ -10,6 +10,7 @@ import dataclasses
 import json
 import math
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -111,6 +112,36 @@ def test_the_mended_length_narrows_the_range_of_V():
         V = largest[name]
         assert V * length == pytest.approx((K * V / B) ** (1 / 3) * T)
     assert largest["mended"] < largest["mended_without_logarithm"] < largest["theorem"]
+
+
+def test_the_pages_say_what_is_certified():
+    docs = Path(__file__).parents[1] / "docs"
+    page = " ".join((docs / "proofs" / "streaks.md").read_text().split())
+    reading = (docs / "reading-the-paper.md").read_text()
+    ends = {kind: streaks.log_factors(kind) for kind in ("idle", "query")}
+    for factors in ends.values():
+        printed = sorted(f"{value:.2f}" for name, value in factors.items() if name != "B=T-1")
+        assert f"{printed[0]} to {printed[-1]}" in page
+        assert f"{factors['B=T-1']:.2f}" in page
+    first = [streaks.point("idle", 10**4, beta).p for beta in blocks.EXPONENTS]
+    printed = sorted(f"{p.low:.2f}" for p in first if p.exact)
+    assert f"{printed[0]} to {printed[-1]} at $T=10^4$" in reading
+    rows = {kind: [streaks.point(kind, T, 0.9).p for T in (10**4, 10**8, 10**12)]
+            for kind in ("idle", "query")}  # fmt: skip
+    for p in rows.values():
+        assert p[-1].low > 1 - 1e-11
+    assert rows["idle"][1].low > 0.9999
+    assert (
+        f"| {rows['query'][0].low:.4f} | over {math.floor(100 * rows['query'][1].low) / 100}"
+        in page
+    )
+    depths = [streaks.safe_orders("idle", 10**8, proofs.power_budget(10**8, beta))
+              for beta in blocks.EXPONENTS]  # fmt: skip
+    assert "only {}, {} and {} orders below".format(*depths) in reading
+    largest = idle_runs.largest_variations(4, 10**7, 10**6)
+    assert f"{largest['theorem']:.0f}, and this step {largest['mended']:.2f}" in " ".join(
+        page.split()
+    )
 
 
 def points(chance, T=(10**4, 10**8), beta=0.8):
