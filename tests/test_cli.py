@@ -252,7 +252,7 @@ def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
     one = run(capsys, "claims", "query-runs")
     for text in ("a statement", "Theorem 1", "a prediction", "the rule", "1, failed, as expected",
                  "[0.1, 0.2]", "part one", "fails (wrong as printed)  severity: gap",
-                 "Lemma 4: a becomes b. rounding: b is meant. Effect: none. Mended: holds",
+                 "Lemma 4. Printed: a. Mended: b (holds). rounding: b is meant. Effect: none",
                  "claims=[query-runs]"):  # fmt: skip
         assert text in one, text
     assert "idle-runs" not in one

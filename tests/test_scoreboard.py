@@ -109,8 +109,8 @@ def test_one_claim_in_full_has_its_corrections_readings_and_controls():
     said = shown(v)
     for text in (
         "as printed: fails (wrong as printed)  severity: gap",
-        "1/2 B/T becomes ⌈B/T⌉. rounding: the proof has it. Effect: none. Mended: holds (docs/x",
-        "Mended: holds, which is enough for all that rests on it",
+        "Lemma 1. Printed: 1/2 B/T. Mended: ⌈B/T⌉ (holds; docs/x.md). rounding: the proof has it.",
+        "Effect: none", "(holds, enough for all that rests on it). gap: the proof has it",
         "quota: block: holds (0 of 3)", "a: 1, failed, as expected", "b, did not hold (short)",
         "part", "first T", "the command", "--numbers",
     ):  # fmt: skip

@@ -220,12 +220,12 @@ def facts(v: Finding) -> list[tuple[str, str]]:
 
 
 def correction_text(c: Correction) -> str:
-    """`Lemma 4.6: $a$ becomes $b$. typo: the proof has b. Effect: none. Mended: holds (a page)`."""
-    closed = ", which is enough for all that rests on it" * c.closed
-    shown = f" ({c.shown})" if c.shown else ""
+    """`Lemma 4.6. Printed: $a$. Mended: $b$ (holds). typo: the proof has b. Effect: none`."""
+    closed = ", enough for all that rests on it" * c.closed
+    shown = f"; {c.shown}" * bool(c.shown)
     parts = (
-        f"{c.place}: {c.printed} becomes {c.mended}", f"{c.severity}: {c.reason}",
-        f"Effect: {c.effect}", f"Mended: {c.outcome}{closed}{shown}",
+        c.place, f"Printed: {c.printed}", f"Mended: {c.mended} ({c.outcome}{closed}{shown})",
+        f"{c.severity}: {c.reason}", f"Effect: {c.effect}",
     )  # fmt: skip
     return ". ".join(part.rstrip(".") for part in parts)
 
