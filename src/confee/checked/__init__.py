@@ -1,0 +1,60 @@
+"""The proofs of docs/proofs, step by step, checked by machine.
+
+`PROOFS` maps a name to a `Proof`. `judge` says which of its steps are certified, `mutants` how many
+changed steps the checks reject: constants off by 5 %, roles and quantifiers swapped, terms dropped.
+`python -m confee.checked` prints both.
+
+A step is certified by an exact identity or a polynomial argument ("symbolic"), by interval
+arithmetic ("interval") or by enumeration of all cases up to a stated size ("exhaustive"). Theorems
+of the literature are "cited", and count as neither checked nor certified.
+
+Examples
+--------
+>>> from confee.checked import PROOFS, judge
+>>> all(ok for _, ok in judge(PROOFS["conversions"]))
+True
+"""
+
+from __future__ import annotations
+
+from confee.checked import budget, conversions, density, lower_bound, rexp3b
+from confee.checked.steps import Mutant, Proof, Score, Step, declared_survivors, judge, mutants
+
+__all__ = [
+    "PROOFS",
+    "Mutant",
+    "Proof",
+    "Score",
+    "Step",
+    "declared_survivors",
+    "judge",
+    "mutants",
+    "published",
+]
+
+PROOFS: dict[str, Proof] = {
+    module.PROOF.name: module.PROOF
+    for module in (lower_bound, rexp3b, budget, conversions, density)
+}
+"""The proofs by name, in the order of docs/proofs/README.md."""
+
+
+def published(proof: Proof, score: Score | None = None) -> str:
+    """Return the line that the page of a proof publishes, in Markdown.
+
+    Parameters
+    ----------
+    proof : Proof
+    score : Score, optional
+        Computed if it is not given.
+    """
+    score = mutants(proof) if score is None else score
+    kinds = [step.certified for step in proof.checked]
+    counts = ", ".join(
+        f"{kinds.count(kind)} {kind}"
+        for kind in ("symbolic", "interval", "exhaustive")
+        if kind in kinds
+    )
+    share = f"{score.killed} of {score.total} mutants rejected"
+    cited = f"; {len(proof.cited)} cited" if proof.cited else ""
+    return f"Steps checked by machine: {len(kinds)} ({counts}){cited}. {share}."
