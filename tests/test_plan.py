@@ -369,7 +369,7 @@ def test_an_edited_claim_is_judged_and_shown_again_and_nothing_else_is_done(tmp_
     )
     before = told(code, source, tmp_path)
     shown = {name for name in (*FIGURES, *TABLES) if rests_on_verdicts(name)}
-    for file in ("claims/kl_bound.py", "claims/judging/ratios.py"):
+    for file in ("claims/counting_lemma.py", "claims/judging/ratios.py"):
         edited = source / "confee" / file
         edited.write_text(edited.read_text() + "\n# edited\n")
         after = told(code, source, tmp_path)
