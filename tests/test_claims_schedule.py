@@ -329,4 +329,4 @@ def test_toy_needs_settle_the_machinery():
     assert list(found) == ["idle-runs", "idle-runs/two-thirds", "query-runs", "density"]
     assert all(f.control.as_expected for f in found.values())
     assert found["density"].horizon.startswith("toy horizon")
-    assert found["idle-runs"].horizon == "T up to 1e+12"
+    assert found["idle-runs"].horizon.startswith("T up to 1e+12, drawn blocks at a toy horizon")

@@ -20,8 +20,6 @@ from confee.claims.judging.finding import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from confee.evidence import Evidence
     from confee.simulation.needs import Needs
 
@@ -66,18 +64,17 @@ def needs(id: str, toy: bool) -> Needs:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """Judge both lengths by certified chances (see `judging.streaks`)."""
-    drawn = blocks.drawn(evidence)
-    return [_lemma(drawn), _remark(drawn)]
+    return [_lemma(evidence), _remark(evidence)]
 
 
-def _lemma(drawn: pd.DataFrame) -> Finding:
+def _lemma(evidence: Evidence) -> Finding:
     exponents = blocks.EXPONENTS
     factors = streaks.log_factors("idle")
     mended = LONGER.now(HOLDS if max(factors.values()) <= 1 else UNDECIDED)
     T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
     return streaks.finding(
         streaks.check("idle", exponents),
-        drawn,
+        evidence,
         id=ID,
         kind="idle",
         alpha=0.5,
@@ -112,14 +109,14 @@ def _lemma(drawn: pd.DataFrame) -> Finding:
     )
 
 
-def _remark(drawn: pd.DataFrame) -> Finding:
+def _remark(evidence: Evidence) -> Finding:
     exponents, alpha = blocks.EXPONENTS, 2 / 3
     mended = MENDED_LENGTH.now(
         HOLDS if max(streaks.log_factors("idle").values()) <= 1 else UNDECIDED
     )
     return streaks.finding(
         streaks.check("idle", exponents, alpha),
-        drawn,
+        evidence,
         id=TWO_THIRDS,
         kind="idle",
         alpha=alpha,

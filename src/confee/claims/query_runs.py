@@ -45,7 +45,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     return [
         streaks.finding(
             streaks.check("query", EXPONENTS),
-            blocks.drawn(evidence),
+            evidence,
             id=ID,
             kind="query",
             alpha=0.5,

@@ -40,6 +40,8 @@ from confee.claims.judging.finding import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confee.evidence import Evidence
+
 HORIZONS = (10**4, 10**6, 10**8, 10**10, 10**12)
 LEAST = proofs.PROOF_CONSTANTS[0]
 FLOOR = LEAST / 100
@@ -302,7 +304,7 @@ def drawn_step(rows: pd.DataFrame, kind: str, exponents: Sequence[float]) -> Ste
 
 def finding(
     found: Outcome,
-    drawn: pd.DataFrame,
+    evidence: Evidence,
     *,
     id: str,
     kind: str,
@@ -320,7 +322,7 @@ def finding(
     chances: then these are not to be trusted.
     """
     exponents = [trend.exponent for trend in found.trends]
-    agree = drawn_step(drawn, kind, exponents)
+    agree = drawn_step(blocks.drawn(evidence), kind, exponents)
     positive = next(c for c in controls if c.expected == HOLDS)
     trusted = bool(positive.as_expected) and (agree is None or agree.outcome == HOLDS)
     outcome = found.outcome if trusted else UNDECIDED
@@ -335,7 +337,9 @@ def finding(
         f"(the proof's own: {LEAST:g} to {proofs.PROOF_CONSTANTS[1]:.2f})",
         measured=f"at T = {worst.T:.0e}, B = {worst.B:.3g} the largest complete block has such a "
         f"streak with probability {worst.chance}; C is {worst.constant}",
-        horizon=at_horizon(worst.T, False),
+        horizon=at_horizon(
+            worst.T, False, "drawn blocks at a toy horizon" if agree and evidence.toy else ""
+        ),
         controls=controls,
         corrections=(correction,) if outcome == FAILS else (),
         basis=ARITHMETIC,
