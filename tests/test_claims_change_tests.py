@@ -104,42 +104,43 @@ def alarm_verdict(asked, **rest):
     return verdict
 
 
-def test_false_alarms_on_real_runs_hold_at_scale_1_and_fail_at_the_control():
+def test_false_alarms_on_real_runs_cannot_occur_at_scale_1_and_fail_at_the_control():
     found = alarm_verdict(play(false_alarms.needs(false_alarms.ID, True).asks), toy=True)
-    assert (found.id, found.verdict) == (false_alarms.ID, "holds"), found.why
-    assert found.control["failed"] is True
-    assert found.control["value"] == 1.0
-    assert {s["step"]: s["outcome"] for s in found.steps} == {"scale 1": "holds",
-                                                              "scale 1e-05": "fails"}  # fmt: skip
+    assert (found.id, found.as_printed) == (false_alarms.ID, "vacuous"), found.why
+    assert found.control.as_expected is True
+    assert found.control.value == 1.0
+    assert {s.step: s.outcome for s in found.steps} == {
+        "scale 1": "vacuous", "scale 1e-05": "fails",
+    }  # fmt: skip
     assert found.horizon.startswith("toy horizon")
 
 
 def test_false_alarms_twins():
-    assert alarm_verdict(alarms({1: 0, 1e-5: 1})).verdict == "holds"
+    assert alarm_verdict(alarms({1: 0, 1e-5: 1})).as_printed == "vacuous"
     broken = alarms({1e-5: 1})  # a test that fires when nothing changes, in the place of scale 1
     broken = pd.concat([broken.assign(label="hyque"), broken])
-    assert alarm_verdict(broken).verdict == "fails"
+    assert alarm_verdict(broken).as_printed == "fails"
     few = alarm_verdict(alarms({1: 0.05, 1e-5: 1}))  # 3 of 60
-    assert few.verdict == "fails"
+    assert few.as_printed == "fails"
     assert few.interval[0] == pytest.approx(limits(3, 60)[0])
 
 
 def test_no_restart_proves_nothing_where_one_is_possible():
     T = 2 * int(change_tests.first_horizon(2, 1.0))
     found = alarm_verdict(alarms({1: 0, 1e-5: 1}, T=T, B=T))
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert "60 runs show a share of at most" in found.decide
 
 
 def test_one_restart_against_a_probability_that_allows_it_is_open():
     found = alarm_verdict(alarms({1: 1 / 60, 1e-5: 1}, T=1000, B=500))
-    assert found.verdict == "undecided"  # 1 of 60: at least 4e-4; 1/T is 1e-3
+    assert found.as_printed == "undecided"  # 1 of 60: at least 4e-4; 1/T is 1e-3
 
 
 def test_false_alarms_are_vacuous_if_the_control_is_quiet_or_missing():
-    assert alarm_verdict(alarms({1: 0, 1e-5: 0})).verdict == "vacuous"
+    assert alarm_verdict(alarms({1: 0, 1e-5: 0})).as_printed == "vacuous"
     found = alarm_verdict(alarms({1: 0, 1e-3: 1}))
-    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", None)
     assert false_alarms.judge(evidence(pd.DataFrame())) == []
 
 
@@ -147,9 +148,9 @@ def test_calibrated_is_held_against_its_nominal_share():
     for share, outcome in ((0.05, "consistent"), (0.3, "fails")):
         mine = alarms({1e-3: share}).assign(policy="hyque_calibrated", label="hyque_calibrated")
         found = alarm_verdict(pd.concat([alarms({1: 0, 1e-5: 1}), mine]))
-        assert found.verdict == "holds"
+        assert found.as_printed == "vacuous"
         step = found.steps[-1]
-        assert (step["outcome"], step["number"]) == (outcome, pytest.approx(share))
+        assert (step.outcome, step.number) == (outcome, pytest.approx(share))
 
 
 # ------------------------------------------------------------------ power
@@ -177,33 +178,33 @@ def power_verdict(asked, **rest):
 def test_power_twins():
     """A detector that answers the jump, and one that never fires at a scale where it could."""
     held = power_verdict(jumps(1.0))
-    assert (held.id, held.verdict) == (detection_power.ID, "holds"), held.why
-    assert held.control["failed"] is True
+    assert (held.id, held.as_printed) == (detection_power.ID, "holds"), held.why
+    assert held.control.as_expected is True
     missed = power_verdict(jumps(0.0))
-    assert missed.verdict == "fails"
+    assert missed.as_printed == "fails"
     assert missed.interval == (0.0, pytest.approx(limits(0, 120)[1]))
 
 
 def test_power_is_open_in_between_and_on_few_runs():
-    assert power_verdict(jumps(0.9)).verdict == "undecided"
-    assert power_verdict(jumps(1.0, runs=20)).verdict == "undecided"
-    assert power_verdict(jumps(0.5)).verdict == "fails"
+    assert power_verdict(jumps(0.9)).as_printed == "undecided"
+    assert power_verdict(jumps(1.0, runs=20)).as_printed == "undecided"
+    assert power_verdict(jumps(0.5)).as_printed == "fails"
 
 
 def test_power_is_vacuous_at_scale_1_and_says_where_it_would_matter():
     found = power_verdict(jumps(0.0, scale=1.0))
-    assert found.verdict == "vacuous"
+    assert found.as_printed == "vacuous"
     beta = math.log(10**4) / math.log(10**5)
     assert f"{change_tests.first_horizon(2, beta):.2g} for (ii)" in found.decide
-    assert found.control["failed"] is True
+    assert found.control.as_expected is True
 
 
 def test_a_policy_that_restarts_anyway_detects_nothing():
     found = power_verdict(jumps(1.0, still=1.0))
-    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", False)
     only = jumps(1.0)
     found = power_verdict(only[only["adversary"] == "single_jump"])
-    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", None)
 
 
 def test_power_on_real_runs():
@@ -214,8 +215,8 @@ def test_power_on_real_runs():
         a.__class__(**{**a.__dict__, "policy": {"name": "hyque", "scale": 6e-5}}) for a in asks
     ]
     found = power_verdict(play([*asks, *small]), toy=True)
-    assert found.verdict == "vacuous"
-    outcomes = [(s["step"], s["outcome"], s["number"]) for s in found.steps]
+    assert found.as_printed == "vacuous"
+    outcomes = [(s.step, s.outcome, s.number) for s in found.steps]
     assert outcomes[0] == ("scale 1", "vacuous", 0.0)
     assert outcomes[1][0] == "scale 6e-05"
     assert abs(outcomes[1][2]) < 0.3
@@ -239,7 +240,7 @@ def test_what_the_best_scale_could_detect():
     assert (rise["honest"], rise["own"], rise["detected"]) == (1.0, 1.0, 1.0)
     assert (swap["honest"], swap["own"]) == (1.0, pytest.approx(0.1))
     assert (swap["detected"], swap["detected_at_own"]) == (0.0, 1.0)
-    assert [s["outcome"] for s in found.steps[-2:]] == ["holds", "fails"]
+    assert [s.outcome for s in found.steps[-2:]] == ["holds", "fails"]
     assert "studies/change_statistics" in found.evidence
 
 
@@ -270,7 +271,7 @@ def test_paths_of_the_statistics(change):
 def test_test_one_cannot_fire_at_a_calibrated_scale_of_these_sizes():
     calibrated = jumps(0.0, label="hyque_calibrated", scale=1.3e-3)
     found = power_verdict(pd.concat([jumps(0.0, scale=1.0), calibrated]))
-    step = next(s for s in found.steps if s["step"].startswith("test (i)"))
+    step = next(s for s in found.steps if s.step.startswith("test (i)"))
     order = theory.last_block(10**5, 10**4)[0]
     by_hand = 9 * 1.3e-3 * theory.rho_hat_factor(10**5) * theory.rho(2**order, 2)
-    assert (step["outcome"], step["number"]) == ("vacuous", pytest.approx(by_hand))
+    assert (step.outcome, step.number) == ("vacuous", pytest.approx(by_hand))

@@ -28,18 +28,20 @@ def horizon(*cells, **rest):
 
 def test_horizon_twins():
     short = horizon((2, 10**8, 10**8), (4, 10**6, 63_096))
-    assert (short.verdict, short.control["failed"]) == ("vacuous", True)
+    assert (short.as_printed, short.control.as_expected) == ("vacuous", True)
     assert "5.2e+10" in short.decide
     assert short.numbers["share_of_settings"] == 0
     long = horizon((2, 10**14, 10**14), (4, 10**6, 63_096))
-    assert (long.verdict, long.control["failed"]) == ("consistent", True)
+    assert (long.as_printed, long.control.as_expected) == ("consistent", True)
     assert long.numbers["share_of_settings"] == 0.5
-    assert horizon((2, 10**12, round(1e12**0.8))).verdict == "vacuous"  # the budget counts, not T
+    assert (
+        horizon((2, 10**12, round(1e12**0.8))).as_printed == "vacuous"
+    )  # the budget counts, not T
 
 
 def test_horizon_is_undecided_without_runs_of_hyque():
     found = horizon()
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert "not run" in found.decide
     assert len(found.steps) == 18
 
@@ -49,7 +51,7 @@ def test_horizon_looks_at_scale_one_only():
     rows = BLANK.copy()
     rows.loc[0] = ["hyque(scale=1e-05)", "hyque", 2, 10**14, 10**14, 1.0, "switching", 0]
     found = claims.judge(Evidence(rows, BLANK, BLANK, BLANK), ["detection/horizon"])
-    assert found[0].verdict == "undecided"
+    assert found[0].as_printed == "undecided"
 
 
 def test_first_horizons_are_first():
@@ -115,7 +117,7 @@ def power(asked):
 
 
 def twin_step(found):
-    (step,) = (s for s in found.steps if s["step"] == "glr_ucb, which must hold")
+    (step,) = (s for s in found.steps if s.step == "glr_ucb, which must hold")
     return step
 
 
@@ -123,14 +125,18 @@ def test_power_can_hold_and_the_twin_shows_it():
     """The same check on the same paths: HyQue at scale 1 cannot fire, GLR-UCB answers the jump."""
     runs = played("hyque", "glr_ucb")
     found = power(runs)
-    assert found.verdict == "vacuous"
+    assert found.as_printed == "vacuous"
     step = twin_step(found)
-    assert (step["outcome"], step["number"]) == ("holds", 1.0), step["note"]
+    assert (step.outcome, step.number) == ("holds", 1.0), step.note
     check = found.numbers["twin"]["glr_ucb"]
     assert (check["restarting"], check["runs"]) == (120, 120)
     assert (check["still"], check["control"]) == (0.0, "fails")
     alone = power(runs[runs["policy"] == "hyque"])  # the twin moves nothing but its own step
-    assert (alone.verdict, alone.interval, alone.why) == (found.verdict, found.interval, found.why)
+    assert (alone.as_printed, alone.interval, alone.why) == (
+        found.as_printed,
+        found.interval,
+        found.why,
+    )
     assert alone.numbers["twin"] == {}
     assert alone.steps == tuple(s for s in found.steps if s is not step)
 
@@ -151,4 +157,4 @@ def test_the_twin_meets_what_hyque_meets():
 def test_a_twin_that_does_not_detect_does_not_hold(restarts, outcome):
     runs = played("hyque", "glr_ucb")
     runs.loc[runs["policy"] == "glr_ucb", "restarts"] = restarts
-    assert twin_step(power(runs))["outcome"] == outcome
+    assert twin_step(power(runs)).outcome == outcome

@@ -15,7 +15,7 @@ import pytest
 
 from confee import claims, jit, theory
 from confee.claims import alg_assumption, density, extension, ledger
-from confee.claims.judging import budget, runs
+from confee.claims.judging import blocks, budget
 from confee.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.slopes import MODELS
@@ -181,7 +181,7 @@ def ideal(case, law=rate, broken=("hyque",), told=None, control=None, misled=Non
 
 
 def judged(id, asked, studies=None, toy=False):
-    studies = {} if studies is None else {runs.STUDY: studies}
+    studies = {} if studies is None else {blocks.STUDY: studies}
     evidence = Evidence(EMPTY, EMPTY, EMPTY, EMPTY, toy=toy, asked=asked, studies=studies)
     (found,) = claims.judge(evidence, [id])
     return found
@@ -204,28 +204,28 @@ def many(rows):
 
 
 def outcomes(found):
-    return {step["step"]: step["outcome"] for step in found.steps}
+    return {step.step: step.outcome for step in found.steps}
 
 
 def ray_step(case, role, variable, found):
     """The step of a role's ray along a variable."""
     start = f"{case.labels[role]}, {variable} at"
-    (step,) = (step for step in found.steps if step["step"].startswith(start))
+    (step,) = (step for step in found.steps if step.step.startswith(start))
     return step
 
 
 def test_all_on_the_rate_holds(case):
     found = judged(case.id, ideal(case), many(inside(drawn(case.id))))
-    assert found.verdict == "holds", (found.decide, found.measured)
-    assert found.control["failed"] is True
-    assert all(one["failed"] for one in found.numbers["controls"].values())
+    assert found.as_printed == "holds", (found.decide, found.measured)
+    assert found.control.as_expected is True
+    assert all(one["as_expected"] for one in found.numbers["controls"].values())
     assert outcomes(found)["budget"] == "holds"
     for role in ("hyque", "narrow hyque"):
         for variable in "BV":
             step = ray_step(case, role, variable, found)
-            assert step["outcome"] == "holds", step["note"]
-            assert "positive control" in step["note"]
-            assert "negative control" in step["note"]
+            assert step.outcome == "holds", step.note
+            assert "positive control" in step.note
+            assert "negative control" in step.note
     assert found.seeds > 0
     assert found.interval[1] <= 0.03
 
@@ -233,17 +233,17 @@ def test_all_on_the_rate_holds(case):
 def test_an_exponent_off_fails(case):
     """0.2 beyond the rate in B: a factor sqrt(ln B), 0.05, is forgiven."""
     found = judged(case.id, ideal(case, power(B=0.2)), inside(drawn(case.id)))
-    assert (found.verdict, found.control["failed"]) == ("fails", True), found.measured
-    assert found.control["what"].startswith(f"{case.labels['uniform']}, B at")
+    assert (found.as_printed, found.control.as_expected) == ("fails", True), found.measured
+    assert found.control.what.startswith(f"{case.labels['uniform']}, B at")
     assert found.why.startswith(f"{case.labels['hyque']}: B at")
-    assert ray_step(case, "narrow hyque", "B", found)["outcome"] == "holds"
+    assert ray_step(case, "narrow hyque", "B", found).outcome == "holds"
 
 
 @pytest.mark.parametrize("broken", ["hyque", "narrow hyque"])
 def test_an_exponent_off_in_V_fails(first, broken):
     found = judged(first.id, ideal(first, power(V=0.2), (broken,)), inside(drawn(first.id)))
-    assert (found.verdict, found.control["failed"]) == ("fails", True), found.measured
-    assert found.control["what"].startswith(f"{first.labels['misled']}, V at")
+    assert (found.as_printed, found.control.as_expected) == ("fails", True), found.measured
+    assert found.control.what.startswith(f"{first.labels['misled']}, V at")
     assert found.why.startswith(f"{first.labels[broken]}: V at")
 
 
@@ -251,18 +251,18 @@ def test_an_exponent_off_in_V_fails(first, broken):
 def test_where_what_is_told_V_fails_as_well_nothing_is_shown(first, law):
     asked = ideal(first, law, told=power(B=0.2))
     found = judged(first.id, asked, many(inside(drawn(first.id))))
-    assert (found.verdict, found.control["failed"]) == ("undecided", True), found.measured
+    assert (found.as_printed, found.control.as_expected) == ("undecided", True), found.measured
     assert f"the positive control {first.labels['restarted']} is fails" in found.why
     for role in ("hyque", "narrow hyque"):
-        assert ray_step(first, role, "B", found)["outcome"] == "undecided"
-        assert ray_step(first, role, "V", found)["outcome"] == "holds"
-    told = [s for s in found.steps if s["step"].startswith("for comparison: ")]
-    assert any(first.labels["restarted"] in s["step"] for s in told)
+        assert ray_step(first, role, "B", found).outcome == "undecided"
+        assert ray_step(first, role, "V", found).outcome == "holds"
+    told = [s for s in found.steps if s.step.startswith("for comparison: ")]
+    assert any(first.labels["restarted"] in s.step for s in told)
 
 
 def test_one_wish_past_the_budget_fails(first):
     found = judged(first.id, ideal(first, denied=3), many(inside(drawn(first.id))))
-    assert (found.verdict, found.control["failed"]) == ("fails", True)
+    assert (found.as_printed, found.control.as_expected) == ("fails", True)
     assert "more than B queries" in found.why
     assert found.numbers["budget"]["overspending"] == 1
 
@@ -271,16 +271,16 @@ def test_one_phase_outside_fails(first):
     rows = many(inside(drawn(first.id)))
     rows.loc[rows.index[(rows["quota"] == 1) & (rows["order"] > 2)][0], "cut_below"] = 1
     found = judged(first.id, ideal(first), rows)
-    assert (found.verdict, found.control["failed"]) == ("fails", True)
+    assert (found.as_printed, found.control.as_expected) == ("fails", True)
     assert "phases outside" in found.why
 
 
 def test_it_is_open_without_enough_phases_and_vacuous_without_doubled_quotas(first):
     found = judged(first.id, ideal(first))
-    assert found.verdict == "vacuous"  # no doubled quotas
+    assert found.as_printed == "vacuous"  # no doubled quotas
     few = inside(drawn(first.id))
     found = judged(first.id, ideal(first), few[few["order"] == 1])
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert "phases" in found.decide
 
 
@@ -289,7 +289,7 @@ def test_it_is_open_where_a_control_of_its_exponents_passes_or_is_missing(first,
     name = {"control": "uniform"}.get(role, role)
     for how in ({role: law}, {"without": (name,)}):
         found = judged(first.id, ideal(first, **how), many(inside(drawn(first.id))))
-        assert found.verdict == "undecided"
+        assert found.as_printed == "undecided"
         assert f"the negative control {first.labels[name]}" in found.why
 
 
@@ -449,18 +449,18 @@ def verdict(one, rows, **rest):
 @pytest.mark.parametrize("one", TRIED, ids=tried_ids)
 def test_with_a_large_constant_it_holds_on_real_draws(one):
     found = verdict(one, watched(one.id), constant=40.0)
-    assert (found.verdict, found.decide) == ("holds", ""), found.measured
-    assert found.control["failed"] is True
-    assert all(step["outcome"] == "holds" for step in found.steps if "rho(t)" in step["step"])
+    assert (found.as_printed, found.decide) == ("holds", ""), found.measured
+    assert found.control.as_expected is True
+    assert all(step.outcome == "holds" for step in found.steps if "rho(t)" in step.step)
     assert found.numbers["needed"] > 0
 
 
 @pytest.mark.parametrize("one", one_is_enough(TRIED, "alg-assumption/q_ucb"))
 def test_without_bonus_it_fails(one):
     rows = watched(one.id)
-    bare = rows[rows["variant"] == "bare"]
-    found = verdict(one, pd.concat([bare.assign(variant="theory"), bare]), constant=40.0)
-    assert found.verdict == "fails"
+    bare, wide = (rows[rows["variant"] == name] for name in ("bare", "wide"))
+    found = verdict(one, pd.concat([bare.assign(variant="theory"), bare, wide]), constant=40.0)
+    assert found.as_printed == "fails"
     assert found.numbers["first"]["outcome"] == "fails"
     assert "first inequality fails" in found.decide
 
@@ -469,7 +469,7 @@ def test_without_bonus_it_fails(one):
 def test_more_excess_than_the_constant_fails(one):
     rows = watched(one.id)
     found = verdict(one, rows.assign(needed=rows["needed"] + 50), constant=40.0)
-    assert found.verdict == "fails"
+    assert found.as_printed == "fails"
     assert "no constant up to" in found.decide
 
 
@@ -477,11 +477,13 @@ def test_more_excess_than_the_constant_fails(one):
 def test_it_is_vacuous_without_its_control_and_open_on_few_runs(one):
     rows = watched(one.id)
     found = verdict(one, rows[rows["variant"] != "bare"], constant=40.0)
-    assert (found.verdict, found.control["failed"]) == ("vacuous", None)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", None)
     found = verdict(one, rows.assign(short=-1.0), constant=40.0)
-    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
-    few = rows[(rows["run"] < 10) | (rows["variant"] == "bare")]
-    assert verdict(one, few, constant=40.0).verdict == "undecided"
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", False)
+    found = verdict(one, rows[rows["variant"] != "wide"], constant=40.0)
+    assert (found.as_printed, found.controls[1].as_expected) == ("vacuous", None)
+    few = rows[(rows["run"] < 10) | rows["variant"].isin(["bare", "wide"])]
+    assert verdict(one, few, constant=40.0).as_printed == "undecided"
 
 
 def test_density_of_nothing_is_open():

@@ -52,20 +52,22 @@ def judged(rows, toy=False):
 )
 def test_floor_twins(power, error, verdict):
     found = judged(stale_rows(power, error))
-    assert found.verdict == verdict
+    assert found.as_printed == verdict
     assert found.why
     low, high = found.interval
     assert low <= power + 1 / 3 <= high
     assert len(found.steps) == len(hyque_floor.VARIATIONS)
-    assert found.control["failed"]
-    assert found.control["note"] == f"positive control {hyque_floor.WINDOW}: holds"
+    assert found.control.as_expected
+    assert found.positive.as_expected
+    assert found.positive.what.startswith(hyque_floor.WINDOW)
+    assert (found.severity, found.ours) == ("horizon" if verdict == "fails" else "none", True)
 
 
 @pytest.mark.parametrize("power", [0.0, -1 / 3])
 @pytest.mark.parametrize("off", [{"window": -0.2}, {"outdated": -0.4}])
 def test_a_control_that_does_not_come_out_leaves_the_claim_undecided(power, off):
     found = judged(stale_rows(power, 0.01, **off))
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     kind, name = (
         ("positive", hyque_floor.WINDOW) if "window" in off else ("negative", hyque_floor.OUTDATED)
     )
@@ -76,9 +78,9 @@ def test_shares_that_are_never_stale_are_not_judged():
     rows = stale_rows(0.0)
     mine = rows["changes"] == json.dumps(canonical(list(hyque_floor.even(1))))
     found = judged(rows.assign(stale=rows["stale"].mask(mine, 0.0)))
-    steps = {step["step"]: step["outcome"] for step in found.steps}
+    steps = {step.step: step.outcome for step in found.steps}
     assert steps["B at V=1, T/B=10"] == "undecided"
-    assert steps["B at V=4, T/B=10"] == found.verdict == "fails"
+    assert steps["B at V=4, T/B=10"] == found.as_printed == "fails"
     assert hyque_floor.judge(Evidence(EMPTY, EMPTY, EMPTY, EMPTY)) == []
 
 
@@ -88,7 +90,7 @@ def test_floor_is_that_of_the_schedules():
     rows = pd.DataFrame([row for study in studies for row in ages.run(**study.parameters)])
     assert set(rows["T"]) == {hyque_floor.horizon(order)[0] for order in hyque_floor.TOY_ORDERS}
     found = judged(rows, toy=True)
-    assert found.verdict == "fails"
+    assert found.as_printed == "fails"
     assert found.horizon.startswith("toy horizon")
     last = rows[(rows["kind"] == "stale") & (rows["T"] == rows["T"].max())].set_index("changes")
     four, six = (last.loc[json.dumps(canonical(list(path)))]

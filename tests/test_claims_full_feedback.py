@@ -116,9 +116,9 @@ def pairs_of(law, ratio=0.8, noise=0.5, spread=0.05, seeds=8):
 
 def test_hyque_on_the_rate_is_consistent():
     found = full()
-    assert found.verdict == "consistent", found.why
-    assert found.control["failed"] is True
-    assert [step["outcome"] for step in found.steps] == ["holds"] * 4  # two are MASTER's
+    assert found.as_printed == "consistent", found.why
+    assert found.control.as_expected is True
+    assert [step.outcome for step in found.steps] == ["holds"] * 4  # two are MASTER's
     assert found.interval[1] <= 0.03
     assert {name for name in found.numbers if name[0] == "B"} == {
         "B at V=4, T=B", "B at V=64, T=B",
@@ -128,7 +128,7 @@ def test_hyque_on_the_rate_is_consistent():
 def test_only_rays_at_B_equal_T_count():
     """Off the rate at T/B = 10 alone."""
     law = times(lambda K, T, B, V: np.where(T > B, (B / 1e5) ** 0.3, 1.0))
-    assert full(law).verdict == "consistent"
+    assert full(law).as_printed == "consistent"
     _, points = curves.played("hyque", rate)
     assert full_rays(points) == ["B=T, V=4", "B=T, V=64"]
 
@@ -136,12 +136,12 @@ def test_only_rays_at_B_equal_T_count():
 def test_hyque_off_by_012_beyond_the_log_fails():
     """A factor sqrt(ln B), which is forgiven, is 0.04 of these."""
     found = full(power(B=0.16))
-    assert found.verdict == "fails", found.measured
-    assert found.control["failed"] is True
+    assert found.as_printed == "fails", found.measured
+    assert found.control.as_expected is True
 
 
 def test_a_factor_sqrt_log_is_forgiven():
-    assert full(times(lambda K, T, B, V: np.sqrt(np.log(B)))).verdict == "consistent"
+    assert full(times(lambda K, T, B, V: np.sqrt(np.log(B)))).as_printed == "consistent"
 
 
 @pytest.mark.parametrize(("control", "wrong"), [("sw_ucb", power(B=0.3)), ("random_restart", rate)])
@@ -149,7 +149,7 @@ def test_full_feedback_is_undecided_if_a_control_comes_out_wrong_or_is_missing(c
     for changed in (wrong, None):
         for law in (rate, power(B=0.2)):
             found = full(law, {control: changed})
-            assert found.verdict == "undecided"
+            assert found.as_printed == "undecided"
             assert control in found.why
     alone = full(rivals={}, runs=EMPTY)
     assert "master was not played" in alone.measured
@@ -226,9 +226,9 @@ def table(changed=None, variables="VBKT"):
 
 def rows_of(found):
     """Policy -> the outcome of its row."""
-    titles = {step["step"].partition(": ")[2].partition(",")[0]: step for step in found.steps}
+    titles = {step.step.partition(": ")[2].partition(",")[0]: step for step in found.steps}
     names = {row.name.partition(",")[0]: row.policy for row in table_rows.ROWS.values()}
-    return {names[title]: step["outcome"] for title, step in titles.items()}
+    return {names[title]: step.outcome for title, step in titles.items()}
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def fires(monkeypatch):
 def test_a_table_on_its_rates_is_open_where_nothing_can_be_judged():
     """MASTER's tests cannot fire, and what O~ hides forgives too much along B and K."""
     found = table()
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert rows_of(found) == {"rexp3": "consistent", "master": "vacuous", "cbm_ucb": "consistent",
                               "hyque": "undecided"}  # fmt: skip
     assert "MASTER over UCB1: no change test can fire below" in found.decide
@@ -254,9 +254,9 @@ def test_a_table_on_its_rates_is_consistent_where_all_can_be_judged(fires, monke
     along_V = {name: ray for name, ray in table_rows.FULL.items() if ray.variable == "V"}
     monkeypatch.setattr(table_rows, "FULL", along_V)
     found = table(variables="V")
-    assert found.verdict == "consistent", (found.decide, found.why)
+    assert found.as_printed == "consistent", (found.decide, found.why)
     assert set(rows_of(found).values()) == {"consistent"}
-    assert found.control["failed"] is True
+    assert found.control.as_expected is True
 
 
 SLOW_BANDIT = times(lambda K, T, B, V: (B / 1e4) ** 0.2, still_rate)
@@ -271,13 +271,13 @@ SLOW_BANDIT = times(lambda K, T, B, V: (B / 1e4) ** 0.2, still_rate)
 )  # fmt: skip
 def test_one_exponent_off_fails_its_row_and_the_table(fires, policy, law):
     found = table({policy: law})
-    assert found.verdict == "fails", found.measured
+    assert found.as_printed == "fails", found.measured
     outcomes = rows_of(found)
     assert outcomes.pop(policy) == "fails"
     assert "fails" not in outcomes.values()
     name = next(row.name for row in table_rows.ROWS.values() if row.policy == policy)
     assert found.why.startswith(name)
-    assert found.control["failed"] is True
+    assert found.control.as_expected is True
 
 
 def test_a_row_of_a_policy_whose_tests_cannot_fire_never_fails():
@@ -300,7 +300,7 @@ def test_a_row_is_undecided_if_a_control_comes_out_wrong_or_is_missing(control, 
 
 def test_the_table_is_undecided_without_a_row():
     found = table({"cbm_ucb": None})
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert "CBM-UCB, our constants was not played" in found.decide
 
 

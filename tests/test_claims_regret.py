@@ -82,9 +82,9 @@ def test_needs_are_small_and_nothing_is_said_without_runs():
 
 def test_parts_add_up_under_either_proxy():
     found = judged("decomposition", toy("decomposition"))
-    assert found.verdict == "holds"
-    assert found.control["failed"] is True
-    assert found.control["value"] == pytest.approx(1)  # all arms alike: error against nothing
+    assert found.as_printed == "holds"
+    assert found.control.as_expected is True
+    assert found.control.value == pytest.approx(1)  # all arms alike: error against nothing
 
 
 @pytest.mark.parametrize("part", decomposition.PARTS)
@@ -92,17 +92,17 @@ def test_parts_that_are_off_in_one_run_fail(part):
     runs = toy("decomposition")
     runs.loc[1, part] += 1e-6 * runs.loc[1, "regret"]
     found = judged("decomposition", runs)
-    assert found.verdict == "fails"
+    assert found.as_printed == "fails"
     assert found.numbers["largest_residual"]["means"] > decomposition.TOLERANCE
 
 
 def test_decomposition_is_vacuous_without_the_other_proxy():
     runs = toy("decomposition")
     only = runs[runs["ask"] == "decomposition"]
-    assert judged("decomposition", only).verdict == "vacuous"
+    assert judged("decomposition", only).as_printed == "vacuous"
     same = pd.concat([only, only.assign(ask="decomposition/literal")])  # nothing to mix
     found = judged("decomposition", same)
-    assert (found.verdict, found.control["failed"]) == ("vacuous", False)
+    assert (found.as_printed, found.control.as_expected) == ("vacuous", False)
 
 
 def test_the_printed_proxy_sees_drift_where_nothing_drifts():
@@ -156,9 +156,9 @@ def part_verdict(id, law=rate, changed=None, rays=RAYS, **rest):
 @pytest.mark.parametrize("id", PARTS)
 def test_a_part_on_the_rate_is_consistent(id):
     found = part_verdict(id)
-    assert found.verdict == "consistent", found.why
-    assert found.control["failed"] is True
-    assert {step["outcome"] for step in found.steps} == {"holds"}
+    assert found.as_printed == "consistent", found.why
+    assert found.control.as_expected is True
+    assert {step.outcome for step in found.steps} == {"holds"}
     assert len(found.steps) == 4
 
 
@@ -168,8 +168,8 @@ def test_a_part_on_the_rate_is_consistent(id):
 )
 def test_a_part_that_is_off_in_one_exponent_fails(id, variable):
     found = part_verdict(id, OFF[variable])
-    assert found.verdict == "fails", found.measured
-    assert found.steps[0]["step"].startswith(variable)
+    assert found.as_printed == "fails", found.measured
+    assert found.steps[0].step.startswith(variable)
 
 
 @pytest.mark.parametrize(
@@ -179,16 +179,16 @@ def test_a_part_is_undecided_if_a_control_passes_or_is_missing(id, control):
     rays = {"B": curves.RAYS["B, V=4"]}
     for wrong in (rate, None):
         found = part_verdict(id, changed={control: wrong}, rays=rays)
-        assert found.verdict == "undecided"
+        assert found.as_printed == "undecided"
         assert f"negative control {control}" in found.why
         found = part_verdict(id, changed={"sw_ucb": wrong and power(B=0.2)}, rays=rays)
-        assert found.verdict == "undecided"
+        assert found.as_printed == "undecided"
         assert "positive control sw_ucb" in found.why
 
 
 def test_a_part_is_undecided_if_noisy():
     noisy = part_verdict("error-regret", noise=0.4)
-    assert noisy.verdict == "undecided"
+    assert noisy.as_printed == "undecided"
     assert "if the excess stays" in noisy.decide
 
 
@@ -244,10 +244,10 @@ def test_sw_ucb_keeps_the_rate_along_B_and_the_control_fails_on_real_runs(id):
     evidence = Evidence(runs, EMPTY, EMPTY, points, choose=4)
     (found,) = part_regret.judge_part(evidence, id, "sw_ucb")
     assert found.interval[1] <= 0.03, found.measured
-    assert found.control["failed"] is True, found.control
+    assert found.control.as_expected is True, found.control
     (numbers,) = found.numbers.values()
     assert numbers["controls"]["positive"]["verdict"] != "fails"
-    assert found.verdict in ("consistent", "undecided")
+    assert found.as_printed in ("consistent", "undecided")
 
 
 # ------------------------------------------------------------------ on demand
@@ -255,11 +255,11 @@ def test_sw_ucb_keeps_the_rate_along_B_and_the_control_fails_on_real_runs(id):
 
 def test_conversions_pass_half_of_B_where_B_is_just_under_T():
     found = judged("on-demand-free", toy("on-demand-free"))
-    assert found.verdict == "fails"
-    steps = {step["step"]: step for step in found.steps}
-    assert steps["conversions at most B/2"]["outcome"] == "fails"
-    assert steps["conversions at most B/2"]["number"] == pytest.approx(2 / 3, abs=0.03)
-    assert found.control["failed"] is True
+    assert found.as_printed == "fails"
+    steps = {step.step: step for step in found.steps}
+    assert steps["conversions at most B/2"].outcome == "fails"
+    assert steps["conversions at most B/2"].number == pytest.approx(2 / 3, abs=0.03)
+    assert found.control.as_expected is True
 
 
 @cache
@@ -272,27 +272,27 @@ def _divisible():
 
 def test_on_demand_is_free_where_B_divides_2T_and_is_at_most_a_quarter():
     found = judged("on-demand-free", _divisible())
-    assert found.verdict == "holds", found.decide
+    assert found.as_printed == "holds", found.decide
     assert found.interval is None
-    assert [step["outcome"] for step in found.steps[:2]] == ["holds", "holds"]
+    assert [step.outcome for step in found.steps[:2]] == ["holds", "holds"]
 
 
 def test_on_demand_is_not_free_for_arms_that_pay_no_heed():
     runs = _divisible()
     blind = runs[runs["label"] == "hyque_blind"].assign(label="hyque")
     found = judged("on-demand-free", pd.concat([runs[runs["label"] != "hyque"], blind]))
-    assert found.verdict == "fails"
-    assert found.steps[0]["outcome"] == "holds"
-    assert found.steps[1]["outcome"] == "fails"
+    assert found.as_printed == "fails"
+    assert found.steps[0].outcome == "holds"
+    assert found.steps[1].outcome == "fails"
 
 
 def test_on_demand_is_undecided_on_few_runs_and_vacuous_without_controls():
     runs = _divisible()
     few = judged("on-demand-free", runs[(runs["seed"] < 4)])
-    assert few.verdict == "undecided"
+    assert few.as_printed == "undecided"
     assert f"{on_demand_free.RUNS} runs" in few.decide
     alone = runs[runs["label"].isin(["hyque", "baque"])]
-    assert judged("on-demand-free", alone).verdict == "vacuous"
+    assert judged("on-demand-free", alone).as_printed == "vacuous"
 
 
 # ------------------------------------------------------------------ Rexp3B's bound
@@ -314,9 +314,9 @@ def test_rexp3b_bound_is_that_of_the_proof():
 
 def test_rexp3b_is_below_its_bound_and_the_set_of_arms_is_not():
     found = judged("rexp3b-finite", toy("rexp3b-finite"))
-    assert found.verdict == "holds"
-    assert found.control["failed"] is True
-    assert found.control["value"] > 1.2
+    assert found.as_printed == "holds"
+    assert found.control.as_expected is True
+    assert found.control.value > 1.2
 
 
 def test_rexp3b_over_its_bound_fails_however_the_cell_came_in():
@@ -324,11 +324,11 @@ def test_rexp3b_over_its_bound_fails_however_the_cell_came_in():
     mine = runs["label"] == "rexp3b"
     scale = 1.5 * proofs.rexp3b_bound(4, 10**6, 50_000, 0.25) / runs.loc[mine, "regret"].mean()
     runs.loc[mine, "regret"] *= scale
-    assert judged("rexp3b-finite", runs).verdict == "fails"
+    assert judged("rexp3b-finite", runs).as_printed == "fails"
     grid = worst_cases(runs[mine].assign(T=2 * 10**6), choose=0)
     grid["regret"] *= 2
     found = judged("rexp3b-finite", toy("rexp3b-finite"), worst=grid)
-    assert (found.verdict, found.numbers["cells"]) == ("fails", 2)
+    assert (found.as_printed, found.numbers["cells"]) == ("fails", 2)
 
 
 def test_rexp3b_bound_is_undecided_on_noise_and_vacuous_if_the_control_passes():
@@ -337,12 +337,12 @@ def test_rexp3b_bound_is_undecided_on_noise_and_vacuous_if_the_control_passes():
     bound = proofs.rexp3b_bound(4, 10**6, 50_000, 0.25)
     runs.loc[mine, "regret"] = bound * np.resize([0.5, 1.2], mine.sum())
     found = judged("rexp3b-finite", runs)
-    assert found.verdict == "undecided"
+    assert found.as_printed == "undecided"
     assert "more seeds" in found.decide
-    assert judged("rexp3b-finite", toy("rexp3b-finite")[mine]).verdict == "vacuous"
+    assert judged("rexp3b-finite", toy("rexp3b-finite")[mine]).as_printed == "vacuous"
     runs = toy("rexp3b-finite")
     runs.loc[~mine, "regret"] *= 0.1
-    assert judged("rexp3b-finite", runs).verdict == "vacuous"
+    assert judged("rexp3b-finite", runs).as_printed == "vacuous"
 
 
 # ------------------------------------------------------------------ naive allocation
@@ -351,11 +351,11 @@ def test_rexp3b_bound_is_undecided_on_noise_and_vacuous_if_the_control_passes():
 SEEDS = 8
 
 
-def allocation_runs(spread=0.03, **ratio):
+def allocation_runs(spread=0.03, uniform=9.0, **ratio):
     """Runs on one wide instance; regret as a multiple of the informed policy's."""
     rng = np.random.default_rng(4)
     rows = []
-    for label, share in {"informed": 1.0, **ratio}.items():
+    for label, share in {"informed": 1.0, "uniform": uniform, **ratio}.items():
         for c, wide in ((1.0, 0.2), (16.0, 1.0)):
             for seed in range(2 * SEEDS if label == "informed" else SEEDS):
                 noise = np.exp(spread * rng.standard_normal())
@@ -369,11 +369,13 @@ def allocation_runs(spread=0.03, **ratio):
 
 def test_naive_allocations_that_cost_more_hold():
     found = judged("naive-allocation", allocation_runs(greedy_spend=8, sw_ucb=2, ucb1=9))
-    assert found.verdict == "holds"
-    assert found.control["failed"] is True
-    assert found.control["value"] == pytest.approx(1, abs=0.05)
-    assert [step["outcome"] for step in found.steps] == ["holds", "holds"]
-    assert found.steps[1]["number"] == pytest.approx(2, rel=0.05)
+    assert (found.as_printed, found.positive.as_expected) == ("consistent", True)
+    assert (found.severity, found.mended) == ("condition", "consistent")
+    assert [r.outcome for r in found.readings] == ["fails"]  # evenly over the batches
+    assert found.control.as_expected is True
+    assert found.control.value == pytest.approx(1, abs=0.05)
+    assert [step.outcome for step in found.steps] == ["holds", "holds"]
+    assert found.steps[1].number == pytest.approx(2, rel=0.05)
     low, high = found.numbers["on_the_proofs_instance"]["greedy_spend"]
     assert low == high == pytest.approx(1, abs=0.05)
 
@@ -383,29 +385,31 @@ def test_naive_allocations_that_cost_more_hold():
 )
 def test_a_naive_allocation_that_costs_little_fails(ratio):
     found = judged("naive-allocation", allocation_runs(**ratio))
-    assert found.verdict == "fails"
+    assert found.as_printed == "fails"
     assert "least at K=2" in found.decide
 
 
 def test_naive_allocation_is_undecided_at_the_margin_or_where_one_is_not_played():
     near = judged("naive-allocation", allocation_runs(greedy_spend=8, sw_ucb=1.5, spread=0.1))
-    assert near.verdict == "undecided"
+    assert near.as_printed == "undecided"
     assert "more seeds" in near.decide
     alone = judged("naive-allocation", allocation_runs(greedy_spend=8))
-    assert alone.verdict == "undecided"
-    assert "sw_ucb, ucb1" in alone.decide
+    assert alone.as_printed == "undecided"
+    assert "informed_even, sw_ucb, ucb1" in alone.decide
+    idle = judged("naive-allocation", allocation_runs(uniform=1, greedy_spend=8, sw_ucb=2))
+    assert (idle.as_printed, idle.positive.as_expected) == ("undecided", False)
 
 
 def test_greedy_spend_costs_more_on_real_runs_and_informed_does_not():
     runs = toy("naive-allocation")
     found = judged("naive-allocation", runs)
-    assert found.steps[0]["outcome"] == "holds", found.measured
-    assert found.control["failed"] is True, found.control
+    assert found.steps[0].outcome == "holds", found.measured
+    assert found.control.as_expected is True, found.control
     # Told to be its own rival it is seen not to cost more; ten times as costly it is.
     dear = runs.assign(regret=runs["regret"].where(runs["seed"] % 2 == 0, 10 * runs["regret"]))
     assert naive_allocation.reference_check(dear)[0] != "fails"
     # The informed policy's queries are spread evenly over batches too: no batch gets more.
-    assert "evenly" in found.control["note"]
+    assert "evenly" in found.control.note
 
 
 # ------------------------------------------------------------------ ratios

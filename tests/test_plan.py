@@ -30,7 +30,7 @@ from confee.workflow.results import clean, collect, runs
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
-TINY = "experiment=tiny claims=[lower-bound/measured] "
+TINY = "experiment=tiny claims=[hyque-budget] figures=[regret-T] "
 
 
 def files(overrides=""):
@@ -63,7 +63,13 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
         (c.policy, c.K, c.T, c.B, c.V) for c in (u.cell for u in before.values())
         if c.policy == "rexp3b"
     }  # fmt: skip
-    for neutral in ("jobs.cells=1", "jobs.queries=1", "figures=[block]", "toy=false", "name=other"):
+    for neutral in (
+        "jobs.cells=1",
+        "jobs.queries=1",
+        "figures=[regret-T]",
+        "toy=false",
+        "name=other",
+    ):
         assert not touched(before, files(neutral))
 
 
@@ -228,7 +234,7 @@ def play_all_jobs(run):
 
 
 TURNS = (
-    "experiment=tiny claims=[lower-bound/measured] ~policies.hyque_calibrated "
+    "experiment=tiny claims=[hyque-budget] figures=[regret-T] ~policies.hyque_calibrated "
     "~plays.hyque_calibrated grid.T=[1e3] phases=1 ~rays.B_at_V2 "
 )
 

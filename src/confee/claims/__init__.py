@@ -7,7 +7,6 @@ A claim module has
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
 - `ABOUT` (optional): policies it speaks of, or those of each id. Unless it is named, it is left
   out of experiments that play none of them. Without ABOUT it belongs to every experiment;
-- `EVERY` (optional): True if it speaks of every policy that an experiment plays.
 """
 
 from __future__ import annotations
@@ -81,7 +80,3 @@ def about(id: str) -> tuple[str, ...]:
     said = getattr(CLAIMS[id], "ABOUT", ())
     return said[id] if isinstance(said, dict) else said
 
-
-def every(id: str) -> bool:
-    """Whether a claim speaks of every policy that an experiment plays."""
-    return getattr(CLAIMS[id], "EVERY", False)

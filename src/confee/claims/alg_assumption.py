@@ -44,6 +44,9 @@ WORLDS: tuple[World, ...] = (
 
 TOY_WORLDS: tuple[World, ...] = (("equal", 0.5, 0.0), ("better", 0.5, 0.3), ("drop", 0.5, 0.0))
 
+LONG = 20_000
+"""Rounds after which twice the bonus is over rho(t); before, an index is cut at 1."""
+
 ALIKE: tuple[World, ...] = (("equal", 0.5, 0.0),)
 """Where an algorithm with twice the bonus is put: nothing there is worth exploring."""
 
@@ -111,9 +114,10 @@ def needs(id: str, toy: bool) -> Needs:
     for sizes in one.sizes[:1] if toy else one.sizes:
         for variant, options, some in variants:
             for name, level, gap in some:
-                parameters = {"T": T, "world": name, "level": level, "gap": gap, "runs": RUNS}
+                rounds = max(T, LONG) if variant == "wide" else T
+                parameters = {"T": rounds, "world": name, "level": level, "gap": gap, "runs": RUNS}
                 parameters |= {"sizes": dict(sizes), "options": dict(options), "variant": variant}
-                studies.append(Study(one.study, parameters, seconds=RUNS * T * one.cost))
+                studies.append(Study(one.study, parameters, seconds=RUNS * rounds * one.cost))
     return Needs(studies=tuple(studies))
 
 

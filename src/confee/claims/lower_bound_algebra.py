@@ -67,8 +67,8 @@ SLIPS = (
     ),
     Correction(
         place="Appendix E, step 3, first line of the sum",
-        printed=r"$\mathcal R_j \ge \Delta\varepsilon (1 - \frac{5}{4K} - \dots)$ for all $j \le m$",
-        mended=r"$\mathcal R_j \ge \Delta_j\varepsilon (\dots)$ with the batch's own length $\Delta_j$",
+        printed=r"$\mathcal R_j \ge \Delta\varepsilon (1 - \frac{5}{4K} - \dots)$ for $j \le m$",
+        mended=r"$\mathcal R_j \ge \Delta_j\varepsilon (\dots)$, $\Delta_j$ the batch's own length",
         severity="rounding",
         reason="the last batch can be shorter than Delta",
         effect=NO_EFFECT,

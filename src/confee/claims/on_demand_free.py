@@ -39,8 +39,8 @@ RUNS = 60
 
 HALF = Correction(
     place="Section 4.1.3, end; Appendix B.2.5",
-    printed=r"$|\mathcal Q^{OdQue}| \le B/2$",
-    mended=r"$|\mathcal Q^{OdQue}| \le B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$",
+    printed=r"the number of converted rounds is at most $B/2$",
+    mended=r"... is at most $B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$",
     severity="rounding",
     reason="B - T/b is B/2 where B divides 2T, as the proof assumes, and rounding b up makes it "
     "larger elsewhere, most where B is just under T",

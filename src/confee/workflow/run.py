@@ -57,7 +57,7 @@ class Run:
         figures = _known("figures", e.figures, FIGURES)
         entrants, grid = e.entrants, e.grid
         if e.claims:
-            entrants, grid = _for_claims(e, named, figures if e.figures else [])
+            entrants, grid = _for_claims(e, figures if e.figures else [])
         self.plan: Plan = plan(
             _with_sweeps(entrants, e.entrants, needs.sweeps, grid),
             e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
@@ -353,12 +353,10 @@ def _grids(figure: str) -> bool:
     return bool(needs & set(recipe.needs)) and not recipe.maps
 
 
-def _for_claims(
-    e: config.Experiment, named: Sequence[str], figures: Sequence[str]
-) -> tuple[dict[str, Entrant], Grid]:
+def _for_claims(e: config.Experiment, figures: Sequence[str]) -> tuple[dict[str, Entrant], Grid]:
     """Who of an experiment plays what of its grid where claims are named, beside their sweeps: all
-    of it if a claim speaks of everyone or a named figure shows it, and the maps figures show."""
-    everyone = any(claims.every(id) for id in named) or any(_grids(n) for n in figures)
+    of it if a named figure shows it, and the maps figures show."""
+    everyone = any(_grids(n) for n in figures)
     shown = {name for one in figures for name in FIGURES[one].maps}
     grid = replace(e.grid, maps={m: one for m, one in e.grid.maps.items() if m in shown})
     if everyone:

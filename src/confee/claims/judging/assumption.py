@@ -96,7 +96,7 @@ def judged(
         horizon=at_horizon(int(rows["T"].max()), toy),
         controls=(
             _control(bare, sizes, f"{who} without bonus"),
-            *_second_control(wide, sizes, constant, f"{who} with twice the bonus"),
+            *_second_control(wide, sizes, f"{who} with twice the bonus"),
         ),
         corrections=corrections if outcome == FAILS else (),
         numbers={
@@ -179,12 +179,13 @@ def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> Control:
 
 
 def _second_control(
-    wide: pd.DataFrame | None, sizes: Sequence[str], constant: float, what: str
+    wide: pd.DataFrame | None, sizes: Sequence[str], what: str
 ) -> tuple[Control, ...]:
-    """Runs with twice the bonus through the check of the second inequality: must fail."""
+    """Runs with twice the bonus through the check of the second inequality: must fail, with the
+    printed constant 1."""
     if wide is None:
         return ()
-    check = excess(wide, sizes, constant) if len(wide) else {}
+    check = excess(wide, sizes, 1.0) if len(wide) else {}
     return (
         Control(
             what=f"{what}, second inequality",

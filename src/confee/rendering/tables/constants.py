@@ -1,4 +1,4 @@
-"""Constants of the minimax regret at a few K: what is proved from both sides, and what was found."""
+"""Constants of the minimax regret: what is proved from both sides, and what was found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RATIO = 10
 
 READING = (
     r"In units of $T (K V_T/B)^{1/3}$. Proved: no policy has less for all paths, and Rexp3B, told "
-    rf"$V_T$, has at most that at $T/B = {RATIO}$ for large $B$. Largest found: the worst case of a "
-    "policy in these runs, which bounds nothing."
+    rf"$V_T$, has at most that at $T/B = {RATIO}$ for large $B$. Largest found: the worst case of "
+    "a policy in these runs, which bounds nothing."
 )
 
 
