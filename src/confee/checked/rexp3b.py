@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confee import theory
-from confee.checked.certify import everywhere, exact, identity, nonnegative
+from confee.checked.certify import at_most, everywhere, exact, identity, nonnegative
 from confee.checked.steps import Mutant, Proof, Step, changed, off
 
 QUERY, IDLE, TOTAL = (f"appendix C, step {i}" for i in (1, 2, 3))
@@ -249,6 +249,33 @@ def printed_is_more(sign: int = 1, first: bool = True, drift: F = F(6)) -> bool:
     return nonnegative(sign * (printed - proved), [(D, q**2 + y)])
 
 
+def printed_under_the_cap(shorter: bool = True, rest: F = F(1)) -> bool:
+    """With the cap as well, where D <= B: T/D + 1 - T/B >= 1."""
+    import sympy as sp
+
+    T, B, D, _, _, _, _, _ = _s()
+    y = sp.symbols("y", positive=True)
+    slack = T / D + 1 - T / B - exact(rest)
+    return nonnegative(slack, [(B, D + y)] if shorter else [(D, B + y)])
+
+
+def enough_queries(K: int = 2, least: F = F(7, 4)) -> bool:
+    """K (ln K)^{1/3} >= 7/4 at K = 2, 3 at K = 3: D B / T is at least that, less B / T."""
+    import sympy as sp
+
+    return at_most(least, K * sp.log(K) ** sp.Rational(1, 3))
+
+
+def more_arms(power: F = F(1)) -> bool:
+    """K (ln K)^{1/3} increases in K > 1."""
+    import sympy as sp
+
+    K, y = sp.symbols("K y", positive=True)
+    rate = sp.diff(K * sp.log(K) ** (exact(power) / 3), K)
+    # Positive powers of ln K = y in every term.
+    return nonnegative(sp.simplify(rate.subs(sp.log(K), y**3)))
+
+
 # ------------------------------------------------------------------ the constant
 
 # Roots of the quantities, so that all powers are whole: K ln K = u^3, V = v^3, B = r^3, ln K = l^3.
@@ -399,6 +426,38 @@ PROOF = Proof(
             printed_is_more,
             (changed(sign=-1), changed(first=False)),
             TOTAL,
+        ),
+        Step(
+            "the printed bound is larger, with the cap where D <= B",
+            "D <= B",
+            "symbolic",
+            printed_under_the_cap,
+            (*off("rest", F(1), "more"), changed(shorter=False)),
+            TOTAL,
+        ),
+        Step(
+            "2 (ln 2)^(1/3) >= 7/4",
+            "a number",
+            "interval",
+            enough_queries,
+            tuple(off("least", F(7, 4), "more")),
+            "Algorithm 3",
+        ),
+        Step(
+            "3 (ln 3)^(1/3) >= 3",
+            "a number",
+            "interval",
+            lambda least=F(3): enough_queries(3, least),
+            tuple(off("least", F(3), "more")),
+            "Algorithm 3",
+        ),
+        Step(
+            "K (ln K)^(1/3) increases",
+            "K > 1",
+            "symbolic",
+            more_arms,
+            (changed(power=F(-9)),),
+            "Algorithm 3",
         ),
         Step(
             "2 T s / sqrt(Q) = 2 sqrt(e - 1) (ln K)^(1/3) rate",
