@@ -66,7 +66,6 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
     for neutral in (
         "jobs.cells=1",
         "jobs.queries=1",
-        "figures=[regret-T]",
         "toy=false",
         "name=other",
     ):
@@ -316,8 +315,8 @@ def replay(source, cwd):
     """policy -> the files of its cells, as a process with the sources in `source` names them."""
     code = (
         "import json\nfrom confee.workflow.run import Run\n"
-        "run = Run({'overrides': 'experiment=smoke claims=[lower-bound/measured] grid.T=[1e4] '\n"
-        "           '+policy@policies.baque=baque'})\n"
+        "run = Run({'overrides': 'experiment=smoke claims=[hyque-budget] figures=[regret-T] '\n"
+        "           'grid.T=[1e4] +policy@policies.baque=baque'})\n"
         "print(json.dumps([u.file.as_posix() for u in run.plan.units]))"
     )
     return set(told(code, source, cwd))

@@ -369,13 +369,3 @@ def rexp3b_bound(K: int, T: int, B: int, V: float) -> float:
     spread = (math.e - 1) * K * math.log(K)
     exploring = (T / length + 1) * 2 * math.sqrt(spread * queries) + 2 * queries * V
     return exploring + 6 * V * length + 2 * T * math.sqrt(spread / queries)
-
-
-def rexp3b_constant(K: float, share: float) -> float:
-    """`rexp3b_bound` over T (K V / B)^{1/3} as B grows, `share` = B / T of the rounds queried.
-
-    With batches of T (K ln K)^{1/3} / (B^{1/3} V^{2/3}) rounds each term of the bound is a multiple
-    of T (K ln K V / B)^{1/3}: (ln K)^{1/3} (2 sqrt(e - 1) + 6 + share (2 sqrt(e - 1) + 2)).
-    """
-    root = 2 * math.sqrt(math.e - 1)
-    return math.log(K) ** (1 / 3) * (root + 6 + share * (root + 2))

@@ -136,7 +136,7 @@ def whole_numbers(factor: F = F(1), strict: bool = True, base: str = "b", buffer
     cases = ((T, B, t) for T in range(1, 41) for B in range(1, T + 1) for t in range(1, T + 1))
 
     def holds(T: int, B: int, t: int) -> bool:
-        b = -(-2 * T // B) if base == "b" else 1
+        b = ceil(slot * T / B)
         limit = F(t * B, T) - buffer * min(1, T - t)  # T / sqrt(B) >= 1
         used = ceil(limit) - 1 if strict else ceil(limit)
         return used < 0 or used + 1 - (-(T - t) // b) <= factor * B

@@ -79,4 +79,3 @@ def about(id: str) -> tuple[str, ...]:
     """The policies a claim speaks of; empty if it speaks of none in particular."""
     said = getattr(CLAIMS[id], "ABOUT", ())
     return said[id] if isinstance(said, dict) else said
-

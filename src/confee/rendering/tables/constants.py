@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from confee import proofs, theory
+from confee.checked import rexp3b
 from confee.evidence.worst import SETTING
 from confee.rendering.looks import display
 
@@ -13,12 +14,12 @@ FOUND = ("sw_ucb", "rexp3b", "glr_ucb", "hyque", "baque")
 """Policies whose worst case is shown."""
 
 RATIO = 10
-"""T/B, at which Rexp3B's constant is given and worst cases are taken."""
+"""T/B of the worst cases."""
 
 READING = (
-    r"In units of $T (K V_T/B)^{1/3}$. Proved: no policy has less for all paths, and Rexp3B, told "
-    rf"$V_T$, has at most that at $T/B = {RATIO}$ for large $B$. Largest found: the worst case of "
-    "a policy in these runs, which bounds nothing."
+    r"In units of $T (K V_T/B)^{1/3}$. Proved, for large $B$: no policy has less on all paths, and "
+    rf"Rexp3B, told $V_T$, has at most that. Largest found: the worst case of a policy at "
+    rf"$T/B = {RATIO}$, which bounds nothing."
 )
 
 
@@ -37,7 +38,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
             "$K$": str(K),
             "Proved: lower bound, printed": f"{theory.LOWER_BOUND_CONSTANT:.4f}",
             "Proved: lower bound, improved": f"{proofs.unconditional_constant(K)[1]:.4f}",
-            "Proved: upper bound, Rexp3B": f"{proofs.rexp3b_constant(K, 1 / RATIO):.1f}",
+            "Proved: upper bound, Rexp3B": f"{rexp3b.constant(K):.2f}",
         }
         for label in labels:
             value = found.get((label, K))
@@ -49,8 +50,8 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
 
 def finding(worst: pd.DataFrame) -> str:
     """How far apart the proved constants are."""
-    low, high = proofs.unconditional_constant(2)[1], proofs.rexp3b_constant(2, 1 / RATIO)
+    low, high = proofs.unconditional_constant(2)[1], rexp3b.constant(2)
     return (
         f"At two arms the proved constants are a factor of {high / low:.0f} apart: "
-        f"{low:.3f} from below, {high:.1f} from above."
+        f"{low:.3f} from below, {high:.2f} from above."
     )
