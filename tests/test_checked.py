@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import plays
-from confee import proofs, theory
+from confee import checked, proofs, theory
 from confee.checked import PROOFS, certify, declared_survivors, judge, mutants, rexp3b
 from confee.checked.__main__ import END, START, block
 from confee.checked.schedules import Rules, play
@@ -245,6 +246,13 @@ def test_the_bound_of_rexp3b_is_below_the_printed_one_where_the_page_says():
     assert refused < 20
     with pytest.raises(ValueError, match="less than one query"):
         rexp3b.bound(2, 1000, 999, 499.0)
+
+
+def test_examples_in_docstrings_are_right():
+    for module in (checked, rexp3b):
+        outcome = doctest.testmod(module)
+        assert outcome.attempted > 0
+        assert outcome.failed == 0
 
 
 def test_the_largest_density_is_the_one_that_the_project_uses():

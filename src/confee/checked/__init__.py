@@ -10,7 +10,6 @@ of the literature are "cited", and count as neither checked nor certified.
 
 Examples
 --------
->>> from confee.checked import PROOFS, judge
 >>> all(ok for _, ok in judge(PROOFS["conversions"]))
 True
 """

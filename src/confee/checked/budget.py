@@ -131,7 +131,7 @@ def after_the_last(least: F = F(1), bound: F = F(1), half: F = F(1, 2),
     return all(nonnegative(slack, [*shifts, (z, end)]) for end in (0, T))
 
 
-def whole_numbers(factor: F = F(1), strict: bool = True, base: str = "b", buffer: F = F(1)) -> bool:
+def whole_numbers(factor: F = F(1), strict: bool = True, slot: F = F(2), buffer: F = F(1)) -> bool:
     """B' + 1 + ceil((T - t) / b) <= B for all whole B' < tB/T - min{T / sqrt(B), 1, T - t}."""
     cases = ((T, B, t) for T in range(1, 41) for B in range(1, T + 1) for t in range(1, T + 1))
 
@@ -167,7 +167,7 @@ def all_schedules(factor: F = F(1), **rules) -> bool:
 EVERY = f"all schedules of all sizes with 1 <= B <= T <= {LARGEST}, and of (T, B) = " + ", ".join(
     map(str, LONG)
 )
-ENOUGH = "true: the proof of the budget only needs slots of more than T/B rounds"
+ENOUGH = "true: slots of more than T/B rounds are enough to keep the budget"
 FULL = "appendix, feasibility of the budget"
 
 PROOF = Proof(
@@ -240,7 +240,8 @@ PROOF = Proof(
                 *off("factor", F(1), "less"),
                 *off("buffer", F(1), "less"),
                 changed(strict=False),
-                changed(base="1"),
+                *off("slot", F(2), "less", ENOUGH),
+                changed(slot=F(9, 10)),
             ),
             FULL,
         ),
@@ -249,7 +250,12 @@ PROOF = Proof(
             "1 <= B <= T <= 150",
             "exhaustive",
             no_conversion,
-            (*off("factor", F(1), "less"), changed(more=2), changed(length=F(1))),
+            (
+                *off("factor", F(1), "less"),
+                changed(more=2),
+                changed(length=F(1)),
+                *off("length", F(2), "less", ENOUGH),
+            ),
             FULL,
         ),
         Step(
@@ -262,7 +268,7 @@ PROOF = Proof(
                 changed(quota="block"),
                 changed(buffer=(0, 1)),
                 changed(slot=F(9, 10)),
-                changed(ENOUGH, slot=F(19, 10)),
+                *off("slot", F(2), "less", ENOUGH),
                 changed(ENOUGH, round_down=True),
             ),
             FULL,

@@ -20,14 +20,20 @@ Shift = tuple[Any, Any]
 
 
 def exact(value: Any) -> Any:
-    """Return a fraction, whole number or sympy expression as an exact sympy expression."""
+    """Return a fraction, whole number or sympy expression as an exact sympy expression.
+
+    Raises
+    ------
+    TypeError
+        For anything else, floating-point numbers above all.
+    """
     import sympy as sp
 
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | int):
         return sp.Rational(value.numerator, value.denominator)
-    if isinstance(value, float):
-        raise TypeError("steps are stated in exact numbers, not in floating-point numbers")
-    return sp.sympify(value)
+    if isinstance(value, sp.Expr) and not value.has(sp.Float):
+        return value
+    raise TypeError(f"steps are stated in exact numbers; {value!r} is not exact")
 
 
 def identity(left: Any, right: Any) -> bool:
@@ -61,7 +67,7 @@ def nonnegative(expression: Any, *cases: Sequence[Shift]) -> bool:
         top, bottom = sp.fraction(sp.together(shifted))
         free = sorted(shifted.free_symbols, key=str)
         for part in (top, bottom):
-            coefficients = sp.Poly(part, *free).coeffs() if free else [sp.sympify(part)]
+            coefficients = sp.Poly(part, *free).coeffs() if free else [part]
             if not all(c.is_nonnegative for c in coefficients):
                 return False
         if bottom == 0:

@@ -275,6 +275,29 @@ def one_batch(factor: F = F(1, 2), kept: bool = True) -> bool:
     return identity(sp.sqrt(kl / 2) * sp.sqrt(c * B / K), right)
 
 
+def whole_batch(arms: F = F(1, 2), learnt: bool = True) -> bool:
+    """E[n(k)] averaged over k <= Delta (1/K + sqrt(kl E[N] / (2 K))), K = 2, no cap."""
+    import sympy as sp
+
+    h, delta = histories(), len(FIRST)
+    kl = F(1438, 10_000)  # below ln(4/3) / 2, kl at eps = 1/4
+    if not at_most(kl, sp.log(sp.Rational(4, 3)) / 2):
+        return False
+
+    def holds(other: int) -> bool:
+        p = [h.weight((k, k, other)) for k in (0, 1)]
+        plays = h.total(p[0] * h.plays(0) + p[1] * h.plays(1))  # times 2 * 64
+        reference = h.weight((-1, -1, other))
+        queries = h.total(reference * (h.queries() if learnt else 0))  # times 64
+        for played, asked in zip(plays.tolist(), queries.tolist(), strict=True):
+            excess = F(played, 2 * ONE) / delta - arms
+            if excess > 0 and excess**2 > kl * F(asked, ONE) / 4:
+                return False
+        return True
+
+    return everywhere([(0,), (1,)], holds)
+
+
 def square_lengths(factor: F = F(1), shorter: bool = True) -> bool:
     """Delta_j^2 <= Delta Delta_j where Delta_j <= Delta."""
     D, own, y = symbols("Delta Delta_j y")
@@ -594,6 +617,14 @@ PROOF = Proof(
             "symbolic",
             one_batch,
             (*off("factor", F(1, 2), "both"), changed(kept=False)),
+            SINGLE,
+        ),
+        Step(
+            "one batch: mean of E[n(k)] <= Delta (1/K + sqrt(kl E[N] / (2 K)))",
+            f"{SMALL_GAME}; no cap",
+            "exhaustive",
+            whole_batch,
+            (*off("arms", F(1, 2), "less"), changed(learnt=False)),
             SINGLE,
         ),
         Step(

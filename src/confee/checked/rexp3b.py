@@ -60,7 +60,7 @@ def constant(K: int, share: float = 0.0) -> float:
     Examples
     --------
     >>> [round(constant(K), 2) for K in (2, 4, 10, 32)]
-    [4.09, 5.15, 6.1, 7.0]
+    [4.09, 5.15, 6.1, 6.99]
     """
     return math.log(K) ** (1 / 3) * (2 * math.sqrt(math.e - 1) + 2 - 1.5 * share)
 
