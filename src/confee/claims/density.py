@@ -45,7 +45,7 @@ UPPER = Correction(
     printed=r"$\frac{\#\text{queries}}{\#\text{rounds}} < \frac BT$ in any phase",
     mended=r"the same where the restart cuts a block with $2^{n+1} > b$, and $B$ divides $2T$",
     severity="condition",
-    reason="a block with 2^{n+1} <= b can be cut right after 2^n queries in a row; the printed "
+    reason="a block with 2^(n+1) <= b can be cut right after 2^n queries in a row; the printed "
     "thresholds let no test fire in so short a block at any horizon below 10^65",
     effect="none at the printed thresholds: Lemma 4.7 needs the bound only where a test fires",
     shown="docs/proofs/density.md",

@@ -1,13 +1,13 @@
-"""Every step and constant of the lower bound's proof, as printed and as it can be mended.
+"""Every step and constant of the lower bound's proof as printed, and of the mended proof.
 
 Notation: m = ceil(T / Delta) batches, B_j queries in batch j, epsilon the gap. Printed steps are
-judged where the choices of Delta and epsilon are possible, the ranges on all of the printed range;
-the mended proof on all of it.
+judged by numbers where the choices of Delta and epsilon are possible, the ranges on all of the
+printed range; one number that breaks a step refutes it. The mended proof is that of
+docs/proofs/lower-bound.md, whose steps confee.checked certifies.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -26,11 +26,13 @@ from confee.claims.judging.finding import (
     Control,
     Correction,
     Finding,
+    Step,
     apply_control,
 )
 from confee.claims.judging.proof import ANY_HORIZON, Line, Sides, failing, judge_proof
 
 if TYPE_CHECKING:
+    from confee.checked import Score
     from confee.evidence import Evidence
 
 IDS = ("lower-bound/algebra",)
@@ -106,9 +108,6 @@ SLIPS = (
 )
 """The other steps that are wrong as printed."""
 
-CAP = 4.0
-"""The mended proof gives away queries past so many times the mean of a batch."""
-
 SMALL = 500
 """Largest T at which batches are counted round by round."""
 
@@ -123,7 +122,7 @@ INSTANCE, SINGLE, SUM = (f"{PLACE}, step {i}" for i in (1, 2, 3))
 
 @dataclass(frozen=True)
 class Cells:
-    """Arrays of settings, with epsilon and the Delta it comes with; `batch` is what is used."""
+    """Arrays of settings, with epsilon and the Delta it comes with."""
 
     K: np.ndarray
     T: np.ndarray
@@ -131,20 +130,19 @@ class Cells:
     V: np.ndarray
     gap: np.ndarray
     delta: np.ndarray
-    batch: np.ndarray
 
     def __getitem__(self, mask: np.ndarray) -> Cells:
         return Cells(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
     @property
     def batches(self) -> np.ndarray:
-        """m = ceil(T / batch)."""
-        return np.ceil(self.T / self.batch * (1 - 1e-14))
+        """m = ceil(T / Delta)."""
+        return np.ceil(self.T / self.delta * (1 - 1e-14))
 
     @property
     def last(self) -> np.ndarray:
         """Rounds that the last batch has."""
-        return self.T - (self.batches - 1) * self.batch
+        return self.T - (self.batches - 1) * self.delta
 
     @property
     def possible(self) -> np.ndarray:
@@ -167,16 +165,12 @@ def settings() -> np.ndarray:
     return np.array(rows, dtype=float)
 
 
-def cells(exponent: float = CUBE_ROOT, whole: bool = False) -> Cells:
-    """The settings with epsilon = (K V / (1920 B))^exponent and Delta = epsilon T / V.
-
-    `whole`: batches are rounded up to whole rounds, at least one and at most T of them.
-    """
+def cells(exponent: float = CUBE_ROOT) -> Cells:
+    """The settings with epsilon = (K V / (1920 B))^exponent and Delta = epsilon T / V."""
     K, T, B, V = settings().T
     gap = (K * V / (1920 * B)) ** exponent
     delta = gap * T / V
-    batch = np.clip(np.ceil(delta * (1 - 1e-14)), 1, T) if whole else delta
-    return Cells(K, T, B, V, gap, delta, batch)
+    return Cells(K, T, B, V, gap, delta)
 
 
 def rounds_in_batches(T: int, delta: float) -> np.ndarray:
@@ -187,13 +181,13 @@ def rounds_in_batches(T: int, delta: float) -> np.ndarray:
     return np.maximum(np.floor(np.minimum(j * delta, T) + slack) - first + 1, 0)
 
 
-def count_small(c: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(T, rounds covered by the batches, rounds of the largest batch) at the small horizons."""
+def covered(c: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """(T, rounds that the batches hold) at the small horizons."""
     small = c[c.T <= SMALL]
     counts = [
-        rounds_in_batches(int(T), batch) for T, batch in zip(small.T, small.batch, strict=True)
+        rounds_in_batches(int(T), delta) for T, delta in zip(small.T, small.delta, strict=True)
     ]
-    return small.T, np.array([n.sum() for n in counts]), np.array([n.max() for n in counts])
+    return small.T, np.array([n.sum() for n in counts])
 
 
 # ------------------------------------------------------------------ small games, exact
@@ -267,13 +261,6 @@ class Splurge:
         looks = np.minimum(left, self.K)
         return saving * (looks + splurge * (left - looks))
 
-    def tails(self) -> np.ndarray:
-        """P(more than CAP times the mean) in each batch, under the true law."""
-        saving, splurge, left = self.queries(own_law=False)
-        limit = CAP * self.means(own_law=False)
-        looks = np.minimum(left, self.K)
-        return saving * np.where(looks > limit, 1.0, np.where(left > limit, splurge, 0.0))
-
 
 def splurge() -> Splurge:
     """At the largest V of the printed range: K = 2, B = 200, V = B / K."""
@@ -315,13 +302,13 @@ def divergences() -> np.ndarray:
     return np.array([proofs.kl_half(gap) for gap in GAPS])
 
 
-def kl_at_most(factor: float, mend: str = "") -> Line:
+def kl_at_most(factor: float) -> Line:
     """KL <= factor eps^2 on (0, 1/4]. KL / eps^2 increases, so the last gap decides."""
 
     def sides() -> Sides:
         return divergences(), factor * GAPS**2
 
-    return Line(f"KL(1/2, 1/2 + eps) <= {factor:g} eps^2", SINGLE, sides, mend=mend)
+    return Line(f"KL(1/2, 1/2 + eps) <= {factor:g} eps^2", SINGLE, sides)
 
 
 def _after_pinsker() -> Line:
@@ -331,27 +318,12 @@ def _after_pinsker() -> Line:
     return Line("sqrt(KL / 2) <= eps sqrt(2) a query", SINGLE, sides, "has room for KL <= 4 eps^2")
 
 
-def _covers(c: Cells, mend: str = "") -> Line:
+def _covers(c: Cells) -> Line:
     def sides() -> Sides:
-        T, covered, _ = count_small(c)
-        return T, covered
+        return covered(c)
 
     note = "of a Delta that is not whole, j Delta and j Delta + 1 leave a round between them out"
-    return Line(
-        "the batches of size Delta hold all T rounds",
-        INSTANCE,
-        sides,
-        "" if not mend else note,
-        mend,
-    )
-
-
-def _at_most_delta(c: Cells) -> Line:
-    def sides() -> Sides:
-        small = c[c.T <= SMALL]
-        return count_small(c)[2], small.batch
-
-    return Line("no arm is played more than Delta times in a batch", SINGLE, sides)
+    return Line("the batches of size Delta hold all T rounds", INSTANCE, sides, note)
 
 
 def _within_variation(c: Cells) -> Line:
@@ -390,11 +362,10 @@ def printed(exponent: float = CUBE_ROOT) -> tuple[Line, ...]:
     """Every step, in the proof's order."""
     everywhere = cells(exponent)
     c = everywhere[everywhere.possible]
-    mend = "Delta rounded up to a whole number, which costs at most a factor sqrt(2) on 1/8"
     return (
-        _covers(c, mend), _total_variation(c), _within_variation(c), _budgets(),
-        _chain_rule(), kl_at_most(2, "4 eps^2, all the next display uses"), _pinsker(),
-        _after_pinsker(), _counting(), _substitution(15, "sqrt(30 B_j / K)"), _last_batch(c),
+        _covers(c), _total_variation(c), _within_variation(c), _budgets(),
+        _chain_rule(), kl_at_most(2), _pinsker(),
+        _after_pinsker(), _counting(), _substitution(), _last_batch(c),
         _second_line(c), _third_line(c), *_solved(c), _fractions(c), _constant(c),
         _small_gap(everywhere), _range(everywhere),
     )  # fmt: skip
@@ -418,11 +389,7 @@ def _budgets() -> Line:
         " policy that spends all it has where it finds nothing exceeds it; under the one law of "
         "flat arms it is true, but then no instance has all these batches"
     )
-    mend = (
-        "B_j the mean under the true law, with the good arms drawn at random; queries past "
-        f"{CAP:g} B_j, which happen in a share 1/{CAP:g} of cases at most, are given away"
-    )
-    return Line("sum of the B_j <= B", SINGLE, sides, note, mend)
+    return Line("sum of the B_j <= B", SINGLE, sides, note)
 
 
 def _counting() -> Line:
@@ -434,12 +401,12 @@ def _counting() -> Line:
     return Line("counting lemma at 5/4 and 15", SINGLE, sides, "see counting-lemma")
 
 
-def _substitution(factor: float, mend: str = "", cap: float = 15) -> Line:
+def _substitution() -> Line:
     def sides() -> Sides:
-        return math.sqrt(2 * cap), math.sqrt(factor)
+        return math.sqrt(2 * 15), math.sqrt(15)
 
-    name = f"sqrt(2 y) <= sqrt({factor:g} B_j / K) at y = {cap:g} B_j / K"
-    return Line(name, SINGLE, sides, "the display after it has it right" if mend else "", mend)
+    name = "sqrt(2 y) <= sqrt(15 B_j / K) at y = 15 B_j / K"
+    return Line(name, SINGLE, sides, "the display after it has it right")
 
 
 def _last_batch(c: Cells) -> Line:
@@ -449,8 +416,8 @@ def _last_batch(c: Cells) -> Line:
         return c.delta * (1 - 5 / (4 * c.K)), c.last * (1 - 1 / c.K)
 
     note = "the last batch has fewer rounds than Delta; uniform play without a query there"
-    return Line("R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", SUM, sides, note,
-                "a batch's own length")  # fmt: skip
+    name = "R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch"
+    return Line(name, SUM, sides, note)
 
 
 def _second_line(c: Cells) -> Line:
@@ -501,119 +468,45 @@ def _range(c: Cells) -> Line:
         "a Delta in [1, T] needs V <= sqrt(K T^3 / (1920 B)) and K <= 1920 V^2 B, which the range "
         "[1/K, B/K] of V does not give"
     )
-    mend = "Delta = 1 above that range, one batch of all T rounds below it"
-    return Line("Delta in [1, T] on the range of V", SUM, sides, note, mend)
+    return Line("Delta in [1, T] on the range of V", SUM, sides, note)
 
 
-# ------------------------------------------------------------------ the proof mended
-
-
-def mended(exponent: float = CUBE_ROOT) -> tuple[Line, ...]:
-    """A proof of the same bound on all of the printed range, of steps that can be checked."""
-    c = cells(exponent, whole=True)
-    return (
-        _covers(c), _within_variation(c), _mean_budgets(), _markov(), _chain_rule(),
-        kl_at_most(4), _pinsker(), _after_pinsker(), _at_most_delta(c),
-        _average(), _substitution(2 * CAP, cap=CAP), _own_length(c), _cauchy_schwarz(c),
-        *_solved(c), _enough_left(c), _conclusion(c), _small_gap(c),
-    )  # fmt: skip
-
-
-def _mean_budgets() -> Line:
-    def sides() -> Sides:
-        policy = splurge()
-        return policy.means(own_law=False).sum(), policy.B
-
-    return Line("sum of the mean queries of batches under the true law <= B", SINGLE, sides)
-
-
-def _markov() -> Line:
-    def sides() -> Sides:
-        tails = splurge().tails()
-        return tails, np.full(len(tails), 1 / CAP)
-
-    return Line(f"P(queries > {CAP:g} times their mean) <= 1/{CAP:g} in a batch", SINGLE, sides)
-
-
-def _average() -> Line:
-    def sides() -> Sides:
-        K = np.array([2, 3, 5, 10, 50])
-        shares = [np.arange(1, k + 1) ** 2 / np.sum(np.arange(1, k + 1) ** 2) for k in K]
-        return [np.sqrt(y).mean() for y in shares], 1 / np.sqrt(K)
-
-    note = "and that of the plays is Delta / K exactly: no counting lemma"
-    return Line("mean over the good arm of sqrt(queries) <= sqrt(B_j / K)", SINGLE, sides, note)
-
-
-def _own_length(c: Cells) -> Line:
-    def sides() -> Sides:
-        return c.last * (1 - 1 / c.K - 1 / CAP), c.last * (1 - 1 / c.K)
-
-    name = f"R_j >= Delta_j eps (1 - 1/K - 1/{CAP:g} - ...) with Delta_j the batch's own length"
-    return Line(name, SUM, sides, "uniform play without a query in the last batch")
-
-
-def _cauchy_schwarz(c: Cells) -> Line:
-    """B_j in proportion to Delta_j^2, which makes the left side largest."""
-
-    def sides() -> Sides:
-        squares = (c.batches - 1) * c.batch**2 + c.last**2
-        return np.sqrt(c.B * squares), np.sqrt(c.batch * c.T * c.B)
-
-    return Line("sum of Delta_j sqrt(B_j) <= sqrt(Delta T B)", SUM, sides)
-
-
-def share_left(c: Cells) -> np.ndarray:
-    """What the mended proof leaves of T eps: nothing is learnt in batches of one round."""
-    known = c.gap * np.sqrt(2 * CAP * c.B * c.batch / (c.K * c.T))
-    return np.where(c.batch > 1, 1 - 1 / c.K - 1 / CAP - known, 1 - 1 / c.K)
-
-
-def least_share() -> float:
-    """The least that can be left: K = 2, and Delta just above 1 rounded up to 2."""
-    return 1 - 1 / 2 - 1 / CAP - math.sqrt(2 * 2 * CAP / 30) / 8
-
-
-def _enough_left(c: Cells) -> Line:
-    def sides() -> Sides:
-        return np.append(np.full(len(c.gap), least_share()), 1 / 8), np.append(
-            share_left(c), least_share()
-        )
-
-    name = f"1/8 <= 1 - 1/K - 1/{CAP:g} - eps sqrt({2 * CAP:g} B Delta / (K T))"
-    note = f"never under {least_share():.4f}; 1 - 1/K where Delta = 1"
-    return Line(name, SUM, sides, note)
-
-
-def _conclusion(c: Cells) -> Line:
-    def sides() -> Sides:
-        return theory.LOWER_BOUND_CONSTANT * c.T * np.cbrt(
-            c.K * c.V / c.B
-        ), c.T * c.gap * share_left(c)
-
-    return Line("T (K V / B)^(1/3) / (8 * 1920^(1/3)) <= what is shown", SUM, sides)
-
-
-# ------------------------------------------------------------------ verdict
+# ------------------------------------------------------------------ finding
 
 
 def judge(evidence: Evidence) -> list[Finding]:
     """Arithmetic: the same whatever was run."""
-    return [judged(printed(), mended())]
+    return [judged(printed())]
 
 
-def judged(steps: Sequence[Line], repaired: Sequence[Line]) -> Finding:
-    """`holds` if every step does. What must fail: the repaired proof with another exponent."""
-    outcome, rows = judge_proof(steps)
-    survives, mended_rows = judge_proof(repaired)
-    _, broken = judge_proof(mended(CONTROL_EXPONENT))
-    wrong, held = failing(rows), len(rows) - len(failing(rows))
-    rest = (
-        f"all {len(mended_rows)} steps of a mended proof hold, with the printed constant and in "
-        f"all of the printed range (it shows {least_share():.3f} T eps or more, against T eps / 8)"
-        if survives == HOLDS
-        else f"the mended proof fails as well: {', '.join(failing(mended_rows))}"
+@cache
+def mended() -> tuple[tuple[Step, ...], Score]:
+    """The steps of the mended proof as a machine checks them, and how many mutants it rejects."""
+    from confee import checked
+
+    proof = checked.PROOFS["lower-bound"]
+    certified = {name: HOLDS if ok else FAILS for name, ok in checked.judge(proof)}
+    certified |= {step.name: step.certified for step in proof.cited}
+    rows = tuple(
+        Step(
+            step=f"mended: {step.name}",
+            outcome=certified[step.name],
+            note="; ".join(filter(None, [step.place, step.domain, step.certified])),
+        )
+        for step in proof.steps
     )
+    return rows, checked.mutants(proof)
+
+
+def judged(lines: Sequence[Line]) -> Finding:
+    """`holds` if every printed line does. What must fail: the lines with another exponent, and
+    mutants of the mended proof."""
+    outcome, rows = judge_proof(lines)
+    mended_rows, score = mended()
+    survives = FAILS if failing(mended_rows) else HOLDS
+    wrong = failing(rows)
+    usual, other = (judge_proof(printed(e))[1] for e in (CUBE_ROOT, CONTROL_EXPONENT))
+    broken = set(failing(other)) - set(failing(usual))
     return apply_control(
         Finding(
             id=IDS[0],
@@ -621,32 +514,33 @@ def judged(steps: Sequence[Line], repaired: Sequence[Line]) -> Finding:
             place=PLACE,
             as_printed=outcome,
             prediction="left side over right side at most 1 in every step",
-            measured=f"{held} of {len(rows)} steps hold; {rest}",
+            measured=f"{len(rows) - len(wrong)} of {len(rows)} steps hold; a mended proof of "
+            f"{len(mended_rows)} steps {'holds' if survives == HOLDS else 'fails'}, with the "
+            "printed constant and on all of the printed range",
             horizon=ANY_HORIZON,
-            corrections=tuple(c.now(survives) for c in (GAP, *SLIPS)) if outcome == FAILS else (),
-            basis=ARITHMETIC,
             controls=(
                 Control(
-                    what="the mended proof with eps = (K V / (1920 B))^(1/2), steps that fail",
-                    value=len(failing(broken)),
-                    as_expected=bool(failing(broken)),
-                    note=", ".join(failing(broken)),
+                    what="the printed proof with eps = (K V / (1920 B))^(1/2), further steps that "
+                    "fail",
+                    value=len(broken),
+                    as_expected=bool(broken),
+                    note=", ".join(sorted(broken)),
+                ),
+                Control(
+                    what="mutants of the mended proof, share rejected",
+                    value=score.killed / score.total,
+                    as_expected=score.killed == score.total,
+                    note=f"{score.killed} of {score.total}",
                 ),
             ),
-            numbers={
-                "cells": len(settings()),
-                "wrong": wrong,
-                "mended": survives,
-                "mended_share_of_T_eps": least_share(),
-            },
+            corrections=tuple(c.now(survives) for c in (GAP, *SLIPS)) if outcome == FAILS else (),
+            basis=ARITHMETIC,
+            numbers={"cells": len(settings()), "wrong": wrong, "mended": survives},
             decide=f"wrong as printed: {'; '.join(wrong)}" if outcome == FAILS else "",
             why=f"{len(wrong)} steps have a left side larger than the right one somewhere"
             if wrong
             else "no step has a left side larger than the right one",
             number_of="left side over right side where that is worst",
-            steps=(
-                *rows,
-                *(dataclasses.replace(row, step=f"mended: {row.step}") for row in mended_rows),
-            ),
+            steps=(*rows, *mended_rows),
         )
     )

@@ -24,13 +24,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from confee.claims.judging.finding import (
-    FAILS,
-    HOLDS,
-    UNDECIDED,
+    COUNTED,
     Control,
     Correction,
+    FAILS,
     Finding,
+    HOLDS,
     Step,
+    UNDECIDED,
     apply_control,
     at_horizon,
 )
@@ -99,6 +100,7 @@ def judged(
             *_second_control(wide, sizes, f"{who} with twice the bonus"),
         ),
         corrections=corrections if outcome == FAILS else (),
+        basis=COUNTED,
         numbers={
             "first": first,
             "second": second,

@@ -25,32 +25,27 @@ Sides = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Line:
-    """`sides()` claims left <= right everywhere, or left = right if `equal`.
-
-    `mend`: what repairs it, if it is wrong.
-    """
+    """`sides()` claims left <= right everywhere, or left = right if `equal`."""
 
     name: str
     place: str
     sides: Callable[[], Sides]
     note: str = ""
-    mend: str = ""
     equal: bool = False
 
 
 def judge_step(step: Line) -> Step:
-    """{"step", "outcome", "number", "note"}; the number is left / right where that is worst."""
+    """The outcome of a line; its number is left / right where that is worst."""
     left, right = (np.asarray(side, dtype=float) for side in step.sides())
     ratio = left / right
     off = np.abs(ratio - 1) if step.equal else ratio - 1
     worst = np.argmax(off)
     wrong = not off.flat[worst] <= TOLERANCE
-    notes = [step.place, step.note, f"mended by: {step.mend}" if wrong and step.mend else ""]
     return Step(
         step=step.name,
         outcome=FAILS if wrong else HOLDS,
         number=float(ratio.flat[worst]),
-        note="; ".join(filter(None, notes)),
+        note="; ".join(filter(None, [step.place, step.note])),
     )
 
 
