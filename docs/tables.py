@@ -1,4 +1,4 @@
-"""Write the tables of docs/horizon.md and docs/without-restarts.md, and the README's picture.
+"""Write the generated tables of the pages in docs/, and the README's picture.
 
 `python docs/tables.py` reads finished experiments. It replaces what stands between
 `<!-- table: NAME -->` and `<!-- end -->`. Tables and pictures whose experiment has no results here
@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from confee.claims import hyque_floor
+from confee.claims import hyque_floor, ledger
+from confee.claims.judging.finding import Finding
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
-from confee.rendering import numbers
+from confee.rendering import erratum, numbers
 from confee.rendering.figures import decades, horizon, levels, rays
+from confee.rendering.tables import constants
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -154,6 +156,42 @@ def scales(results: Path) -> str:
     return table(head, rows)
 
 
+# ------------------------------------------------------------------ findings
+
+
+def found(results: Path, *experiments: str) -> list[Finding]:
+    """The findings of those experiments that have results, each claim once."""
+    made: dict[str, Finding] = {}
+    for experiment in experiments:
+        file = results / experiment / "claims.json"
+        if file.exists():
+            for one in ledger.from_dict(json.loads(file.read_text(encoding="utf-8"))):
+                made.setdefault(one.id, one)
+    return list(made.values())
+
+
+def corrections(results: Path) -> str:
+    """The erratum."""
+    return erratum.text(found(results, "paper", "extensions")) + "\n"
+
+
+def ledger_rows(results: Path) -> str:
+    """Every claim of `paper` with its outcome and severity."""
+    rows = []
+    for one in found(results, "paper"):
+        name = f"`{one.id}`" + (" (ours)" if one.ours else "")
+        outcome = f"{one.as_printed}: {one.gloss}" if one.gloss else one.as_printed
+        mended = f", mended: {one.mended}" if one.mended else ""
+        rows.append([name, outcome, f"**{one.severity}**{mended}", one.reason])
+    return table(["claim", "as printed", "severity", "why that severity"], rows)
+
+
+def constants_rows(results: Path) -> str:
+    """Constants from both sides."""
+    made = constants.make(frames(results / "paper", "worst")[0])
+    return table(list(made.columns), made.to_numpy().tolist())
+
+
 # ------------------------------------------------------------------ pages
 
 TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
@@ -162,10 +200,13 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "floor-shares": ("floor", floor_shares),
     "floor-levels": ("floor", floor_levels),
     "scales": ("paper", scales),
+    "erratum": ("paper", corrections),
+    "ledger": ("paper", ledger_rows),
+    "constants": ("paper", constants_rows),
 }
 """Name of a block -> its experiment, and what makes it."""
 
-PAGES = ("horizon.md", "without-restarts.md")
+PAGES = ("horizon.md", "without-restarts.md", "erratum.md", "what-it-found.md")
 
 
 def fill(text: str, results: Path) -> str:

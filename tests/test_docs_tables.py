@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from confee.claims import ledger
+from confee.claims.judging.finding import Correction, Finding
 from confee.evidence import slopes
 from confee.simulation.grid import Ray
 from support.curves import flat, frames, power, rate, times
@@ -50,10 +51,15 @@ def results(tmp_path_factory):
     counts = {"restarting": 3, "runs": 60}
     scales = {"hyque": {**counts, "scale": 1.0, "still": 0.0},
               "hyque(scale=0.001)": {**counts, "scale": 0.001, "still": 0.25}}  # fmt: skip
-    claims = [{"id": f"detection/{id}", "numbers": {"scales": scales}}
-              for id in ("false-alarms", "power")]  # fmt: skip
-    (root / "paper").mkdir()
-    (root / "paper/claims.json").write_text(json.dumps({"claims": claims}))
+    gap = Correction("here", "printed", "mended", "gap", "reason", "effect")
+    judged_ = [
+        Finding(f"detection/{id}", "s", "p", "fails", "p", "m", "h", corrections=(gap,),
+                numbers={"scales": scales})
+        for id in ("false-alarms", "power")
+    ]  # fmt: skip
+    laws = {"hyque": power(B=1 / 3), "sw_ucb": rate}
+    saved(root / "paper", *frames({"K": Ray([2, 4, 10], [320_000], [4], [10])}, laws, noise=1e-4))
+    (root / "paper/claims.json").write_text(json.dumps(ledger.to_dict(judged_, about, {})))
     return root
 
 
@@ -70,7 +76,7 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     pages = {name: (DOCS / name).read_text(encoding="utf-8") for name in tables.PAGES}
     named = re.findall(r"<!-- table: (.+) -->", "".join(pages.values()))
     assert sorted(named) == sorted(tables.TABLES)
-    horizon, floor = (tables.fill(text, results) for text in pages.values())
+    horizon, floor = (tables.fill(pages[name], results) for name in list(pages)[:2])
     steps = block(horizon, "horizon-steps")
     assert list(steps.columns) == [
         "V", "policy", "B = 6.4e4 to 5.1e5", "B = 5.1e5 to 4.1e6", "B = 4.1e6 to 3.3e7", "outcome"
@@ -92,6 +98,12 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     assert len(block(floor, "floor-levels")) == 4
     assert block(floor, "scales").iloc[1].tolist() == ["0.001", "3 of 60", "3 of 60", "25%"]
     assert tables.fill(horizon, results) == horizon
+    erratum, found = (tables.fill(pages[name], results) for name in list(pages)[2:])
+    assert "| here | printed | mended: holds | **gap**: reason | effect |" in erratum
+    assert block(found, "ledger")["severity"].tolist() == ["**gap**, mended: holds"] * 2
+    constants = block(found, "constants").set_index("$K$")
+    assert constants.loc["4", "Largest found: SW-UCB"] == "1.00"
+    assert "inf" not in found
 
 
 def test_without_results_a_page_stays_as_it_is(tables, results, tmp_path):

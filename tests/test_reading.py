@@ -264,37 +264,13 @@ def test_range_of_v():
     assert theory.hard_gap(7, 700, 30 * 700 / 7) == pytest.approx(1 / 4)
 
 
-def test_sum_over_batches():
-    """Just below T/Delta = 2 the printed middle step proves less than its right side."""
-    proved = (1 - 5 / 8 - math.sqrt(2) / 8) / 2
-    claimed = (1 - 5 / 8 - 1 / 8) / 2
-    assert f"{proved:.3f}" in row("W14")
-    assert f"{claimed:.3f}" in row("W14")
-    # the mended sum: sum Delta_j sqrt(B_j) <= sqrt(Delta T B), whatever the last batch
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        T, delta = 1000, int(rng.integers(10, 999))
-        lengths = np.diff([*range(0, T, delta), T])
-        queries = rng.dirichlet(np.full(len(lengths), 0.5))
-        assert (lengths * np.sqrt(queries)).sum() <= math.sqrt(delta * T) * (1 + 1e-12)
-
-
 def test_what_the_mended_lower_bound_leaves():
     text = section("Wrong, loose or vacuous as printed")
     policy = lower_bound_algebra.splurge()
     assert (policy.K, policy.B) == (2, 200)
     assert policy.gap == theory.hard_gap(2, 200, 200 / 2)
     assert f"{policy.means(own_law=True).sum() / policy.B:.2f}\\,B" in row("W19")
-    least = 1 - 1 / 2 - 1 / 4 - math.sqrt(8 * 2 / 30) / 8  # Delta rounded up to twice itself
-    assert f"at least {least:.4f}" in text
-    assert least > 1 / 8
     assert f"{proofs.unconditional_constant(2)[1]:.4f} at $K=2$" in text
-    # W14: the m - 1 batches, where V is in the printed range
-    c = lower_bound_algebra.cells()
-    c = c[c.possible]
-    free, others = 1 - 5 / (4 * c.K), c.batches - 1
-    shown = others * c.delta / c.T * (free - c.gap * np.sqrt(30 * c.B / (c.K * others)))
-    assert f"at least {shown.min():.2f}" in row("W14")
 
 
 def test_rexp3b_budget():

@@ -48,7 +48,7 @@ MENDED_LENGTH = Correction(
     mended=r"more than $T\ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
     r"probability at most $1/T$",
     severity="gap",
-    reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^{1/6} times T/B^{2/3}, "
+    reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^(1/6) times T/B^{2/3}, "
     "which no logarithm makes up for",
     effect=r"the term $V_T T/B^{2/3}$ in both proofs becomes $V_T T\ln T/\sqrt B$, within "
     r"$K^{1/3}V_T^{1/3}T/B^{1/3}$ only for $V_T \le K^{1/2}B^{1/4}/(\ln T)^{3/2}$; Theorem 4.1 "

@@ -101,7 +101,7 @@ SLIPS = (
         mended=r"$\Delta = 1$ where the formula is below 1, one batch where it is above $T$",
         severity="condition",
         reason="the formula gives a Delta in [1, T] only where K <= 1920 V^2 B and V <= "
-        "(K T^3 / 1920 B)^{1/2}",
+        "(K T^3 / 1920 B)^(1/2)",
         effect=NO_EFFECT,
         shown="docs/proofs/lower-bound.md",
     ),

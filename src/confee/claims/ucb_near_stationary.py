@@ -57,11 +57,20 @@ BONUS = Correction(
 GROWS = Correction(
     place=f"{PLACE}, proof, first item",
     printed="the bound of UCB1 only grows over time",
-    mended=r"the index of the best arm is above its mean at every round, with high probability",
+    mended=r"the index of the best arm is above its mean at all rounds $t \le T$ with high "
+    "probability",
+    severity="logarithm",
+    reason="the index falls whenever its arm is played, so the claim has to hold at every round, "
+    "and a bonus with ln T gives that",
+    effect="none beyond that of the bonus",
+)
+SIGN = Correction(
+    place=f"{PLACE}, proof, first item",
+    printed=r"$\tilde f_t \ge f^*_\tau \ge f^*_t + V_{[1,t]}$",
+    mended=r"$\tilde f_t \ge f^*_\tau \ge f^*_t - V_{[1,t]}$",
     severity="typo",
-    reason="the index falls whenever its arm is played, and the inequality needs no growth",
+    reason="the sentence before has the minus sign",
     effect="none",
-    shown="any run of UCB1",
 )
 
 ALONE, ROUNDS = 0.75, 40
@@ -122,6 +131,7 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
             assumption.larger_constant(PLACE, index, ("K",), MENDED, r"(2\sqrt2 + 1)", EFFECT),
             BONUS,
             GROWS,
+            SIGN,
         ),
         numbers={"chance_of_pessimism": exact, "allowed": 1 / horizon},
     )

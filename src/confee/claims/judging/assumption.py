@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 from confee.claims.judging.finding import (
     COUNTED,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
     Control,
     Correction,
-    FAILS,
     Finding,
-    HOLDS,
     Step,
-    UNDECIDED,
     apply_control,
     at_horizon,
 )

@@ -335,8 +335,8 @@ def finding(
         as_printed=outcome,
         prediction=f"-ln P over {rate} stays above a constant in the worst block as T grows "
         f"(the proof's own: {LEAST:g} to {proofs.PROOF_CONSTANTS[1]:.2f})",
-        measured=f"at T = {worst.T:.0e}, B = {worst.B:.3g} the largest complete block has such a "
-        f"streak with probability {worst.chance}; C is {worst.constant}",
+        measured=f"such a streak has probability {worst.chance} in the largest complete block at "
+        f"T = {worst.T:.0e}, B = {worst.B:.3g}; C is {worst.constant}",
         horizon=at_horizon(
             worst.T, False, "drawn blocks at a toy horizon" if agree and evidence.toy else ""
         ),

@@ -28,7 +28,8 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
 
     `worst`: label, K, T, B, V, regret, in_range, saturated.
     """
-    cells = worst[worst["in_range"].astype(bool) & (worst["T"] == RATIO * worst["B"])]
+    at = (worst["T"] == RATIO * worst["B"]) & (worst["V"] > 0)
+    cells = worst[worst["in_range"].astype(bool) & at]
     rates = [theory.rate(*s) for s in cells[SETTING].itertuples(index=False, name=None)]
     found = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
     labels = [label for label in FOUND if label in set(cells["label"])]
