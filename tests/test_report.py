@@ -32,7 +32,7 @@ from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
 from confee.rendering.figures import horizon as horizon_figure
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
 from confee.rendering.report.formulas import marked
-from confee.rendering.verdicts import MARKS, SEVERITY_MARKS
+from confee.rendering.verdicts import ALL, MARKS, weight
 from confee.workflow import report as gathering
 from confee.workflow import results, run
 
@@ -183,7 +183,7 @@ def test_a_correction_and_a_reading_stand_beside_the_claim(made):
     text = re.sub(r"<[^>]+>", " ", made[start : made.index("Settle again", start)])
     text = re.sub(r"\s+", " ", text)
     assert "× wrong as printed" in text
-    assert "! gap mended: holds" in text
+    assert "! gap, closed mended: holds" in text
     for said in ("Correction ! gap Lemma 4.6: the proof has it", "Effect none at all; the mended",
                  "✓ holds docs/proofs/x.md"):  # fmt: skip
         assert said in text, said
@@ -866,7 +866,7 @@ def test_every_claim_has_its_badges(visit):
     assert said == [f"{glyphs[id]} {words[id]}" for id in words]
     assert {v.as_printed for v in example().findings} == set(OUTCOMES)
     said = page.locator("#scoreboard td.severity .badge").all_inner_texts()
-    marks = [SEVERITY_MARKS[v.severity] for v in example().findings]
+    marks = [ALL[weight(v.severity, v.breaks)] for v in example().findings]
     assert said == [f"{mark.glyph} {mark.word}" for mark in marks]
 
 

@@ -30,7 +30,7 @@ from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
 from confee.rendering.tables import ledger, save, table1, to_csv
-from confee.rendering.verdicts import ALL, SEVERITY_MARKS, standing
+from confee.rendering.verdicts import ALL, CLOSED_MARK, SEVERITY_MARKS, standing
 
 RAY = "B at V=16, T/B=10"
 EXCESS = f"excess of the exponent of {RAY}, margin 0.03"
@@ -182,7 +182,7 @@ def test_no_arrow_breaks_at_a_closed_gap_a_measured_failure_or_our_own_question(
     arrows = [p for p in fig.axes[0].patches if isinstance(p, FancyArrowPatch)]
     assert {arrow.get_linestyle() for arrow in arrows} == {"-"}
     fills = {name: to_hex(box.get_facecolor()).upper() for name, box in boxes(fig).items()}
-    assert fills["Lemma 4.6"] == SEVERITY_MARKS["gap"].color
+    assert fills["Lemma 4.6"] == CLOSED_MARK.color
     assert fills["Lemma 4.4"] == "#FFFFFF"
     assert fills["Theorem 4.1"] == SEVERITY_MARKS["horizon"].color
     assert "closed gap in Lemma 4.6" in proof_map.finding(some)

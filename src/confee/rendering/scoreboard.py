@@ -16,6 +16,7 @@ from confee.claims import ledger
 from confee.claims.judging.finding import FAILS, HOLDS, Finding
 from confee.rendering.verdicts import (
     ABSENT,
+    ALL,
     BAD,
     GOOD,
     MARKS,
@@ -24,6 +25,7 @@ from confee.rendering.verdicts import (
     SIGNS,
     came_out,
     summary,
+    weight,
 )
 from confee.rendering.verdicts import short as outcome
 from confee.rendering.words import plain
@@ -66,14 +68,14 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
     controls = {v.id: _controls(v, roomy) for v in findings}
     head = "controls" if roomy else "+ \N{MINUS SIGN}"
     tells = max(len(head), *map(len, controls.values())) if controls else len(head)
-    room = None if width is None else width - wide - tells - 29
-    heads = f"{'claim':{wide}}  {'as printed':12}  {'severity':9}  {head:{tells}}  measured"
+    room = None if width is None else width - wide - tells - 31
+    heads = f"{'claim':{wide}}  {'as printed':12}  {'severity':11}  {head:{tells}}  measured"
     yield Text(heads, "dim")
     for v in findings:
         printed = f"{MARKS[v.as_printed].glyph} {outcome(v.as_printed, v.basis)}"
         yield Text.assemble(
             f"{names[v.id]:{wide}}  ", (f"{printed:12}", STYLE[v.as_printed]), "  ",
-            (f"{v.severity:9}", STYLE[v.severity]),
+            (f"{ALL[weight(v.severity, v.breaks)].word:11}", STYLE[v.severity]),
             f"  {controls[v.id]:{tells}}  {headline(v, room)}",
         )  # fmt: skip
     if any(v.as_printed == FAILS for v in findings):

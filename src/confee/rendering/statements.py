@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from confee.rendering.verdicts import standing
+from confee.rendering.verdicts import standing, weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,8 @@ def standings(claims: pd.DataFrame) -> dict[str, Standing]:
     for name, statement in STATEMENTS.items():
         rows = claims[claims["id"].isin(statement.judged_by or statement.claims)]
         word = standing(rows["severity"], rows["as_printed"])
-        found[name] = Standing(word, bool(rows["breaks"].any()))
+        breaks = bool(rows["breaks"].any())
+        found[name] = Standing(weight(word, breaks), breaks)
     return found
 
 

@@ -65,7 +65,12 @@ _LOOKS = {
 SEVERITY_MARKS = {name: Mark(*_LOOKS[name], name, meaning) for name, meaning in SEVERITIES.items()}
 """From the lightest to the gravest."""
 
-ALL = {**dict(reversed(SEVERITY_MARKS.items())), **MARKS}
+CLOSED = "closed"
+"""A gap whose mended statement is enough for all that rests on it."""
+
+CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "the argument breaks; another one is given")
+
+ALL = {**dict(reversed(SEVERITY_MARKS.items())), CLOSED: CLOSED_MARK, **MARKS}
 """Every mark by its word's key, severities first and the gravest first."""
 
 WRONG, RULED_OUT = "wrong", "ruled out"
@@ -113,21 +118,27 @@ def standing(severities: Iterable[str], outcomes: Iterable[str]) -> str:
     return bad if grave == "none" and bad not in (HOLDS, CONSISTENT) else grave
 
 
+def weight(severity: str, breaks: bool) -> str:
+    """A severity as it is shown, a key of ALL: a gap that breaks nothing is CLOSED."""
+    return CLOSED if severity in BREAKING and not breaks else severity
+
+
 def counted(outcomes: Iterable[str]) -> str:
     """How often each outcome occurs: `3 fail, 1 vacuous, 1 holds`."""
     counts = Counter(outcomes)
     return ", ".join(_said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
 
 
-def counted_severities(severities: Iterable[str], unsettled: int = 0) -> str:
+def counted_severities(severities: Iterable[str], unsettled: int = 0, closed: int = 0) -> str:
     """How often each severity occurs, from the lightest: `20 none, 3 constant, 1 gap, 0 false`.
 
     A gap and a false statement are counted even where there is none. `unsettled`: how many of those
-    without a correction are undecided or vacuous.
+    without a correction are undecided or vacuous. `closed`: how many of the gaps are closed.
     """
     counts = Counter(severities)
     named = [name for name in SEVERITIES if counts[name] or name in BREAKING]
     notes = {"none": f" ({unsettled} not settled)"} if unsettled else {}
+    notes |= {"gap": f" ({closed} closed)"} if closed else {}
     return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in named)
 
 
@@ -140,6 +151,8 @@ class Judged(Protocol):
     def severity(self) -> str: ...
     @property
     def ours(self) -> bool: ...
+    @property
+    def breaks(self) -> bool: ...
 
 
 def unsettled(findings: Iterable[Judged]) -> int:
@@ -154,7 +167,8 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
     ours = len(findings) - len(paper)
     apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
-    grave = counted_severities((one.severity for one in paper), unsettled(paper))
+    closed = sum(weight(one.severity, one.breaks) == CLOSED for one in paper)
+    grave = counted_severities((one.severity for one in paper), unsettled(paper), closed)
     return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
 
 

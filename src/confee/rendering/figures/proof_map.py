@@ -15,7 +15,7 @@ from matplotlib.path import Path
 from confee.rendering import style
 from confee.rendering.numbers import listed
 from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, Standing, premises, standings
-from confee.rendering.verdicts import ALL, UNJUDGED, WHITE, Mark, standing
+from confee.rendering.verdicts import ALL, CLOSED, UNJUDGED, WHITE, Mark, standing
 
 READING = (
     "Arrows lead from premise to conclusion, dashed where a gap or a false statement takes the "
@@ -96,7 +96,7 @@ def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
     for text, word, breaks in (
         ("false: {}", "false", True),
         ("gap in {}", "gap", True),
-        ("closed gap in {}", "gap", False),
+        ("closed gap in {}", CLOSED, False),
     ):
         if names := [name for name in below if found[name] == (word, breaks)]:
             parts.append(text.format(listed(names)))

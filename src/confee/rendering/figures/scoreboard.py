@@ -19,15 +19,16 @@ from confee.rendering.looks import plain
 from confee.rendering.statements import GROUPS, group
 from confee.rendering.verdicts import (
     ABSENT,
+    ALL,
     GOOD,
     MARKS,
     OPEN,
-    SEVERITY_MARKS,
     SHORT_GLOSS,
     SIGNS,
     Mark,
     came_out,
     summary,
+    weight,
 )
 from confee.rendering.verdicts import short as outcome
 
@@ -131,7 +132,8 @@ def _across(value: float) -> float:
 def _row(ax: Axes, row, y: float) -> None:
     mark = MARKS[row.as_printed]
     _badge(ax, PRINTED, y, mark, outcome(row.as_printed, row.basis))
-    _badge(ax, SEVERITY, y, SEVERITY_MARKS[row.severity], row.severity)
+    grade = weight(row.severity, row.breaks)
+    _badge(ax, SEVERITY, y, ALL[grade], ALL[grade].word)
     ax.text(NAME, y, row.id, fontsize=7.5, va="center", style="italic" if row.ours else "normal")
     for x, expected in ((POSITIVE, HOLDS), (CONTROL, FAILS)):
         _control(ax, x, came_out(row.controls, expected), y)

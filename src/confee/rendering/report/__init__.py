@@ -35,6 +35,7 @@ from confee.rendering.verdicts import (
     WRONG,
     summary,
     unsettled,
+    weight,
 )
 from confee.rendering.words import plain
 
@@ -142,6 +143,7 @@ def render(report: Report) -> str:
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
         marks=ALL,
+        weight=weight,
         in_tables={word: MARKS["fails"] for word in (WRONG, RULED_OUT)} | MARKS,
         worst_first=list(MARKS),
         lightest_first=list(SEVERITIES),

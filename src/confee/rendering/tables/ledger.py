@@ -8,6 +8,7 @@ import pandas as pd
 
 from confee.claims.ledger import control_outcome
 from confee.rendering.figures import scoreboard
+from confee.rendering.verdicts import ALL, weight
 
 WIDTHS = {
     "Claim": 0.15, "As printed": 0.095, "Severity": 0.095, "Predicted": 0.16, "Measured": 0.21,
@@ -35,7 +36,8 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         {
             "Claim": row.id + " (our own question)" * row.ours,
             "As printed": row.gloss or row.as_printed,
-            "Severity": row.severity + f"; mended: {row.mended}" * bool(row.mended),
+            "Severity": ALL[weight(row.severity, row.breaks)].word
+            + f"; mended: {row.mended}" * bool(row.mended),
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
             "Horizon": row.horizon,
