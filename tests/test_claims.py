@@ -366,6 +366,21 @@ def some_verdicts():
     return claims.judge(evidence(regret=runs), ["hyque-budget", "counting-lemma"])
 
 
+@pytest.mark.parametrize(
+    ("basis", "severity"), [("measured", "horizon"), ("counted", "false"), ("arithmetic", "false")]
+)
+def test_what_fails_is_never_counted_as_nothing_to_correct(basis, severity):
+    typo = findings.Correction("p", "p", "m", "typo", "r", "e")
+    for corrections in ((), (typo,)):
+        odd = findings.Finding("a", "s", "p", "fails", "p", "m", "h", basis=basis,
+                               corrections=corrections)  # fmt: skip
+        assert findings.graded(odd).severity == severity
+    constant = dataclasses.replace(typo, severity="constant")
+    for other in (dataclasses.replace(odd, corrections=(constant,)),
+                  dataclasses.replace(odd, as_printed="undecided")):  # fmt: skip
+        assert findings.graded(other) == other
+
+
 def test_ledger_is_stable_plain_json():
     text = ledger.to_json(some_verdicts())
     assert text == ledger.to_json(some_verdicts())

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confee.claims.judging.finding import Finding, correct
+from confee.claims.judging.finding import Finding, correct, graded
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def judge(evidence: Evidence, ids: Collection[str] | None = None) -> list[Findin
     modules = dict.fromkeys(module for id, module in CLAIMS.items() if id in wanted)
     verdicts = [v for module in modules for v in module.judge(evidence) if v.id in wanted]
     verdicts.sort(key=lambda v: LEDGER.index(v.id))
-    return correct(verdicts, PRIMARY)
+    return [graded(finding) for finding in correct(verdicts, PRIMARY)]
 
 
 def needs(ids: Collection[str], toy: bool) -> Needs:

@@ -128,7 +128,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     if rows.empty:
         return []
     printed, assumed = check(rows), check(even(rows))
-    steps, corrections = _steps(rows), _corrections(rows)
+    steps, corrections = _steps(rows), corrections_of(rows)
     lowest, highest = _extreme(rows, "cut_least"), _extreme(rows, "cut_most")
     verdict = Finding(
         id=ID,
@@ -160,7 +160,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     return [apply_control(verdict)]
 
 
-def _corrections(rows: pd.DataFrame) -> tuple[Correction, ...]:
+def corrections_of(rows: pd.DataFrame) -> tuple[Correction, ...]:
     """The two ends mended, each with what the drawn phases say."""
     phases = rows[rows["order"] > 0]
     sparse = int((phases["cut_least"] * phases["B"] / phases["T"] * phases["b"] < 1 - 1e-9).sum())

@@ -15,17 +15,28 @@ from confee.claims.judging.exponents import MARGIN, Check, Claimed, root_logs
 from confee.claims.judging.finding import (
     ALPHA,
     CONSISTENT,
+    COUNTED,
     FAILS,
     HOLDS,
+    MEASURED,
     UNDECIDED,
     Control,
+    Correction,
     Finding,
     Step,
     apply_control,
     at_horizon,
 )
 from confee.claims.judging.lines import STILL, curves
-from confee.claims.judging.rates import Controls, Joint, combine, controls_of, ray_checks, reason
+from confee.claims.judging.rates import (
+    RULED_OUT,
+    Controls,
+    Joint,
+    combine,
+    controls_of,
+    ray_checks,
+    reason,
+)
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
 from confee.simulation.grid import Ray
@@ -63,6 +74,8 @@ SEEDS = {
     "discount": 4, "misled": 8, "uniform": 24,
 }  # fmt: skip
 """Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
+
+PLACE = "Extensions, the implication of the assumption on ALG"
 
 PARTS = ("budget", "density", "exponents")
 
@@ -268,7 +281,7 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
         id=case.id,
         statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is "
         "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
-        place="Extensions, the implication of the assumption on ALG",
+        place=PLACE,
         as_printed=outcome,
         prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B and "
         "1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
@@ -277,6 +290,8 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
                     for label, checks in rows.items()) + _said(case, levels),
         horizon=at_horizon(counted["T"].max(), evidence.toy),
         controls=(_control(tried, outcomes, outcome), *controls_of(joint.decisive)[1:]),
+        corrections=_corrections(case, outcomes, drawn),
+        basis=COUNTED if FAILS in (spent, dense.verdict) else MEASURED,
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
@@ -380,6 +395,18 @@ def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome:
     others = [f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
               for one in tried.values() if one is not control]  # fmt: skip
     return dataclasses.replace(control, note="; ".join(filter(None, [control.note, *others])))
+
+
+def _corrections(
+    case: Case, outcomes: Mapping[str, str], drawn: pd.DataFrame
+) -> tuple[Correction, ...]:
+    """Those of the lemma on density, and what a rate that fails amounts to."""
+    found: tuple[Correction, ...] = ()
+    if outcomes["density"] == FAILS:
+        found += density.corrections_of(drawn[drawn["quota"] == 1])
+    if outcomes["exponents"] == FAILS:
+        found += (dataclasses.replace(RULED_OUT, place=PLACE),)
+    return found
 
 
 def _density_steps(drawn: pd.DataFrame) -> list[Step]:

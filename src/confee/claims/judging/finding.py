@@ -237,6 +237,30 @@ class Finding:
         return next((c for c in self.controls if c.expected == HOLDS), None)
 
 
+def graded(finding: Finding) -> Finding:
+    """The finding with a correction if it fails and declares none but typos.
+
+    So no claim that fails is ever counted as one with nothing to correct. What a simulation rules
+    out is a matter of the horizon; what counting or arithmetic refutes counts as `false` until
+    someone declares how it is mended.
+    """
+    if finding.as_printed != FAILS or any(c.severity != "typo" for c in finding.corrections):
+        return finding
+    measured = finding.basis == MEASURED
+    unknown = Correction(
+        place=finding.place,
+        printed=finding.statement,
+        mended="no change is known that makes it true",
+        severity="horizon" if measured else "false",
+        reason="it is ruled out at the horizons played"
+        if measured
+        else "it is refuted, and no correction is declared",
+        effect="not examined",
+        outcome=UNDECIDED,
+    )
+    return dataclasses.replace(finding, corrections=(*finding.corrections, unknown))
+
+
 def gravest(severities: Iterable[str]) -> str:
     """The gravest of some severities, `none` if there are none."""
     order = list(SEVERITIES)
