@@ -34,7 +34,7 @@ from confee.world.adversaries import ADVERSARIES
 
 TOLD = {"ucb1": ("T", "B"), "rexp3b": ("T", "B", "V"), "m_ucb": ("T", "B", "S"),
         "random_restart": ("T", "B", "S"), "oracle": ("path",)}  # fmt: skip
-CLAIMS_OWN = {"hyque_blind", "hyque_discarding", "sw_ucb_copied", "sw_ucb_misled",
+CLAIMS_OWN = {"informed_even", "hyque_blind", "hyque_discarding", "sw_ucb_copied", "sw_ucb_misled",
               "sw_ucb_overtold", "ucb1_restarted"}  # fmt: skip
 """Policies that are controls of single claims, no rivals."""
 

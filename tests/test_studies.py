@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -140,49 +139,6 @@ def test_a_study_says_where_it_was_made_and_draws_the_same_again():
     assert schedules.run(**parameters, low=2)[0]["order"] == 2
     assert schedules.run(**parameters)[2] != schedules.run(**parameters, low=2)[0]  # own stream
     assert all(row["end_off"] == 0 for row in rows if row["complete"])
-
-
-@pytest.mark.parametrize("rates", ["paper", "proof"])
-@pytest.mark.parametrize("b", [2, 5])
-def test_union_bounds_are_above_the_exact_chances(rates, b):
-    """Every pattern of starts of a block of 4 slots, and every length of a run."""
-    n, M = 2, 3
-    places = [(m, s) for m in range(n) for s in range(0, 2**n, 2**m)]
-    rate = partial(proofs.start_rate, n) if rates == "paper" else partial(proofs.proof_rate, M)
-    for rounds in (b * 2**n, b * 3 - 1):
-        chance = {True: np.zeros(rounds + 1), False: np.zeros(rounds + 1)}
-        for pattern in itertools.product([0, 1], repeat=len(places)):
-            p = math.prod(rate(m) if on else 1 - rate(m)
-                          for on, (m, _) in zip(pattern, places, strict=True))  # fmt: skip
-            started = [(n, 0), *(place for on, place in zip(pattern, places, strict=True) if on)]
-            asks, _ = queried(n, b, rounds, started)
-            for kind, total in chance.items():
-                total[: longest(asks, kind)] += p  # longer than 0 .. longest - 1
-        for length in range(rounds + 1):
-            idle = proofs.idle_run_bound(n, b, rounds, length, rate)
-            query = proofs.query_run_bound(n, b, rounds, length, rate)
-            assert chance[False][length] <= idle + 1e-12, (rounds, length)
-            assert chance[True][length] <= query + 1e-12, (rounds, length)
-            assert max(idle, query) <= 1
-
-
-@pytest.mark.parametrize("rates", ["paper", "proof"])
-def test_union_bounds_are_above_what_is_drawn(rates):
-    """At T^0.8 and T^0.9 the shares of long runs are under the bounds, by 4 standard errors."""
-    close = 0
-    for T, B in ((10_000, 1584), (10_000, 3981), (100_000, 10_000)):
-        M, length = proofs.proof_order(T, B), proofs.run_length(T, B)
-        for row in schedules.run(T, B, 0.0, 400, 20_000, rates):
-            n = row["order"]
-            rate = (
-                partial(proofs.start_rate, n) if rates == "paper" else partial(proofs.proof_rate, M)
-            )
-            for kind, bound in (("idle", proofs.idle_run_bound), ("query", proofs.query_run_bound)):
-                top = bound(n, row["b"], row["rounds"], length, rate)
-                share = row[f"{kind}_over_0.5"] / row["drawn"]
-                assert share <= top + 4 * math.sqrt(top * (1 - top) / row["drawn"])
-                close += 0 < share < top < 1
-    assert close > 0
 
 
 # ------------------------------------------------------------------ ages

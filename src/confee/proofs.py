@@ -292,45 +292,6 @@ def proof_rate(M: int, m: int) -> float:
     return min(1.0, start_rate(M, m))
 
 
-def idle_run_bound(
-    n: int, b: int, rounds: int, length: float, rate: Callable[[int], float]
-) -> float:
-    """Upper bound of P(more than `length` idle rounds in a row) in a block; union over places.
-
-    Such a run covers the first rounds of w = floor(R / b) slots, R = floor(length) + 1, and an
-    instance that starts there would query. So P <= (slots - w) prod_m (1 - rate(m))^{floor(w/2^m)}.
-    """
-    w = (math.floor(length) + 1) // b
-    counts = [(m, w >> m) for m in range(n)]
-    return _union(-(-rounds // b) - w, counts, rate)
-
-
-def query_run_bound(
-    n: int, b: int, rounds: int, length: float, rate: Callable[[int], float]
-) -> float:
-    """Upper bound of P(more than `length` query rounds in a row) in a block; union over places.
-
-    Such a run covers w = floor((R + 1) / b) - 1 whole slots, R = floor(length) + 1, and no whole
-    span of a started instance (which has idle rounds), of which there are floor((w+1)/2^m) - 1 or
-    more places of order m. A start as such ends no query run.
-    """
-    w = max((math.floor(length) + 2) // b - 1, 0)
-    if length >= rounds:
-        return 0.0
-    counts = [(m, max(((w + 1) >> m) - 1, 0)) for m in range(n + 1)]
-    return _union(-(-rounds // b) - w + 1, counts, lambda m: 1.0 if m == n else rate(m))
-
-
-def _union(places: int, counts: list[tuple[int, int]], rate: Callable[[int], float]) -> float:
-    """min{1, places * prod (1 - rate(m))^count}."""
-    if places <= 0:
-        return 0.0
-    if any(count and rate(m) >= 1 for m, count in counts):
-        return 0.0
-    log = math.log(places) + sum(count * math.log1p(-rate(m)) for m, count in counts if count)
-    return math.exp(min(log, 0.0))
-
-
 def densest_phase(n: int, b: int) -> float:
     """(2^{n+1} - 1) / (b (2^n - 1) + 2^n): density of a phase cut after 2^n queries of block n.
 
