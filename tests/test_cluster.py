@@ -17,7 +17,7 @@ from confee.workflow import told
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
-TINY = "experiment=tiny claims=[lower-bound/measured] name=nowhere "
+TINY = "experiment=tiny claims=[hyque-budget] figures=[regret-T] name=nowhere "
 OTHER = {"NUMBA_CPU_NAME": "generic"}
 """As if this were another kind of CPU, whatever it is."""
 
