@@ -18,7 +18,7 @@ from confee.claims import hyque_floor, ledger
 from confee.claims.judging.finding import Finding
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
-from confee.rendering import erratum, numbers
+from confee.rendering import erratum, numbers, verdicts
 from confee.rendering.figures import decades, horizon, levels, rays
 from confee.rendering.tables import constants
 
@@ -180,9 +180,10 @@ def ledger_rows(results: Path) -> str:
     rows = []
     for one in found(results, "paper"):
         name = f"`{one.id}`" + (" (ours)" if one.ours else "")
+        severity = verdicts.ALL[verdicts.weight(one)].word
         outcome = f"{one.as_printed}: {one.gloss}" if one.gloss else one.as_printed
         mended = f", mended: {one.mended}" if one.mended else ""
-        rows.append([name, outcome, f"**{one.severity}**{mended}", one.reason])
+        rows.append([name, outcome, f"**{severity}**{mended}", erratum.typeset(one.reason)])
     return table(["claim", "as printed", "severity", "why that severity"], rows)
 
 

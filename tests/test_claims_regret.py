@@ -370,7 +370,6 @@ def allocation_runs(spread=0.03, uniform=9.0, **ratio):
 def test_naive_allocations_that_cost_more_hold():
     found = judged("naive-allocation", allocation_runs(greedy_spend=8, sw_ucb=2, ucb1=9))
     assert (found.as_printed, found.positive.as_expected) == ("consistent", True)
-    assert (found.severity, found.mended) == ("condition", "consistent")
     assert [r.outcome for r in found.readings] == ["fails"]  # evenly over the batches
     assert found.control.as_expected is True
     assert found.control.value == pytest.approx(1, abs=0.05)

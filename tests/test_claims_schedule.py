@@ -62,7 +62,7 @@ def test_streaks_fail_as_printed_with_or_without_draws(id, with_draws):
     assert (found.control.as_expected, found.positive.as_expected) == (True, True)
     assert found.interval[1] < streaks.FLOOR
     assert "practically 0" in found.why
-    assert found.mended == "holds"
+    assert found.mended == "consistent"
     assert found.severity == ("gap" if id == idle_runs.TWO_THIRDS else "logarithm")
     assert found.evidence == (("studies/schedules",) if with_draws else ())
     steps = {step.step: step.outcome for step in found.steps}

@@ -286,7 +286,7 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
         "claim=hyque-budget: not judged in paper; judged are query-runs, idle-runs, density"
     )
     said = refuse(capsys, "claims", "--fail-on", "bad")
-    words = [word for word in (*OUTCOMES, *SEVERITIES) if word != "none"]
+    words = [word for word in (*OUTCOMES, *SEVERITIES, "closed") if word != "none"]
     assert said == f"--fail-on=bad: must be among {', '.join(words)}"
     assert refuse(capsys, "claims", "--fail-on", "gap,none").startswith("--fail-on=none: must be")
     file = tmp_path / "results/paper/claims.json"

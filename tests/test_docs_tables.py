@@ -99,7 +99,7 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     assert block(floor, "scales").iloc[1].tolist() == ["0.001", "3 of 60", "3 of 60", "25%"]
     assert tables.fill(horizon, results) == horizon
     erratum, found = (tables.fill(pages[name], results) for name in list(pages)[2:])
-    assert "| here | printed | mended: holds | **gap**: reason | effect |" in erratum
+    assert "| here | printed | mended: *holds* | **gap** | effect |" in erratum
     assert block(found, "ledger")["severity"].tolist() == ["**gap**, mended: holds"] * 2
     constants = block(found, "constants").set_index("$K$")
     assert constants.loc["4", "Largest found: SW-UCB"] == "1.00"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from confee import proofs, theory
-from confee.claims import lower_bound_algebra
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
 
@@ -266,10 +265,6 @@ def test_range_of_v():
 
 def test_what_the_mended_lower_bound_leaves():
     text = section("Wrong, loose or vacuous as printed")
-    policy = lower_bound_algebra.splurge()
-    assert (policy.K, policy.B) == (2, 200)
-    assert policy.gap == theory.hard_gap(2, 200, 200 / 2)
-    assert f"{policy.means(own_law=True).sum() / policy.B:.2f}\\,B" in row("W19")
     assert f"{proofs.unconditional_constant(2)[1]:.4f} at $K=2$" in text
 
 

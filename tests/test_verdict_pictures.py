@@ -30,7 +30,7 @@ from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
 from confee.rendering.tables import ledger, save, table1, to_csv
-from confee.rendering.verdicts import ALL, CLOSED_MARK, SEVERITY_MARKS, standing
+from confee.rendering.verdicts import ALL, CLOSED_MARK, SEVERITY_MARKS, standing, weight
 
 RAY = "B at V=16, T/B=10"
 EXCESS = f"excess of the exponent of {RAY}, margin 0.03"
@@ -257,7 +257,7 @@ def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
             scoreboard.PRINTED,
             [scoreboard.outcome(r.as_printed, r.basis) for r in every.itertuples()],
         ),
-        (scoreboard.SEVERITY, list(every["severity"])),
+        (scoreboard.SEVERITY, [ALL[weight(r)].word for r in every.itertuples()]),
     ):
         middle = x + scoreboard.BADGE / 2
         badges = [t.get_text() for t in ax.texts if t.get_position()[0] == middle]

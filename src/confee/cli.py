@@ -233,12 +233,12 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.finding import OUTCOMES, SEVERITIES
-    from confee.rendering import scoreboard
+    from confee.rendering import scoreboard, verdicts
     from confee.workflow import results
 
     schema.folder_name(chosen.experiment, "--experiment")
     dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
-    words = [word for word in (*OUTCOMES, *SEVERITIES) if word != "none"]
+    words = [w for w in (*OUTCOMES, *SEVERITIES, verdicts.CLOSED) if w != "none"]
     for word in dreaded:
         if word not in words:
             raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
@@ -253,8 +253,8 @@ def _claims(chosen: Any) -> None:
                 f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings)}"
             )
     shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
-    # In a pipe or a log nothing is cut.
-    console = Console(width=None if sys.stdout.isatty() else 1000)
+    # In a pipe or a log nothing is cut, and one claim in full is wrapped.
+    console = Console(width=None if sys.stdout.isatty() else 120 if chosen.ids else 1000)
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for v in shown:
@@ -264,7 +264,7 @@ def _claims(chosen: Any) -> None:
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
-    bad = [v.id for v in shown if {v.as_printed, v.severity} & set(dreaded)]
+    bad = [v.id for v in shown if {v.as_printed, verdicts.weight(v)} & set(dreaded)]
     if bad:
         sys.stdout.flush()
         print(f"confee: {', '.join(dreaded)}: {', '.join(bad)}", file=sys.stderr)

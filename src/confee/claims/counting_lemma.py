@@ -91,7 +91,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Finding:
             place="appendix, proof of the lower bound, lemma of Efroni et al.",
             as_printed=HOLDS if decision.holds else FAILS,
             prediction="an index with both at every n, whatever x and y",
-            measured="one is left at every n" if decision.holds else _shown(decision),
+            measured="such an arm exists at every n" if decision.holds else _shown(decision),
             horizon=ANY_HORIZON,
             basis=ARITHMETIC,
             controls=(

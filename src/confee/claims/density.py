@@ -32,8 +32,9 @@ ABOUT = ("baque", "hyque")
 
 LOWER = Correction(
     place="Lemma 4.6, lower end",
-    printed=r"$\frac12\frac BT \le \frac{\#\text{queries}}{\#\text{rounds}}$",
-    mended=r"$\frac1b \le \frac{\#\text{queries}}{\#\text{rounds}}$ with $b = \lceil 2T/B\rceil$",
+    printed=r"$\frac12\frac BT \le \frac{\text{queries}}{\text{rounds}}$",
+    mended=r"$\frac1b \le \frac{\text{queries}}{\text{rounds}}$, $b = \lceil 2T/B\rceil$, where a "
+    "restart ends the phase",
     severity="rounding",
     reason="1/b is B/2T where B divides 2T, as the proof assumes, and rounding makes it smaller "
     "elsewhere",
@@ -42,12 +43,12 @@ LOWER = Correction(
 )
 UPPER = Correction(
     place="Lemma 4.6, upper end",
-    printed=r"$\frac{\#\text{queries}}{\#\text{rounds}} < \frac BT$ in any phase",
+    printed=r"$\frac{\text{queries}}{\text{rounds}} < \frac BT$ in any phase",
     mended=r"the same where the restart cuts a block with $2^{n+1} > b$",
     severity="condition",
     reason="a block with 2^(n+1) <= b can be cut right after 2^n queries in a row; the printed "
-    "thresholds let no test fire in so short a block at any horizon below 10^65",
-    effect="none at the printed thresholds: Lemma 4.7 needs the bound only where a test fires",
+    "thresholds let no test fire in so short a block at any horizon that can be played",
+    effect="none by itself: Lemma 4.7 needs the bound only where a test fires",
     shown="docs/proofs/density.md",
 )
 
@@ -57,6 +58,15 @@ LOOP = Correction(
     mended=r"$\tau = 0, b, 2b, \dots, (2^n - 1) b$",
     severity="typo",
     reason="for b >= 2 no jb - 1 is a multiple of b, so no instance would start after the first",
+    effect="none",
+)
+
+CASE_B = Correction(
+    place="Appendix B.1.2, case B",
+    printed=r"the total number of rounds is at most $\frac TB$ times the number of query rounds",
+    mended=r"... is at least $\frac TB$ times ...",
+    severity="typo",
+    reason="the display after it says that the density is below B/T",
     effect="none",
 )
 
@@ -141,7 +151,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         f"{lowest['cut_least']:.3f} to {highest['cut_most']:.3f}",
         horizon=at_horizon(rows["T"].max(), evidence.toy),
         controls=(_control(evidence),),
-        corrections=(*(corrections if printed.verdict == FAILS else ()), LOOP),
+        corrections=(*(corrections if printed.verdict == FAILS else ()), LOOP, CASE_B),
         basis=COUNTED,
         numbers={
             "draws": int(rows["drawn"].sum()),

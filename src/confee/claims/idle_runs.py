@@ -5,17 +5,20 @@ The proofs of the error and drift lemmas use the second length, not the first.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
 from confee import proofs
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import (
+    CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
     Correction,
     Finding,
+    Reading,
     Step,
 )
 
@@ -42,7 +45,8 @@ LONGER = Correction(
 )
 
 MENDED_LENGTH = Correction(
-    place="Remark B.2 with alpha = 2/3, as Lemmas 4.10 and 4.11 use it",
+    place="Remark B.2 with alpha = 2/3, whose length stands in the fifth line of Appendix B.2.3 "
+    "and in the display of B.2.4",
     printed=r"more than $T/B^{2/3}$ idle rounds in a row in a block have probability at most "
     r"$\exp(-C B^{2/3}/\sqrt T)$",
     mended=r"more than $T\ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
@@ -51,8 +55,8 @@ MENDED_LENGTH = Correction(
     reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^(1/6) times T/B^{2/3}, "
     "which no logarithm makes up for",
     effect=r"the term $V_T T/B^{2/3}$ in both proofs becomes $V_T T\ln T/\sqrt B$, within "
-    r"$K^{1/3}V_T^{1/3}T/B^{1/3}$ only for $V_T \le K^{1/2}B^{1/4}/(\ln T)^{3/2}$; Theorem 4.1 "
-    r"allows $V_T \le \sqrt B/K$",
+    r"$\tilde{\mathcal O}(K^{1/3}V_T^{1/3}T/B^{1/3})$ for $V_T \le K^{1/2}B^{1/4}$; Theorem 4.1 "
+    r"allows $V_T \le \sqrt B/K$, which is more where $K < B^{1/6}$",
     shown="docs/proofs/streaks.md",
 )
 
@@ -70,9 +74,9 @@ def judge(evidence: Evidence) -> list[Finding]:
 def _lemma(evidence: Evidence) -> Finding:
     exponents = blocks.EXPONENTS
     factors = streaks.log_factors("idle")
-    mended = LONGER.now(HOLDS if max(factors.values()) <= 1 else UNDECIDED)
+    mended = LONGER.now(CONSISTENT if max(factors.values()) <= 1 else UNDECIDED)
     T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
-    return streaks.finding(
+    found = streaks.finding(
         streaks.check("idle", exponents),
         evidence,
         id=ID,
@@ -107,12 +111,28 @@ def _lemma(evidence: Evidence) -> Finding:
             ),
         ),
     )
+    return dataclasses.replace(found, readings=_readings(found))
+
+
+def _readings(found: Finding) -> tuple[Reading, ...]:
+    """The lemma for blocks up to the order M that its proof calls characteristic."""
+    sizes = [(T, proofs.power_budget(T, beta))
+             for T in streaks.HORIZONS for beta in blocks.EXPONENTS]  # fmt: skip
+    kept = [
+        proofs.largest_order(T, B) - streaks.safe_orders("idle", T, B) >= proofs.proof_order(T, B)
+        for T, B in sizes
+    ]
+    if found.as_printed != FAILS or not all(kept):
+        return ()
+    said = f"C >= 1/2 is certified at all {len(kept)} sizes, T up to {streaks.HORIZONS[-1]:.0e}"
+    choice = "blocks of order at most M = floor(log2(T/sqrt B)) only, as the proof models them"
+    return (Reading(choice, HOLDS, said),)
 
 
 def _remark(evidence: Evidence) -> Finding:
     exponents, alpha = blocks.EXPONENTS, 2 / 3
     mended = MENDED_LENGTH.now(
-        HOLDS if max(streaks.log_factors("idle").values()) <= 1 else UNDECIDED
+        CONSISTENT if max(streaks.log_factors("idle").values()) <= 1 else UNDECIDED
     )
     return streaks.finding(
         streaks.check("idle", exponents, alpha),

@@ -13,6 +13,7 @@ from typing import Any
 
 from confee import commands
 from confee.claims.judging.finding import (
+    BREAKING,
     FAILS,
     OUTCOMES,
     SEVERITIES,
@@ -28,8 +29,8 @@ VERSION = 3
 """Of claims.json; its schema is claims.schema.json, beside this file."""
 
 READING = (
-    "`as printed` is the outcome of the statement word for word, under the reading that is kindest "
-    "to its authors. `severity` says how much is wrong with it: a typo and a broken theorem both "
+    "`as printed` is the outcome of the printed statement, under the most favourable reading that "
+    "its words allow. `severity` says how serious the error is: a typo and a broken theorem both "
     "fail as printed. docs/verdicts.md explains the words and how they are reached. `confee claims "
     "<id> --numbers` shows one claim with all its numbers, and the hashes of the files it rests on."
 )
@@ -186,7 +187,7 @@ def to_markdown(
         lines += [f"- `{name}`: {text}" for name, text in SEVERITIES.items() if name in found]
     for v in findings:
         lines += ["", f"## {v.id}: {v.as_printed}", ""]
-        lines += [f"- {name}: {text}." for name, text in [*facts(v), ("Settle again", run(v))]]
+        lines += [f"- {name}: {text}." for name, text in [*facts(v), ("Run again", run(v))]]
         lines += [f"  - {step_text(step)}" for step in v.steps]
     if not findings:
         lines += ["", "This experiment plays nothing that these claims are about."]
@@ -199,22 +200,23 @@ def facts(v: Finding) -> list[tuple[str, str]]:
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
+    closed = ", closed" if v.severity in BREAKING and not v.breaks else ""
     said = [
         ("Claim", f"{v.statement} ({v.place})"),
         ("Asked by", "this project; the paper promises nothing here" if v.ours else ""),
         ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
-        ("Severity", f"{v.severity}: {SEVERITIES[v.severity]}" if v.corrections else ""),
+        ("Severity", f"{v.severity}{closed}: {SEVERITIES[v.severity]}" if v.corrections else ""),
         *(("Correction", correction_text(c)) for c in v.corrections),
         *(("Depends on the reading", reading_text(r)) for r in v.readings),
         ("Predicted", v.prediction),
         ("Measured", v.measured),
         ("Interval", interval),
-        ("At", at),
+        ("Horizon", at),
         ("Why", v.why),
         *(("Control", control_text(c)) for c in v.controls),
         ("Note", v.decide),
         ("Evidence", ", ".join(v.evidence)),
-        ("Step by step", f"in brackets: {v.number_of}" if v.steps else ""),
+        ("Steps", f"number: {v.number_of}" if v.steps and v.number_of else "below" * bool(v.steps)),
     ]
     return [(name, text) for name, text in said if text]
 

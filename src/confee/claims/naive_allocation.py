@@ -15,7 +15,6 @@ from confee.claims.judging.finding import (
     HOLDS,
     UNDECIDED,
     Control,
-    Correction,
     Finding,
     Reading,
     Step,
@@ -39,17 +38,6 @@ REFERENCE = "informed"
 
 POSITIVE = "uniform"
 """Play without any use of queries must cost substantially more."""
-
-IN_TIME = Correction(
-    place="Section 5, after Theorem 5.1",
-    printed="naive strategies—such as uniformly distributing queries or concentrating them heavily "
-    "in only a few batches—lead to substantial regret",
-    mended="... such as distributing queries uniformly in time within the batches, or ...",
-    severity="condition",
-    reason="even spreading over the batches minimises the sum in the proof's own bound, and a "
-    "policy that does so and explores first in each batch has the least regret found",
-    effect="none: no proof uses the remark",
-)
 
 MARGIN = 1.5
 """Times the reference's regret that is "substantially" more. The paper names no number."""
@@ -120,7 +108,6 @@ def judge(evidence: Evidence) -> list[Finding]:
                 note="least ratio",
             ),
         ),
-        corrections=(IN_TIME.now(outcome),) if reference == FAILS else (),
         readings=_readings(outcome, reference, own),
         numbers={
             "ratios": {way: _rows(ratios) for way, (_, ratios) in checks.items()},

@@ -40,7 +40,8 @@ RUNS = 60
 HALF = Correction(
     place="Section 4.1.3, end; Appendix B.2.5",
     printed=r"the number of converted rounds is at most $B/2$",
-    mended=r"... is at most $B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$",
+    mended=r"... is at most $B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$, if nothing "
+    "restarts",
     severity="rounding",
     reason="B - T/b is B/2 where B divides 2T, as the proof assumes, and rounding b up makes it "
     "larger elsewhere, most where B is just under T",
@@ -102,7 +103,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     count, counted = count_check(runs, "hyque")
     regret, compared = regret_check(runs, "hyque")
     unseen, discarded = regret_check(runs, DISCARDING)
-    text = f"at most {counted['largest']:.3g} B conversions"
+    text = f"at most {counted['largest']:.3g} B conversions, claimed 0.5 B"
     steps = [_step("conversions at most B/2", count, counted["largest"], f"{counted['past']} of "
                    f"{counted['runs']} runs above; largest at {counted['where']}")]  # fmt: skip
     if len(compared):

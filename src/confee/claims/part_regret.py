@@ -6,7 +6,11 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.exponents import Claimed
-from confee.claims.judging.finding import Finding
+from confee.claims.judging.finding import (
+    UNDECIDED,
+    Correction,
+    Finding,
+)
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
 from confee.evidence.curve import budget_log
 from confee.evidence.parts import part_worst
@@ -26,6 +30,22 @@ STATEMENTS = {
 }
 PER = {"query": "R_query/B", "error": "R_error per idle round", "drift": "R_drift per idle round"}
 """What is fitted, see confee.evidence.parts."""
+
+AGE = Correction(
+    place="Appendix B.2.3, fifth line, and B.2.4, display",
+    printed=r"the environment's drift between query and non-query rounds costs at most "
+    r"$\frac{T}{B^{2/3}} V_T$, as non-query segments are no longer than $T/B^{2/3}$",
+    mended=r"an idle round repeats the query batch of its own instance, whose span has up to "
+    r"$b2^n$ rounds; a bound has to use the change tests",
+    severity="gap",
+    reason="the age of the data in an idle round is not the length of the idle streak around it: "
+    "without a restart a share of a block's rounds that does not fall with B repeats a batch from "
+    "before a change in the middle of the block",
+    effect="Lemmas 4.10 and 4.11, and with them Theorem 4.1, need another argument for this step",
+    outcome=UNDECIDED,
+    shown="docs/without-restarts.md, claims=[hyque-floor]",
+)
+"""Of the lemmas on the error and the drift regret."""
 
 PREDICTION = (
     "exponents of {} at most -1/3 in B at a fixed T/B, 1/3 in V, in K that of SW-UCB, no growth in "
@@ -71,4 +91,6 @@ def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Findin
     place = f"Lemma on the {part} regret, without the logarithms that its O~ hides"
     prediction = PREDICTION.format(PER[part])
     statement = f"HyQue, the rate at these horizons: {STATEMENTS[part]}"
-    return [exponents_verdict(evidence, id, statement, place, prediction, checks)]
+    found = exponents_verdict(evidence, id, statement, place, prediction, checks)
+    aged = (AGE,) if part in ("error", "drift") else ()
+    return [dataclasses.replace(found, corrections=(*found.corrections, *aged))]

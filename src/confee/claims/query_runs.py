@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import blocks, streaks
-from confee.claims.judging.finding import HOLDS, UNDECIDED, Correction, Finding, Step
+from confee.claims.judging.finding import (
+    CONSISTENT,
+    UNDECIDED,
+    Correction,
+    Finding,
+    Step,
+)
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -20,7 +26,7 @@ EXPONENTS = tuple(beta for beta in blocks.EXPONENTS if beta < 1)
 
 LONGER = Correction(
     place="Remark 4.5",
-    printed=r"more than $T/\sqrt B$ queries in a row have probability at most "
+    printed=r"with $B = o(T)$, more than $T/\sqrt B$ queries in a row have probability at most "
     r"$\exp(-C B^{3/4}/\sqrt T)$",
     mended=r"more than $T\ln T/\sqrt B$ queries in a row in any block up to $T$ have probability "
     r"at most $1/T$",
@@ -40,7 +46,7 @@ def needs(id: str, toy: bool) -> Needs:
 def judge(evidence: Evidence) -> list[Finding]:
     """Judge T/sqrt(B) by certified chances (see `judging.streaks`)."""
     factors = streaks.log_factors("query")
-    mended = LONGER.now(HOLDS if max(factors.values()) <= 1 else UNDECIDED)
+    mended = LONGER.now(CONSISTENT if max(factors.values()) <= 1 else UNDECIDED)
     remark = streaks.check("query", EXPONENTS, 2 / 3)
     return [
         streaks.finding(

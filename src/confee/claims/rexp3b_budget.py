@@ -80,10 +80,11 @@ def judge(evidence: Evidence) -> list[Finding]:
         outcome = HOLDS
     verdict = Finding(
         id=ID,
-        statement="Rexp3B uses at most B queries: no query is wished once B are spent",
+        statement="Rexp3B uses at most B queries: it asks for none once B are spent",
         place="Theorem on Rexp3B (appendix)",
         as_printed=outcome,
-        prediction=f"no run with a denied wish (the printed plan asks for up to {planned:.3g} B)",
+        prediction="no run asks for a query once B are spent (the printed plan has up to "
+        f"{planned:.3g} B)",
         measured=f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries, "
         f"up to {counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from confee.claims.judging.finding import SEVERITIES, Correction, Finding
+from confee.claims.judging.finding import BREAKING, SEVERITIES, Correction, Finding
+from confee.rendering.words import FORMULA
 
 HORIZON = "horizon"
 
 
 def text(findings: Sequence[Finding]) -> str:
-    """Two tables in Markdown: what to correct, and what simulations rule out at their horizons.
+    """What to correct, in Markdown: a table, and why each row has its severity.
 
     Parameters
     ----------
     findings
-        Of all experiments that judge claims of the paper. Questions of this project's own, and
-        repetitions of the same correction, are left out.
+        Of all experiments that judge claims of the paper. Questions of this project's own, what
+        simulations rule out at their horizons, and repetitions of a correction are left out.
     """
     rows: dict[Correction, str] = {}
     for finding in findings:
@@ -26,40 +28,46 @@ def text(findings: Sequence[Finding]) -> str:
     order = list(SEVERITIES)
     slips = sorted(
         ((c, id) for c, id in rows.items() if c.severity != HORIZON),
-        key=lambda row: -order.index(row[0].severity),
+        key=lambda row: (-order.index(row[0].severity), row[0].closed),
     )
-    measured = [(c, id) for c, id in rows.items() if c.severity == HORIZON]
     return "\n".join(
         [
             "## Corrections",
             "",
-            _line(("Place", "Printed", "Mended", "Severity", "Effect", "Shown by")),
-            _line(["---"] * 6),
-            *(_line(_slip(c, id)) for c, id in slips),
+            _line(("", "Place", "Printed", "Mended", "Severity", "Effect", "Command")),
+            _line(["---"] * 7),
+            *(_line((f"{i}", *_slip(c, id))) for i, (c, id) in enumerate(slips, 1)),
             "",
-            "## Ruled out at the horizons played",
+            "## Why",
             "",
-            _line(("Place", "Statement", "What was found", "Shown by")),
-            _line(["---"] * 4),
-            *(_line((c.place, c.printed, c.reason, _command(id))) for c, id in measured),
+            *(f"{i}. {_why(c)}" for i, (c, _) in enumerate(slips, 1)),
         ]
     )
 
 
 def _slip(c: Correction, id: str) -> tuple[str, ...]:
-    """One correction: the mended statement comes with its outcome and what shows it."""
-    mended = f"{c.mended}: {c.outcome}"
-    severity = f"**{c.severity}**: {c.reason}"
-    shown = f"{_page(c.shown)}; {_command(id)}" if c.shown else _command(id)
-    return (c.place, c.printed, mended, severity, c.effect, shown)
+    """One correction; the mended statement comes with its outcome."""
+    mended = f"{typeset(c.mended)}: *{c.outcome}*"
+    closed = ", closed" if c.closed and c.severity in BREAKING else ""
+    severity = f"**{c.severity}**{closed}"
+    return (typeset(c.place), typeset(c.printed), mended, severity, typeset(c.effect), _command(id))
+
+
+def _why(c: Correction) -> str:
+    """Why it has that severity, and what shows the mended statement."""
+    shown = f" ({_page(c.shown)})" if c.shown else ""
+    reason = typeset(c.reason)
+    return f"{typeset(c.place)}: {reason}{shown}."
+
+
+def typeset(words: str) -> str:
+    """Text with formulas between dollars as GitHub sets them without reading Markdown in them."""
+    return FORMULA.sub(lambda found: f"$`{found[1]}`$", words)
 
 
 def _page(shown: str) -> str:
     """A page of docs/ as a link from docs/erratum.md, other words as they are."""
-    if not shown.startswith("docs/"):
-        return shown
-    page = shown.removeprefix("docs/")
-    return f"[{page}]({page})"
+    return re.sub(r"docs/(\S+\.md)", r"[\1](\1)", shown)
 
 
 def _command(id: str) -> str:

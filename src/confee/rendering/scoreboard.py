@@ -15,10 +15,7 @@ from rich.text import Text
 from confee.claims import ledger
 from confee.claims.judging.finding import FAILS, HOLDS, Finding
 from confee.rendering.verdicts import (
-    ABSENT,
     ALL,
-    BAD,
-    GOOD,
     MARKS,
     OPEN,
     SHORT_GLOSS,
@@ -38,16 +35,9 @@ STYLE = {
 }  # fmt: skip
 """Colours of outcomes and severities."""
 
-WORDS = {
-    HOLDS: {GOOD: "held", BAD: "did not hold", OPEN: "not played"},
-    FAILS: {GOOD: "failed", BAD: "did not fail", OPEN: "not played", ABSENT: "none"},
-}
-"""What became of the controls, where there is room: those that must hold, those that must fail."""
-
 OURS = "*"
 """Behind the id of a question of our own."""
 
-ROOMY = 120
 WHERE = re.compile(r"^(at|scale) [^;]*?: ")
 PARENTHESES = re.compile(r" \([^()]*\)")
 """A label's options follow it without a blank."""
@@ -59,14 +49,13 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
 
     Without a width nothing is cut.
     """
-    roomy = width is None or width >= ROOMY
     for line in summary(findings):
         for part in textwrap.wrap(line, width or len(line), subsequent_indent="  "):
             yield Text(part)
     names = {v.id: v.id + OURS * v.ours for v in findings}
     wide = max(map(len, names.values()), default=5)
-    controls = {v.id: _controls(v, roomy) for v in findings}
-    head = "controls" if roomy else "+ \N{MINUS SIGN}"
+    controls = {v.id: _controls(v) for v in findings}
+    head = "+ \N{MINUS SIGN}"
     tells = max(len(head), *map(len, controls.values())) if controls else len(head)
     room = None if width is None else width - wide - tells - 31
     heads = f"{'claim':{wide}}  {'as printed':12}  {'severity':11}  {head:{tells}}  measured"
@@ -75,27 +64,24 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
         printed = f"{MARKS[v.as_printed].glyph} {outcome(v.as_printed, v.basis)}"
         yield Text.assemble(
             f"{names[v.id]:{wide}}  ", (f"{printed:12}", STYLE[v.as_printed]), "  ",
-            (f"{ALL[weight(v.severity, v.breaks)].word:11}", STYLE[v.severity]),
+            (f"{ALL[weight(v)].word:11}", STYLE[v.severity]),
             f"  {controls[v.id]:{tells}}  {headline(v, room)}",
         )  # fmt: skip
     if any(v.as_printed == FAILS for v in findings):
         yield Text(SHORT_GLOSS, "dim")
     if any(v.ours for v in findings):
         yield Text(f"{OURS} our own question: the paper promises nothing here", "dim")
-    if findings and not roomy:
+    if findings:
         yield Text("+ \N{MINUS SIGN}: controls that must hold, and that must fail:", "dim")
         yield Text("✓ as expected, × not, – not played", "dim")
     if any(v.horizon.startswith("toy") for v in findings):
         yield Text("toy horizons: outcomes of runs say nothing of larger ones", "dim")
 
 
-def _controls(v: Finding, roomy: bool) -> str:
-    """`✓ ✓`, or `held, failed`; without a control that must hold, the other alone."""
+def _controls(v: Finding) -> str:
+    """`✓ ✓`: the controls that must hold, and those that must fail."""
     held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
-    if not roomy:
-        return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
-    before = f"{WORDS[HOLDS][held]}, " if held != ABSENT else ""
-    return before + WORDS[FAILS][failed]
+    return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
 
 
 def headline(v: Finding, room: int | None = None) -> str:
@@ -146,12 +132,13 @@ def explain(v: Finding, run: str, numbers: bool = False) -> Group:
     """One claim in full. `run`: the command that settles it again. `numbers`: show them as well."""
     title = Text.assemble(
         (v.id, "bold"), "  as printed: ", (v.as_printed, STYLE[v.as_printed]),
-        f" ({v.gloss})" if v.gloss else "", "  severity: ", (v.severity, STYLE[v.severity]),
+        f" ({v.gloss})" if v.gloss else "", "  severity: ",
+        (ALL[weight(v)].word, STYLE[v.severity]),
     )  # fmt: skip
     said = Table(box=None, show_header=False, pad_edge=False)
     said.add_column(style="dim", no_wrap=True)
     said.add_column(overflow="fold")
-    for name, text in [*ledger.facts(v), ("Settle again", run)]:
+    for name, text in [*ledger.facts(v), ("Run again", run)]:
         said.add_row(name, Text(plain(text)))
     parts: list[Any] = [title, said]
     if v.steps:

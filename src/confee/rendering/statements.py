@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from confee.rendering.verdicts import standing, weight
+from confee.claims.judging.finding import BREAKING
+from confee.rendering.verdicts import CLOSED, standing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def standings(claims: pd.DataFrame) -> dict[str, Standing]:
         rows = claims[claims["id"].isin(statement.judged_by or statement.claims)]
         word = standing(rows["severity"], rows["as_printed"])
         breaks = bool(rows["breaks"].any())
-        found[name] = Standing(weight(word, breaks), breaks)
+        found[name] = Standing(CLOSED if word in BREAKING and not breaks else word, breaks)
     return found
 
 

@@ -70,7 +70,14 @@ CLOSED = "closed"
 
 CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "the argument breaks; another one is given")
 
-ALL = {**dict(reversed(SEVERITY_MARKS.items())), CLOSED: CLOSED_MARK, **MARKS}
+NONE_KNOWN = "open"
+"""Nothing to correct is known, and the claim is not settled."""
+
+OPEN_MARK = Mark(WHITE, "#555555", "\N{EN DASH}", "none known", "not settled, nothing found so far")
+
+ALL = {
+    **dict(reversed(SEVERITY_MARKS.items())), CLOSED: CLOSED_MARK, NONE_KNOWN: OPEN_MARK, **MARKS,
+}  # fmt: skip
 """Every mark by its word's key, severities first and the gravest first."""
 
 WRONG, RULED_OUT = "wrong", "ruled out"
@@ -118,11 +125,6 @@ def standing(severities: Iterable[str], outcomes: Iterable[str]) -> str:
     return bad if grave == "none" and bad not in (HOLDS, CONSISTENT) else grave
 
 
-def weight(severity: str, breaks: bool) -> str:
-    """A severity as it is shown, a key of ALL: a gap that breaks nothing is CLOSED."""
-    return CLOSED if severity in BREAKING and not breaks else severity
-
-
 def counted(outcomes: Iterable[str]) -> str:
     """How often each outcome occurs: `3 fail, 1 vacuous, 1 holds`."""
     counts = Counter(outcomes)
@@ -155,9 +157,18 @@ class Judged(Protocol):
     def breaks(self) -> bool: ...
 
 
+def weight(v: Judged) -> str:
+    """A severity as it is shown, a key of ALL: a gap that breaks nothing is CLOSED, and where
+    nothing is to be corrected of a claim that is not settled, none is known."""
+    if v.severity in BREAKING and not v.breaks:
+        return CLOSED
+    unclear = v.as_printed in (UNDECIDED, VACUOUS)
+    return NONE_KNOWN if v.severity == "none" and unclear else v.severity
+
+
 def unsettled(findings: Iterable[Judged]) -> int:
     """How many of those that need no correction are undecided or vacuous."""
-    return sum(standing([v.severity], [v.as_printed]) in (UNDECIDED, VACUOUS) for v in findings)
+    return sum(weight(v) == NONE_KNOWN for v in findings)
 
 
 def summary(findings: Iterable[Judged]) -> tuple[str, str]:
@@ -167,7 +178,7 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
     ours = len(findings) - len(paper)
     apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
-    closed = sum(weight(one.severity, one.breaks) == CLOSED for one in paper)
+    closed = sum(weight(one) == CLOSED for one in paper)
     grave = counted_severities((one.severity for one in paper), unsettled(paper), closed)
     return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
 

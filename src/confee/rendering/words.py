@@ -31,6 +31,7 @@ GROUP = re.compile(
 BRACES = {r"\{": "\x01", r"\}": "\x02"}
 """Braces that are read, and what keeps their place."""
 OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=\\)")
+GLUED = re.compile(r"(?<=[A-Za-z])\s*\\(ln|log|exp|min|max)(?![a-z])")
 BARE = re.compile(r"\{([^{}]*)\}")
 ACCENTS = {"\\tilde": "\N{COMBINING TILDE}", "\\hat": "\N{COMBINING CIRCUMFLEX ACCENT}",
            "\\bar": "\N{COMBINING MACRON}"}  # fmt: skip
@@ -57,6 +58,7 @@ def _typed(formula: str) -> str:
     said = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", said)
     said = re.sub(r"(?<=[\w}])\\frac", r" \\frac", said)
     said = SHORT_GROUP.sub(r"\\\1{\2}", said)
+    said = GLUED.sub(r" \\\1", said)
     said = OPERATOR.sub(r"\1 ", said)
     before = ""
     while said != before:  # from the inside out

@@ -90,8 +90,8 @@ def judged(
         place=place,
         as_printed=outcome,
         prediction=prediction,
-        measured=f"second inequality with constant {constant:.3g}: broken in {second['broken']} of "
-        f"{second['runs']} runs, constant needed up to {worst['needed']:.3g} "
+        measured=f"second inequality broken in {second['broken']} of {second['runs']} runs with "
+        f"constant {constant:.3g}, constant needed up to {worst['needed']:.3g} "
         f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "
         f"{-rows['short'].max():.2f} rho away",
         horizon=at_horizon(int(rows["T"].max()), toy),

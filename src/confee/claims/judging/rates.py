@@ -241,7 +241,10 @@ def combine(checks: Sequence[Check]) -> Joint:
     return Joint(UNDECIDED, None, (open_ones or list(checks))[0], "; ".join(reasons))
 
 
-RATE = r"$\mathcal R_T \le \tilde{\mathcal O}(K^{1/3} V_T^{1/3} T / B^{1/3})$"
+RATE = (
+    r"$\mathcal R_T \le \mathcal O(K^{1/3} V_T^{1/3} T / B^{1/3})$, the bound without its "
+    "logarithms"
+)
 
 RULED_OUT = Correction(
     place="",

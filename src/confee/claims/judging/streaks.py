@@ -20,6 +20,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from confee import proofs, streaks, theory
@@ -335,8 +336,9 @@ def finding(
         as_printed=outcome,
         prediction=f"-ln P over {rate} stays above a constant in the worst block as T grows "
         f"(the proof's own: {LEAST:g} to {proofs.PROOF_CONSTANTS[1]:.2f})",
-        measured=f"such a streak has probability {worst.chance} in the largest complete block at "
-        f"T = {worst.T:.0e}, B = {worst.B:.3g}; C is {worst.constant}",
+        measured=f"{kind} streak over T/B^{_power(alpha)}: probability {worst.chance}; "
+        f"in the largest complete block at T = {worst.T:.0e}, B = {worst.B:.3g}; C is "
+        f"{worst.constant}",
         horizon=at_horizon(
             worst.T, False, "drawn blocks at a toy horizon" if agree and evidence.toy else ""
         ),
@@ -373,3 +375,8 @@ def _decide(found: Outcome, trusted: bool) -> str:
     return (
         f"worst at B = {worst.B:.3g}, block order {worst.order}" if found.outcome == FAILS else ""
     )
+
+
+def _power(alpha: float) -> str:
+    """`1/2`, `2/3`."""
+    return str(Fraction(alpha).limit_denominator(12))

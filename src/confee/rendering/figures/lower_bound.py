@@ -21,8 +21,8 @@ SPREAD = 0.32
 """How far from the middle of its row a point may lie."""
 
 READING = (
-    "A point: a cell, with its 95 % CI. Filled: worst case; hollow: the bound's own instance. "
-    "Dashed: the range of the best bounds of its proof."
+    "A point: a cell, with its 95 % CI. Filled: worst case; hollow: at the printed gap, where only "
+    "the printed bound applies. Dashed: the improved bound, for worst cases, at these K."
 )
 
 

@@ -19,7 +19,7 @@ from confee.rendering.verdicts import ALL, CLOSED, UNJUDGED, WHITE, Mark, standi
 
 READING = (
     "Arrows lead from premise to conclusion, dashed where a gap or a false statement takes the "
-    "support away. Colour: the gravest severity; small signs: each claim's."
+    "support away. Colour: what is left of the printed statement; small signs: of each claim."
 )
 
 AT = {

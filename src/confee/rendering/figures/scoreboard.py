@@ -132,7 +132,7 @@ def _across(value: float) -> float:
 def _row(ax: Axes, row, y: float) -> None:
     mark = MARKS[row.as_printed]
     _badge(ax, PRINTED, y, mark, outcome(row.as_printed, row.basis))
-    grade = weight(row.severity, row.breaks)
+    grade = weight(row)
     _badge(ax, SEVERITY, y, ALL[grade], ALL[grade].word)
     ax.text(NAME, y, row.id, fontsize=7.5, va="center", style="italic" if row.ours else "normal")
     for x, expected in ((POSITIVE, HOLDS), (CONTROL, FAILS)):

@@ -28,8 +28,9 @@ PANELS = {0.5: r"$T/\sqrt{B}$", 2 / 3: "$T/B^{2/3}$"}
 LIMITS = {0.5: (0.11, 9.5), 2 / 3: (0.35, 600)}
 
 READING = (
-    "Largest complete block, $B = T^{0.9}$; lines are exact, shades lie between certified bounds, "
-    "circles are drawn blocks. Dotted: the paper's bound with the least constant in its proof."
+    "Largest complete block, $B = T^{0.9}$; single lines are exact, shades lie between certified "
+    "bounds, circles are drawn blocks. Dotted: the paper's bound with the least constant of its "
+    "proof."
 )
 
 

@@ -207,7 +207,7 @@ def _policy(*allowed: str) -> str:
 
 def who(what: str) -> str:
     """A control in a word or two: `SW-UCB` of `sw_ucb, B at V=16`."""
-    return display(re.split(r"[,:]| \(", what)[0].strip())
+    return display(re.split(r", |: ", what)[0].strip())
 
 
 def horizon(text: str) -> str:

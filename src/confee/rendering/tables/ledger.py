@@ -36,7 +36,7 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         {
             "Claim": row.id + " (our own question)" * row.ours,
             "As printed": row.gloss or row.as_printed,
-            "Severity": ALL[weight(row.severity, row.breaks)].word
+            "Severity": ALL[weight(row)].word
             + f"; mended: {row.mended}" * bool(row.mended),
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
