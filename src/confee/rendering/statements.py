@@ -70,8 +70,8 @@ STATEMENTS = {
     "Theorem C.1": Statement("Rexp3B", "Appendix C.1", ("rexp3b-rate", "rexp3b-budget")),
     "step 3 of C.2": Statement("explicit bound", "Appendix C.2, step 3", ("rexp3b-finite",)),
     "Assumption D.2": Statement("what ALG gives", "Appendix D.3", (
-        "ucb-near-stationary", "alg-assumption/oful", "alg-assumption/glm_ucb",
-        "alg-assumption/falcon", "alg-assumption/q_ucb")),
+        "alg-assumption/oful", "alg-assumption/glm_ucb", "alg-assumption/falcon",
+        "alg-assumption/q_ucb")),
     "implication": Statement("with any such ALG", "Appendix D.3, after Assumption D.2", (
         "extension/linear", "extension/logistic", "extension/contextual", "extension/episodic")),
 }  # fmt: skip
