@@ -273,7 +273,7 @@ def test_experiments_without_a_ranking_have_none_of_its_files():
 
 
 SMALL = (
-    "experiment=shootout toy=true seeds.choose=2 claims=[hyque-budget] figures=[regret-T] "
+    "experiment=shootout toy=true seeds.choose=2 claims=[hyque-budget] "
     "figures=[shootout,ranking] +maps.shootout.policies=[ucb1,sw_ucb,oracle] "
     "+maps.shootout_still.policies=[ucb1,sw_ucb,oracle] maps.shootout_plans.policies=[ucb1_front] "
     "maps.shootout_plans_still.policies=[ucb1_front] "

@@ -29,7 +29,7 @@ from slurm import Slurm, lacking
 ROOT = Path(__file__).parents[2]
 SMOKE = "experiment=smoke jobs.remote=1e7"  # several jobs, where one would do
 # What is killed: more jobs than the machine has cores, of some seconds each, and one figure.
-SHORT = "experiment=smoke name=short claims=[lower-bound/measured] figures=[block] jobs.remote=8e6"
+SHORT = "experiment=smoke name=short claims=[hyque-budget] figures=[regret-T,block] jobs.remote=8e6"
 LOCAL = ["--cores", str(os.cpu_count())]
 # What a user types, and what is special here: no accounting, and jobs of seconds, not of minutes.
 SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue",

@@ -35,7 +35,7 @@ MEMORY = 2 << 30
 MINI = (
     "experiment=tiny name=mini grid.T=[1e3] centre.T=1e3 ~policies.hyque_calibrated "
     "~plays.hyque_calibrated ~policies.hyque ~policies.rexp3b jobs.cells=1 "
-    "claims=[lower-bound/measured] figures=[block]"
+    "claims=[hyque-budget] figures=[regret-T,block]"
 )
 FOLDER = "mini.claims"
 """Of that experiment."""
