@@ -262,6 +262,20 @@ def test_constant_is_vacuous_if_no_policy_beats_ten_times_it_or_the_oracle_does_
     assert slack(slack_runs(alone)).as_printed == "vacuous"
 
 
+def test_a_policy_of_the_experiment_can_only_make_it_fail():
+    """Its few runs on the grid are at the printed gap, where 0.6 T eps is provable."""
+    eps = theory.hard_gap(SIZES["K"], SIZES["B"], SIZES["V"])
+    row = {"policy": "mine", "label": "mine", **SIZES, "adversary": "hard", "adversary.c": 1.0}
+    for share, outcome in ((0.7, "consistent"), (0.4, "fails")):
+        regret = [share * eps * SIZES["T"] * (1 + 0.001 * s) for s in range(4)]
+        grid = pd.DataFrame([row | {"seed": s, "regret": r} for s, r in enumerate(regret)])
+        found = slack(slack_runs(GOOD), regret=grid)
+        assert found.as_printed == outcome
+        assert found.numbers["experiment"]["mine"] == pytest.approx(share / 0.6, rel=0.05)
+    wild = grid.assign(regret=[0.0, 1e6, 0.0, 1e6])
+    assert slack(slack_runs(GOOD), regret=wild).as_printed == "consistent"
+
+
 def test_constant_says_nothing_without_runs():
     assert claims.judge(NOTHING, ["lower-bound/measured"]) == []
 

@@ -92,7 +92,7 @@ class Project:
 
     def cells(self):
         return {f.relative_to(self.folder): f.stat().st_mtime_ns
-                for f in self.folder.glob("results/cells/*/*.parquet")}  # fmt: skip
+                for f in self.folder.glob("results/cells/*/[!.]*.parquet")}  # fmt: skip
 
     def wait_for_a_cell(self):
         deadline = time.monotonic() + 120
@@ -395,7 +395,7 @@ def test_a_failed_job_says_why_and_the_others_go_on(tmp_path):
     assert "cannot be written: " in said
     assert "log: results/logs/simulate/" in said
     played = {name.parent.name for name in project.cells()}
-    assert played == {"hyque", "hyque_calibrated", "uniform"}
+    assert played == {"hyque", "hyque_calibrated", "informed", "oracle", "uniform"}
     (tmp_path / "results/cells/rexp3b").unlink()
     project.run()
 
