@@ -212,8 +212,9 @@ class Finding:
 
     @property
     def mended(self) -> str:
-        """The worst outcome of its mended statements; empty if nothing had to be mended."""
-        found = {c.outcome for c in self.corrections}
+        """The worst outcome of its mended statements; empty if nothing had to be mended, as where a
+        statement is ruled out at a horizon and may be true as it is."""
+        found = {c.outcome for c in self.corrections if c.severity != "horizon"}
         return next((o for o in (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS) if o in found), "")
 
     @property

@@ -29,6 +29,7 @@ from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import (
     ALL,
+    CLOSED,
     MARKS,
     RULED_OUT,
     SEVERITY_MARKS,
@@ -140,6 +141,7 @@ def render(report: Report) -> str:
         severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
         outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
         unsettled=unsettled(v for v in report.findings if not v.ours),
+        closed=sum(weight(v) == CLOSED for v in report.findings if not v.ours),
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
         marks=ALL,
