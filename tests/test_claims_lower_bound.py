@@ -272,6 +272,8 @@ def test_a_policy_of_the_experiment_can_only_make_it_fail():
         found = slack(slack_runs(GOOD), regret=grid)
         assert found.as_printed == outcome
         assert found.numbers["experiment"]["mine"] == pytest.approx(share / 0.6, rel=0.05)
+    told = grid.assign(policy="informed", label="informed")
+    assert slack(slack_runs(GOOD), regret=told).as_printed == "consistent"
     wild = grid.assign(regret=[0.0, 1e6, 0.0, 1e6])
     assert slack(slack_runs(GOOD), regret=wild).as_printed == "consistent"
 
