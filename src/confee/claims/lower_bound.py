@@ -45,7 +45,7 @@ TOY_CELL = (4, 10**5, 1.0)
 BEST, POSITIVE = "informed", "uniform"
 """The policy with the least regret found; and play without any use of queries."""
 
-POLICIES = (
+PLAYED = (
     BEST, POSITIVE, CONTROL, "hyque", "baque", "rexp3b", "sw_ucb", "ucb1", "ucb1_restarted",
     "glr_ucb", "random_restart", "greedy_spend",
 )  # fmt: skip
@@ -55,7 +55,7 @@ BOTH = ["policy", "label", *SETTING]
 def needs(id: str, toy: bool) -> Needs:
     """Every policy at every gap of the first size, and the informed one at those of all sizes."""
     first, *more = (TOY_CELL,) if toy else CELLS
-    policies = POLICIES[:3] if toy else POLICIES
+    policies = PLAYED[:3] if toy else PLAYED
     seeds = 6 if toy else 12
     asks = [_ask(policy, *first, seeds) for policy in policies]
     asks += [_ask(BEST, *cell, seeds) for cell in more]
