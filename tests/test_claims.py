@@ -211,23 +211,31 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
         1.97, abs=0.01
     )
     assert len(asks("hyque-budget", "hyque", toy=True)) < len(hyque_cells())
-    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 19
+    assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 17
     for cell in asks("rexp3b-budget", "rexp3b", toy=True):
         sizes = {name: cell[name] for name in "KTBV"}
         assert rexp3b_budget.wished(**sizes) > 1.9 * cell["B"]
 
 
+def hyque_runs(cells=None, **columns):
+    """Runs of HyQue, and of the other quota, of which one exceeds B."""
+    mine = make_runs(hyque_cells() if cells is None else cells, **columns)
+    other = make_runs(asks("hyque-budget", "hyque(quota=block)"))
+    other.loc[3, "denied"] = 7
+    return pd.concat([mine, other], ignore_index=True)
+
+
 def test_hyque_budget_twins():
-    held = one(claims.judge(evidence(regret=make_runs(hyque_cells())), ["hyque-budget"]))
+    held = one(claims.judge(evidence(regret=hyque_runs()), ["hyque-budget"]))
     assert (held.id, held.as_printed) == ("hyque-budget", "holds")
-    runs = make_runs(hyque_cells())
+    runs = hyque_runs()
     runs.loc[5, "denied"] = 660
     failed = one(claims.judge(evidence(regret=runs), ["hyque-budget"]))
     assert failed.as_printed == "fails"
     assert failed.numbers["overspending"] == 1
     assert failed.numbers["largest_denied_over_B"] == pytest.approx(660 / runs.loc[5, "B"])
     assert failed.numbers["where"]["seed"] == 5
-    over = make_runs(hyque_cells())
+    over = hyque_runs()
     over.loc[0, "queries"] += 1
     assert one(claims.judge(evidence(regret=over), ["hyque-budget"])).as_printed == "fails"
 
@@ -245,8 +253,10 @@ def test_hyque_budget_judges_the_default_quota_and_shows_the_other():
     assert [(s.step, s.outcome) for s in found.steps] == [
         ("`quota: horizon`", "holds"), ("`quota: block`", "fails"),
     ]  # fmt: skip
-    alone = one(claims.judge(evidence(regret=default), ["hyque-budget"]))
-    assert [s.outcome for s in alone.steps] == ["holds", "undecided"]
+    quiet = both.assign(denied=0)
+    for runs, came in ((default, None), (quiet, False)):
+        found = one(claims.judge(evidence(regret=runs), ["hyque-budget"]))
+        assert (found.as_printed, found.control.as_expected) == ("vacuous", came)
 
 
 def restarting(denied, scale=1e-4):
@@ -273,6 +283,7 @@ def test_the_budget_with_restarts_is_vacuous_where_the_printed_thresholds_restar
         steps = {step.step: step.outcome for step in found.steps}
         own = {name: outcome for name, outcome in steps.items() if "1e-05" in name}
         assert set(own.values()) == {"fails" if denied else "holds"}
+        assert found.control.as_expected
     printed = make_runs(hyque_cells()).assign(restarts=1)
     for over, outcome in ((0, "holds"), (3, "fails")):
         printed.loc[0, "denied"] = over
@@ -312,14 +323,14 @@ def test_hyque_budget_as_played():
 
 
 def test_hyque_budget_is_undecided_without_the_phases_that_would_show_it():
-    found = one(claims.judge(evidence(regret=make_runs(hyque_cells()[2:4])), ["hyque-budget"]))
+    found = one(claims.judge(evidence(regret=hyque_runs(hyque_cells()[2:4])), ["hyque-budget"]))
     assert found.as_printed == "undecided"
     assert "0.01, 0.02" in found.decide
 
 
 def test_hyque_budget_is_undecided_on_few_runs():
     """About one run in ten passes B, so a handful of runs that do not says nothing."""
-    few = make_runs([{**c, "seeds": 4} for c in hyque_cells()])
+    few = hyque_runs([{**c, "seeds": 4} for c in hyque_cells()])
     found = one(claims.judge(evidence(regret=few), ["hyque-budget"]))
     assert found.as_printed == "undecided"
     assert f"{budget.RUNS} runs" in found.decide
@@ -345,20 +356,16 @@ def test_rexp3b_budget_twins():
     )
 
 
-@pytest.mark.parametrize("policy", ["hyque", "rexp3b"])
-def test_budget_claims_are_vacuous_if_querying_every_round_does_not_overspend(policy):
-    cells = asks(f"{policy}-budget", policy)[:1]
-    full = [{**c, "B": c["T"]} for c in cells]
-    assert (
-        one(claims.judge(evidence(regret=make_runs(full)), [f"{policy}-budget"])).as_printed
-        == "vacuous"
-    )
-    greedy = make_runs([{**cells[0], "policy": "greedy_spend"}])
-    runs = pd.concat([make_runs(cells), greedy], ignore_index=True)
-    found = one(claims.judge(evidence(regret=runs), [f"{policy}-budget"]))
-    assert (found.as_printed, found.control.as_expected) == ("vacuous", False)
-    runs.loc[runs["policy"] == "greedy_spend", "denied"] = 50
-    assert one(claims.judge(evidence(regret=runs), [f"{policy}-budget"])).control.as_expected
+def test_rexp3bs_plans_are_its_controls():
+    """Twice the queries of a batch exceed B in some cell; the mended number never does."""
+    found = one(claims.judge(evidence(regret=make_runs(asks("rexp3b-budget", "rexp3b"))),
+                             ["rexp3b-budget"]))  # fmt: skip
+    assert [c.as_expected for c in found.controls] == [True, True]
+    assert found.controls[0].value == pytest.approx(2 * 1.97, abs=0.02)
+    rng = np.random.default_rng(2)
+    for K, T, B, V in zip(rng.integers(2, 40, 300), rng.integers(10**4, 10**6, 300),
+                          rng.integers(2000, 9000, 300), rng.random(300), strict=True):  # fmt: skip
+        assert rexp3b_budget._mended(int(K), int(T), int(B), float(V)) <= B
 
 
 # ------------------------------------------------------------------ registry and ledger
@@ -371,8 +378,7 @@ def test_registry():
 
 
 def some_verdicts():
-    runs = make_runs(hyque_cells())
-    return claims.judge(evidence(regret=runs), ["hyque-budget", "counting-lemma"])
+    return claims.judge(evidence(regret=hyque_runs()), ["hyque-budget", "counting-lemma"])
 
 
 @pytest.mark.parametrize(
@@ -388,6 +394,31 @@ def test_what_fails_is_never_counted_as_nothing_to_correct(basis, severity):
     for other in (dataclasses.replace(odd, corrections=(constant,)),
                   dataclasses.replace(odd, as_printed="undecided")):  # fmt: skip
         assert findings.graded(other) == other
+
+
+def test_the_parts_of_a_finding_that_follow_from_others():
+    def made(*outcomes, severity="constant", **fields):
+        parts = [findings.Correction("p", "p", "m", severity, "r", "e", o) for o in outcomes]
+        return findings.Finding("a", "s", "p", "fails", "p", "m", "h",
+                                corrections=tuple(parts), **fields)  # fmt: skip
+
+    order = ("fails", "vacuous", "undecided", "consistent", "holds")
+    for i in range(len(order)):
+        assert made(*reversed(order[i:])).mended == order[i]
+    assert made("undecided", severity="horizon").mended == ""
+    bare = findings.apply_control(made("holds"))
+    assert (bare.as_printed, bare.corrections) == ("vacuous", ())
+    good, bad = (findings.Control("c", as_expected=came) for came in (True, False))
+    assert findings.apply_control(made("holds", controls=(good,))).as_printed == "fails"
+    assert findings.apply_control(made("holds", controls=(good, bad))).as_printed == "vacuous"
+    held = findings.Control("c", "holds", False)
+    assert findings.apply_control(made("holds", controls=(good, held))).as_printed == "fails"
+    weak = dataclasses.replace(made("holds"), p_value=0.02)
+    for outcome in ("fails", "holds", "consistent"):
+        pair = [dataclasses.replace(weak, id=id, as_printed=outcome) for id in "ab"]
+        pair[1] = dataclasses.replace(pair[1], p_value=0.9)
+        first = findings.correct(pair, ["a", "b"])[0]
+        assert (first.as_printed, first.corrections) == ("undecided", ())
 
 
 def test_ledger_is_stable_plain_json():

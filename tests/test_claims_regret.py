@@ -284,6 +284,8 @@ def test_on_demand_is_not_free_for_arms_that_pay_no_heed():
     assert found.as_printed == "fails"
     assert found.steps[0].outcome == "holds"
     assert found.steps[1].outcome == "fails"
+    # What simulations say of regret is never refuted by counting.
+    assert (found.basis, found.severity, found.breaks) == ("measured", "horizon", False)
 
 
 def test_on_demand_is_undecided_on_few_runs_and_vacuous_without_controls():
@@ -458,3 +460,11 @@ def test_toy_verdicts_say_so():
     (found,) = decomposition.judge(dataclasses.replace(blank, toy=True))
     assert found.horizon.startswith("toy horizon")
     assert rexp3b_finite.judge(blank) == []
+
+
+@pytest.mark.parametrize("id", ["error-regret", "drift-regret"])
+def test_the_age_of_data_is_a_gap_of_both_lemmas_that_use_it(id):
+    found = part_verdict(id)
+    assert (found.severity, found.breaks) == ("gap", True)
+    assert "claims=[hyque-floor]" in found.corrections[-1].shown
+    assert not part_verdict("query-regret").breaks

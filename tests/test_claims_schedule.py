@@ -155,7 +155,7 @@ def points(chance, T=(10**4, 10**8), beta=0.8):
 @pytest.mark.parametrize(
     ("chance", "expected"),
     [
-        (((0.5, 0.5), (0.9, 1.0)), "fails"),  # rises
+        (((0.5, 0.5), (0.9, 1.0)), "undecided"),  # rises, as C = 0.01 would let it
         (((0.99, 0.99), (0.985, 0.99)), "fails"),  # C is under 0.003
         (((0.5, 0.6), (0.55, 1.0)), "undecided"),
         (((0.5, 0.5), (0.3, 0.4)), "undecided"),  # C is 0.15 to 0.19
@@ -163,7 +163,7 @@ def points(chance, T=(10**4, 10**8), beta=0.8):
         (((0.5, 0.5), (0.0, 1.0)), "undecided"),  # nothing is known
     ],
 )
-def test_the_rule_looks_at_the_largest_horizon_and_at_the_trend(chance, expected):
+def test_the_rule_looks_at_the_largest_horizon(chance, expected):
     trend = streaks.judge_points(0.8, points(chance))
     assert trend.outcome == expected, trend.why
 
@@ -330,3 +330,18 @@ def test_toy_needs_settle_the_machinery():
     assert all(f.control.as_expected for f in found.values())
     assert found["density"].horizon.startswith("toy horizon")
     assert found["idle-runs"].horizon.startswith("T up to 1e+12, drawn blocks at a toy horizon")
+
+
+def test_both_ends_of_the_density_are_mended_by_what_is_drawn():
+    rows = phases()
+    lower, upper = density.corrections_of(rows)
+    assert (lower.outcome, upper.outcome) == ("holds", "holds")
+    long = rows.index[(rows["order"] > 0) & (rows["b"] < 2.0 ** (rows["order"] + 1))][0]
+    sparse = rows.assign(cut_least=rows["cut_least"].where(rows.index != long, 0.01))
+    assert density.corrections_of(sparse)[0].outcome == "fails"
+    dense = rows.assign(cut_above=rows["cut_above"].where(rows.index != long, 1))
+    assert density.corrections_of(dense)[1].outcome == "fails"
+    short = rows.index[(rows["order"] > 0) & (rows["b"] >= 2.0 ** (rows["order"] + 1))][0]
+    dense = rows.assign(cut_above=rows["cut_above"].where(rows.index != short, 1))
+    assert density.corrections_of(dense)[1].outcome == "holds"
+    assert density.corrections_of(rows.assign(drawn=1))[1].outcome == "undecided"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_a_row_has_what_the_authors_need_the_gravest_first():
     assert "mended: *holds*" in rows[0]
     assert "1. place: reason ([proofs/x.md](proofs/x.md))." in text
     assert "printed horizon" not in text
+    assert "**gap** |" in rows[0]
+
+
+def test_a_row_names_the_claim_that_shows_it_and_what_is_closed_or_undecided():
+    other = dataclasses.replace(GAP, closed=True, outcome="undecided", shown="claims=[hyque-floor]")
+    text = erratum.text([finding("one", False, other), finding("two", False, other)])
+    assert "mended: *undecided* | **gap**, closed | effect | `claims=[hyque-floor]` |" in text
+    assert text.count("claims=[") == 1
+    first = erratum.text([finding("one", False, TYPO), finding("two", False, TYPO)])
+    assert "`claims=[one]`" in first
 
 
 def test_questions_of_our_own_and_repetitions_are_left_out():

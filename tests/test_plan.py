@@ -93,7 +93,7 @@ def test_every_experiment_of_conf_is_valid(name):
 def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     budget = Run({"overrides": "experiment=paper claims=[hyque-budget]"})
     assert budget.plan.units == budget.plan.points == []
-    assert {u.cell.policy for _, u in budget.plan.asked} == {"hyque", "greedy_spend"}
+    assert {u.cell.policy for _, u in budget.plan.asked} == {"hyque"}
     assert budget.pictures == budget.tables == []
     rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
     assert {u.cell.label for u in rate.plan.everything} == {
@@ -173,7 +173,7 @@ def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
     assert not [id for id in Run({"overrides": without}).claims if id.startswith("rexp3b")]
     named = Run({"overrides": without + "claims=[rexp3b-budget]"})
     assert named.claims == ["rexp3b-budget"]
-    assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b", "greedy_spend"}
+    assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b"}
 
 
 def test_maps_are_played_by_those_they_name_only():

@@ -10,8 +10,9 @@ from matplotlib import font_manager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.ft2font import FT2Font
 
-from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control
+from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding
 from confee.rendering import verdicts
+from confee.rendering.verdicts import CLOSED, NONE_KNOWN, summary, weight
 
 SIGHT = {  # Machado et al. 2009, full severity
     "all": np.eye(3).tolist(),
@@ -112,3 +113,20 @@ def test_fails_is_named_by_what_it_rests_on():
     assert verdicts.short("fails", "measured") == "ruled out"
     assert verdicts.short("fails", "counted") == verdicts.short("fails", "arithmetic") == "wrong"
     assert verdicts.short("holds", "counted") == "holds"
+
+
+def test_only_a_gap_is_closed_and_only_the_papers_claims_are_counted():
+    def made(severity, as_printed="fails", closed=False, **fields):
+        one = Correction("p", "p", "m", severity, "r", "e", closed=closed)
+        parts = () if severity == "none" else (one,)
+        return Finding("a", "s", "p", as_printed, "p", "m", "h", corrections=parts, **fields)
+
+    assert weight(made("gap", closed=True)) == CLOSED
+    assert weight(made("gap")) == "gap"
+    assert weight(made("condition", closed=True)) == "condition"
+    assert weight(made("none", "undecided")) == NONE_KNOWN
+    assert weight(made("none", "holds")) == "none"
+    ours = [made("gap", closed=True, ours=True), made("none", "vacuous", ours=True)]
+    head, _ = summary([made("gap", closed=True), made("none", "vacuous"), made("gap"), *ours])
+    assert "1 none (1 not settled), 2 gap (1 closed), 0 false" in head
+    assert "2 questions of our own" in head

@@ -237,7 +237,7 @@ def _claims(chosen: Any) -> None:
     from confee.workflow import results
 
     schema.folder_name(chosen.experiment, "--experiment")
-    dreaded = [] if chosen.fail_on is None else chosen.fail_on.split(",")
+    dreaded = [] if chosen.fail_on is None else [w.strip() for w in chosen.fail_on.split(",")]
     words = [w for w in (*OUTCOMES, *SEVERITIES, verdicts.CLOSED) if w != "none"]
     for word in dreaded:
         if word not in words:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from confee.claims.judging.finding import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
+    Control,
     Correction,
     Finding,
     Reading,
@@ -75,7 +75,8 @@ with 2^{n+1} > b."""
 
 
 def needs(id: str, toy: bool) -> Needs:
-    """Cells just after a block starts, in both readings; cells with restarts; and the control."""
+    """Cells just after a block starts, in both readings, of which one is the control; and cells
+    with restarts."""
     if id == RESTARTS:
         sizes = [(T // 20, B // 20) for T, B in SIZES] if toy else SIZES
         seeds = 4 if toy else 25
@@ -84,15 +85,13 @@ def needs(id: str, toy: bool) -> Needs:
             for T, B in sizes
             for scale in SCALES
         ]
-        control = dataclasses.replace(asks[0], policy={"name": budget.CONTROL}, seeds=2)
-        return Needs(asks=(*asks, control))
+        return Needs(asks=tuple(asks))
     asks = [
         ask
         for policy in (HORIZON, BLOCK)
         for ask in budget.just_started(ID, policy, 2, 2.0, AGAINST, toy)
     ]
-    control = dataclasses.replace(asks[0], policy={"name": budget.CONTROL})
-    return Needs(asks=(*asks, control))
+    return Needs(asks=tuple(asks))
 
 
 def judge(evidence: Evidence) -> list[Finding]:
@@ -121,7 +120,7 @@ def _printed(evidence: Evidence) -> list[Finding]:
         measured=f"{budget.said(numbers)}; {restarting or 'none'} of them restart"
         + "s" * (not restarting or restarting == 1),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        controls=(budget.control(played, runs),),
+        controls=(_control(played),),
         readings=_readings(played, outcome),
         basis=COUNTED,
         numbers=numbers,
@@ -149,9 +148,13 @@ def _with_restarts(evidence: Evidence) -> list[Finding]:
         return []
     outcome = VACUOUS
     if len(printed):
-        outcome = FAILS if budget.overspends(printed).any() else HOLDS
-    counts, control = budget.summary(runs), budget.control(played, runs)
-    cuts = [_cut_step(b, N) for b, N in CUTS]
+        outcome = _outcome(printed)
+    counts, cuts = budget.summary(runs), [_cut_step(b, N) for b, N in CUTS]
+    control = Control(
+        what="restarts placed by hand right after long batches, queries asked for over B",
+        as_expected=all(step.outcome == FAILS for step in cuts),
+        value=max(step.number or 0.0 for step in cuts),
+    )
     gap = counts["overspending"] > 0 or any(step.outcome == FAILS for step in cuts)
     finding = Finding(
         id=RESTARTS,
@@ -179,7 +182,26 @@ def _with_restarts(evidence: Evidence) -> list[Finding]:
         ),
         evidence=("regret", "asked"),
     )  # fmt: skip
-    return [finding if outcome == VACUOUS else apply_control(finding)]
+    return [apply_control(finding)]
+
+
+def _control(played: pd.DataFrame) -> Control:
+    """HyQue whose instances count rounds past T in their quotas: must exceed B."""
+    runs = _runs(played, BLOCK)
+    over = budget.overspends(runs) if len(runs) else None
+    return Control(
+        what="HyQue with quotas that count rounds past T",
+        value=None if over is None else float(over.mean()),
+        as_expected=None if over is None else bool(over.any()),
+        note="share of runs that exceed B",
+    )
+
+
+def _outcome(runs: pd.DataFrame) -> str:
+    """`fails` if a run asks for more than B queries, `holds` if none of RUNS and more does."""
+    if budget.overspends(runs).any():
+        return FAILS
+    return HOLDS if len(runs) >= budget.RUNS else UNDECIDED
 
 
 def asked_if_cut(b: int, N: int) -> tuple[int, int, int]:

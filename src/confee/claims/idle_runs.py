@@ -54,9 +54,10 @@ MENDED_LENGTH = Correction(
     severity="gap",
     reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^(1/6) times T/B^{2/3}, "
     "which no logarithm makes up for",
-    effect=r"the term $V_T T/B^{2/3}$ in both proofs becomes $V_T T\ln T/\sqrt B$, within "
-    r"$\tilde{\mathcal O}(K^{1/3}V_T^{1/3}T/B^{1/3})$ for $V_T \le K^{1/2}B^{1/4}$; Theorem 4.1 "
-    r"allows $V_T \le \sqrt B/K$, which is more where $K < B^{1/6}$",
+    effect=r"with the true length $V_T T\ln T/\sqrt B$ stands in both proofs, within "
+    r"$\tilde{\mathcal O}(K^{1/3}V_T^{1/3}T/B^{1/3})$ for $V_T \le K^{1/2}B^{1/4}$ only, while "
+    r"Theorem 4.1 allows $V_T \le \sqrt B/K$; the step itself needs more than that, see the row on "
+    "the age of data",
     shown="docs/proofs/streaks.md",
 )
 

@@ -15,6 +15,8 @@ from confee import commands
 from confee.claims.judging.finding import (
     BREAKING,
     FAILS,
+    GLOSS,
+    HOLDS,
     OUTCOMES,
     SEVERITIES,
     Control,
@@ -23,7 +25,6 @@ from confee.claims.judging.finding import (
     Reading,
     Step,
 )
-from confee.schema import show
 
 VERSION = 3
 """Of claims.json; its schema is claims.schema.json, beside this file."""
@@ -87,7 +88,7 @@ def from_dict(said: Mapping[str, Any]) -> list[Finding]:
     or OverflowError if it is damaged.
     """
     if said["version"] != VERSION:
-        raise ValueError(f"version={show(said['version'])}: must be {VERSION}")
+        raise ValueError(f"version={json.dumps(said['version'])[:20]}: must be {VERSION}")
     if not isinstance(overrides := said.get("overrides", ""), str):
         raise TypeError(f"overrides={overrides}")
     shlex.split(overrides)  # as commands that settle a claim again will
@@ -98,11 +99,14 @@ def from_dict(said: Mapping[str, Any]) -> list[Finding]:
         for name, kind in _KINDS.items():
             if not isinstance(one[name], kind):
                 raise TypeError(f"{name}={one[name]}")
-        if one["as_printed"] not in OUTCOMES:
-            raise TypeError(f"{one['id']}: {one['as_printed']}")
+        if one["as_printed"] not in OUTCOMES or one["basis"] not in GLOSS or one["seeds"] < 0:
+            raise TypeError(f"{one['id']}: {one['as_printed']}, {one['basis']}, {one['seeds']}")
+        if (p := one["p_value"]) is not None and not 0 <= p <= 1:
+            raise TypeError(f"{one['id']}: p_value={p}")
         if one["interval"] is not None:
             low, high = one["interval"]
-            _ = high - low
+            _finite(low)
+            _finite(high)
         if one["id"] in {v.id for v in findings}:
             raise TypeError(f"{one['id']} twice")
         parts = {name: tuple(_part(kind, p) for p in one[name]) for name, kind in PARTS.items()}
@@ -117,17 +121,30 @@ def from_dict(said: Mapping[str, Any]) -> list[Finding]:
 
 
 def _part(kind: type, said: Mapping[str, Any]) -> Any:
-    """A control, correction, reading or step. Raises TypeError if a field is of another type."""
-    made = kind(**said)
-    for field in dataclasses.fields(kind):
-        value, needed = getattr(made, field.name), str(field.type)
-        if "str" in needed and not isinstance(value, str):
-            raise TypeError(f"{field.name}={value}")
-        if "bool" in needed and value not in (True, False, None):
-            raise TypeError(f"{field.name}={value}")
-        if "float" in needed and value is not None:
-            _ = value >= 0
-    return made
+    """A control, correction, reading or step. Raises TypeError if a field is missing or odd."""
+    fields = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    if set(said) != set(fields):
+        raise TypeError(f"{kind.__name__}: {sorted(said)}")
+    for name, needed in fields.items():
+        value = said[name]
+        kinds: dict[str, Any] = {"str": str, "bool": bool, "float": (int, float)}
+        allowed = kinds[needed.partition(" ")[0]]
+        if value is None and "None" in needed:
+            continue
+        if not isinstance(value, allowed) or (isinstance(value, bool) and "bool" not in needed):
+            raise TypeError(f"{name}={value}")
+        if "float" in needed:
+            _finite(value)
+    words = {Reading: ("outcome", OUTCOMES), Control: ("expected", (FAILS, HOLDS))}
+    if kind in words and said[words[kind][0]] not in words[kind][1]:
+        raise TypeError(f"{kind.__name__}: {said}")
+    return kind(**said)
+
+
+def _finite(value: float) -> None:
+    """Raises OverflowError or TypeError if it is no number that a float can hold."""
+    if not math.isfinite(float(value)):
+        raise TypeError(f"{value}")
 
 
 def _texts(value: Any) -> Iterator[str]:

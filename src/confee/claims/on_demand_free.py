@@ -9,6 +9,7 @@ from confee.claims.judging.finding import (
     COUNTED,
     FAILS,
     HOLDS,
+    MEASURED,
     UNDECIDED,
     Control,
     Correction,
@@ -47,6 +48,15 @@ HALF = Correction(
     "larger elsewhere, most where B is just under T",
     effect="none: the regret bound needs the order of B alone",
     shown="docs/proofs/conversions.md",
+)
+COSTLY = Correction(
+    place="Appendix B.2.5",
+    printed="on-demand queries do not inflate the regret bound",
+    mended="no change; the regret is more than BaQue's at the horizons played",
+    severity="horizon",
+    reason="a regret that is larger at some horizons is no matter of the order of a bound",
+    effect="none on the proof",
+    outcome=UNDECIDED,
 )
 BUFFER = Correction(
     place="Appendix B.2.5",
@@ -132,8 +142,12 @@ def judge(evidence: Evidence) -> list[Finding]:
         measured=text,
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(_control(runs),),
-        corrections=(*((mended,) if count == FAILS else ()), BUFFER),
-        basis=COUNTED,
+        corrections=(
+            *((mended,) if count == FAILS else ()),
+            *((COSTLY,) if regret == FAILS else ()),
+            BUFFER,
+        ),
+        basis=COUNTED if count == FAILS else MEASURED,
         numbers={"conversions": counted, "regret": _by_size(compared),
                  "discarding": _by_size(discarded)},
         seeds=fewest_seeds(runs),

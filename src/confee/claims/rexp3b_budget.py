@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from confee import theory
@@ -11,6 +12,7 @@ from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
     UNDECIDED,
+    Control,
     Correction,
     Finding,
     apply_control,
@@ -50,9 +52,7 @@ def needs(id: str, toy: bool) -> Needs:
         sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
     else:
         sizes = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32}
-    policies = ("rexp3b", budget.CONTROL)
-    return Needs(asks=tuple(Ask(ID, {"name": p}, **sizes, against=AGAINST, seeds=4)
-                            for p in policies))  # fmt: skip
+    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, **sizes, against=AGAINST, seeds=4),))
 
 
 def wished(K: int, T: int, B: int, V: float) -> int:
@@ -88,7 +88,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         measured=f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries, "
         f"up to {counts['largest_wished_over_B']:.3g} B in all",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        controls=(budget.control(played, runs),),
+        controls=_controls(runs),
         corrections=(BATCHES,) if outcome == FAILS else (),
         basis=COUNTED,
         numbers={**counts, "largest_planned_over_B": planned},
@@ -98,6 +98,24 @@ def judge(evidence: Evidence) -> list[Finding]:
         evidence=("regret", "asked"),
     )
     return [apply_control(verdict)]
+
+
+def _controls(runs: pd.DataFrame) -> tuple[Control, ...]:
+    """Plans in the same cells: twice Delta_B must exceed B, the mended Delta_B must not."""
+    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    double = max(2 * wished(K, T, B, V) / B for K, T, B, V in cells)
+    mended = max(_mended(K, T, B, V) / B for K, T, B, V in cells)
+    return (
+        Control("the plan with twice Delta_B, queries over B", FAILS, double > 1, double),
+        Control("the plan with floor(B / ceil(T/Delta_T))", HOLDS, mended <= 1, mended),
+    )
+
+
+def _mended(K: int, T: int, B: int, V: float) -> int:
+    """Queries planned with the mended Delta_B, the last batch cut at T."""
+    length, _ = theory.rexp3b_batch(K, T, B, V)
+    queries = B // math.ceil(T / length)
+    return (T // length) * min(queries, length) + min(queries, T % length)
 
 
 def _planned(runs: pd.DataFrame) -> float:

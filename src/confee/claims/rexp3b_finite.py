@@ -39,9 +39,9 @@ REPLAY = Correction(
     r"$\{a_{t'} : t' = \tau+1, \dots, \tau+\Delta_B\}$",
     mended=r"a round $t'$ uniformly at random from $\tau+1, \dots, \tau+\Delta_B$, "
     r"and its arm $a_{t'}$",
-    severity="typo",
+    severity="condition",
     reason="the proof replays arms in proportion to their plays; each distinct arm equally often "
-    "would be nearly uniform play",
+    "is nearly uniform play",
     effect="Theorem C.1 holds for the mended line only",
     shown="docs/proofs/rexp3b.md",
 )

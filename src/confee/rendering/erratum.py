@@ -10,6 +10,9 @@ from confee.rendering.words import FORMULA
 
 HORIZON = "horizon"
 
+CLAIM = re.compile(r"claims=\[([\w/-]+)\]")
+"""The claim that shows a correction, where it is another one than declares it."""
+
 
 def text(findings: Sequence[Finding]) -> str:
     """What to correct, in Markdown: a table, and why each row has its severity.
@@ -50,12 +53,15 @@ def _slip(c: Correction, id: str) -> tuple[str, ...]:
     mended = f"{typeset(c.mended)}: *{c.outcome}*"
     closed = ", closed" if c.closed and c.severity in BREAKING else ""
     severity = f"**{c.severity}**{closed}"
-    return (typeset(c.place), typeset(c.printed), mended, severity, typeset(c.effect), _command(id))
+    named = CLAIM.search(c.shown)
+    command = _command(named[1] if named else id)
+    return (typeset(c.place), typeset(c.printed), mended, severity, typeset(c.effect), command)
 
 
 def _why(c: Correction) -> str:
     """Why it has that severity, and what shows the mended statement."""
-    shown = f" ({_page(c.shown)})" if c.shown else ""
+    page = _page(CLAIM.sub("", c.shown).strip(", "))
+    shown = f" ({page})" if page else ""
     reason = typeset(c.reason)
     return f"{typeset(c.place)}: {reason}{shown}."
 
