@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confee import commands, composing, conf, config, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
@@ -93,7 +95,18 @@ def simulate(
     values["adversary"] |= parameters
     values |= {"K": K, "T": T, "B": B, "V": V}
     values |= {"seeds": seeds, "first_seed": first_seed, "idle": idle, "proxy": proxy}
-    return pd.DataFrame(run(request(values)))
+    return pd.DataFrame(run(request(_plain(values))))
+
+
+def _plain(value: Any) -> Any:
+    """A value as YAML would give it: numpy's scalars and arrays, and paths, in Python's types."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:

@@ -1,0 +1,57 @@
+"""Values that `simulate` is given in the types that numpy and pathlib have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from confee import simulate
+from confee.errors import ConfeeError
+
+BASE = {"policy": "hyque", "adversary": "switching", "gap": 0.25, "K": 2, "T": 5000, "B": 800,
+        "V": 2.0, "seeds": 3}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {name: kind(BASE[name]) for name in names}
+        for kind, names in (
+            (np.int64, ("K", "T", "B", "seeds")), (np.uint16, ("T",)), (np.float32, ("V", "gap")),
+            (np.float64, ("T", "V")), (np.array, ("K", "B")),
+        )
+    ],
+)  # fmt: skip
+def test_numpys_numbers_play_the_same_runs(values):
+    pd.testing.assert_frame_equal(simulate(**BASE), simulate(**BASE | values))
+
+
+def test_options_may_be_numpys_as_well():
+    mine = simulate(**BASE, options={"scale": np.float32(0.5), "quota": np.str_("block")})
+    pd.testing.assert_frame_equal(mine, simulate(**BASE, options={"scale": 0.5, "quota": "block"}))
+    hard = {"adversary": "hard", "c": np.int8(3), "adaptive": np.bool_(True)}
+    rows = simulate("ucb1", **hard, K=2, T=5000, B=800, V=2, seeds=2)
+    assert (rows["adversary.adaptive"] == 1).all()
+
+
+def test_a_file_may_be_a_path(tmp_path):
+    file = tmp_path / "series.csv"
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(np.exp(np.cumsum(rng.normal(0, 0.1, (80, 4)), axis=0)))
+    rows.insert(0, "day", range(80))
+    rows.to_csv(file, index=False)
+    played = [
+        simulate("ucb1", "trace", file=one, window=5, K=2, T=2000, B=400, V=1, seeds=2)
+        for one in (file, str(file), Path(file))
+    ]
+    for other in played[1:]:
+        pd.testing.assert_frame_equal(played[0], other)
+
+
+@pytest.mark.parametrize("wrong", [np.float64("nan"), np.array([1, 2]), np.int64(0), 1.5, None])
+def test_what_is_no_size_is_still_refused(wrong):
+    with pytest.raises(ConfeeError, match=r"^T=.*: must be a whole number in \[1, "):
+        simulate(**BASE | {"T": wrong})
