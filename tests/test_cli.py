@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import shlex
 import subprocess
 import sys
 
@@ -369,3 +370,19 @@ def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
     assert "Interval" not in shown
     assert "nan" not in shown + ledger.to_markdown([odd])
     assert "x, did not fail (why)" in shown
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_stops_nothing(tmp_path, closed):
+    """`confee ... >&-` writes nowhere; a result still reaches a stream that is open, and a file."""
+    asked = ("simulate policy=ucb1 adversary=switching adversary.gap=0.2 K=2 T=1000 B=200 V=1 "
+             "seeds=2 output=cell.parquet")  # fmt: skip
+    words = f"{shlex.quote(sys.executable)} -m confee {asked} {closed}"
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "cell.parquet").stat().st_size > 1000
+    if ">&-" not in closed.replace("2>&-", ""):
+        assert len(json.loads(done.stdout.splitlines()[-1])["regret"]) == 4
+    wrong = words.replace("K=2", "K=0")
+    assert subprocess.run(["sh", "-c", wrong], cwd=tmp_path, capture_output=True).returncode == 1

@@ -25,6 +25,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
     lean.collect_rarely()
+    _open_closed_streams()
     with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
@@ -51,6 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"confee: a kernel does not compile: {reason(error)}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
+
+
+def _open_closed_streams() -> None:
+    """What is written to a stream that the caller closed (`>&-`) goes nowhere.
+
+    It takes the stream's own descriptor as well, which the next file to be opened would get.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _parser() -> argparse.ArgumentParser:
