@@ -1,7 +1,7 @@
 # make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
 .PHONY: figures test lint bench clean lock audit env rebuild
 
-N ?= $(shell getconf _NPROCESSORS_ONLN)
+# N: of all cores, those that affinity and a container's quota grant.
 OVERRIDES ?=
 export OVERRIDES
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c '$(CAN_VENV)' 2>/dev/null && { echo $$p; break; }; done)
 
 figures: env
-	@$(PY) -m snakemake --cores '$(N)' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
+	@$(PY) -m snakemake --cores '$(or $(N),$(shell $(PY) -m confee.workflow.machine))' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
 
 # Snakemake strips outer quotes and reads the rest as YAML: in spaces and quotes the text stays as is.
 QUOTED := printf " '%s' " "$$(printf %s "$$OVERRIDES" | sed "s/'/''/g")"

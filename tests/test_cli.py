@@ -198,6 +198,9 @@ def test_results_that_are_not_there_are_named_with_how_to_make_them(capsys, tmp_
     monkeypatch.chdir(tmp_path)
     said = refuse(capsys, "claims", "--experiment", "tiny")
     assert said.startswith("results/tiny/claims.json: missing; run: snakemake")
+    said = refuse(capsys, "claims", "--experiment", "nope")  # nothing can make that: not advised
+    assert said.startswith("experiment=nope: neither an experiment (")
+    assert "snakemake" not in said
     missing = "results/tiny/regret.parquet: missing; looked for in .*; make it with"
     with pytest.raises(ConfeeError, match=missing):
         load("tiny")

@@ -176,7 +176,7 @@ def test_without_a_record_it_says_so():
 
 
 def test_on_a_cluster_played_jobs_start_elsewhere_and_stages_share_these_cores(monkeypatch):
-    monkeypatch.setattr(estimate.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(estimate.machine, "cores", lambda: 2)
     record("mine.pace", start=6)
     made, asked = run_of(unit(), unit())
     pictures = [Asked("figure", "pace")] * 4

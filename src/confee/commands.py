@@ -19,9 +19,14 @@ def snakemake(overrides: str, target: str = "") -> str:
     return " ".join(filter(None, words))
 
 
+def experiment_of(folder: str) -> str:
+    """The experiment that a folder of results/ is named after."""
+    return folder.removesuffix(CLAIMS_ALONE)
+
+
 def of_folder(experiment: str) -> str:
     """Overrides that make results/<experiment>; which claims it was for, it knows itself."""
-    named = experiment.removesuffix(CLAIMS_ALONE)
+    named = experiment_of(experiment)
     return f"experiment={named}" + (" claims=[...]" if named != experiment else "")
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confee.workflow import costs
+from confee.workflow import costs, machine
 from confee.workflow.costs import Part
 from confee.workflow.jobs import compiled
 
@@ -143,7 +142,7 @@ def teller(run: Run, resources: Any) -> Callable[[Sequence[tuple[str, str]]], st
     """Tells how long jobs (rule, wildcard) take with Snakemake's `resources`."""
 
     def said(jobs: Sequence[tuple[str, str]]) -> str:
-        at_once = resources.nodes or min(resources.cores, os.cpu_count() or 1)
+        at_once = resources.nodes or min(resources.cores, machine.cores())
         return line(run, [Asked(*job) for job in jobs], at_once)
 
     return said
@@ -171,7 +170,7 @@ def total(
     for rule, jobs in stages.items():
         away = run.remote and rule in AWAY
         times = [_time(run, known, job, every_turn) + A_REMOTE_JOB * away for job in jobs]
-        at_once = min(cores, os.cpu_count() or 1) if run.remote and not away else cores
+        at_once = min(cores, machine.cores()) if run.remote and not away else cores
         seconds += max(sum(times) / at_once, *times) if times else 0
     return seconds
 

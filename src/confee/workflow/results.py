@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, jit, schema
+from confee import commands, conf, jit, schema
 from confee.config import RESERVED
 from confee.errors import ConfeeError
 from confee.simulation import files
@@ -206,6 +206,13 @@ def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     from confee.claims import ledger
 
     file = RESULTS / experiment / "claims.json"
+    if not file.parent.exists() and commands.experiment_of(experiment) not in (
+        known := conf.files("experiment")
+    ):
+        raise ConfeeError(
+            f"experiment={experiment}: neither an experiment ({', '.join(sorted(known))}) nor a "
+            f"folder of {RESULTS}"
+        )
     said = files.read_json(file, run_it(experiment), REMAKE)
     try:
         return ledger.from_dict(said), said
