@@ -10,12 +10,12 @@ import sys
 
 from confee import runlock
 from confee.errors import ConfeeError
-from confee.workflow import captions
+from confee.workflow import captions, mode
 from confee.workflow.told import VARIABLE, read
 from snakemake_logger_plugin_confee import TOLD
 
-# Only the run itself writes: not a look at it (-n, --report), nor a job of it on another machine.
-look = workflow.output_settings.dryrun or captions.only_asked_for()
+# Only a run owns the plan: no look at one (-n, --dag, --report), nor a job on another machine.
+look = workflow.output_settings.dryrun or (workflow.is_main_process and not mode.plays())
 main = workflow.is_main_process and not look
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.

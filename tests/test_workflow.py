@@ -375,6 +375,26 @@ def test_clean_removes_what_no_experiment_needs_and_only_that(copy):
 
 
 @pytest.mark.slow
+def test_what_plays_nothing_changes_no_plan_and_takes_no_lock(copy):
+    copy.run()  # it takes the copied results for its own
+    plan = (copy.results / "plan.json").read_bytes()
+    cells = copy.cells()
+    other = SMALL + " policies.hyque.scale=2"
+    lock = copy.folder / ".snakemake" / "confee.lock"
+    held = lock.stat().st_mtime_ns
+    looks = ("--dag", "--rulegraph", "--filegraph", "--summary", "-D", "--list-rules", "--touch",
+             "--unlock", "-n")  # fmt: skip
+    for option in looks:
+        copy.look(option, "--cores", "2", overrides=other)
+        assert (copy.results / "plan.json").read_bytes() == plan, option
+    assert lock.stat().st_mtime_ns == held
+    cleaned = fresh.python("-m", "confee", "clean", cwd=copy.folder)
+    assert cleaned.returncode == 0
+    assert copy.cells() == cells
+    assert copy.dry() == {}
+
+
+@pytest.mark.slow
 def test_one_figure_can_be_asked_for(copy):
     shutil.rmtree(copy.folder / "figures")
     assert copy.dry("figures/tiny.claims/block.pdf") == {"figure": 1}

@@ -19,11 +19,6 @@ def asked_for() -> bool:
     return any(word.partition("=")[0] in ("--report", "--reporter") for word in sys.argv)
 
 
-def only_asked_for() -> bool:
-    """Whether it is to do nothing else, so that results stay as they are."""
-    return asked_for() and "--report-after-run" not in sys.argv
-
-
 def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> dict[str, str]:
     """The caption of each job by its first output; a table is shown in its own. Of what is not made
     yet there is none."""
