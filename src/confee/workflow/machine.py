@@ -26,12 +26,12 @@ def _quota(cgroups: Path) -> float:
     allowed = math.inf
     for folder in _groups(cgroups):
         with suppress(OSError, ValueError, ZeroDivisionError):
-            most, period = (folder / "cpu.max").read_text().split()
+            most, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
             allowed = min(allowed, int(most) / int(period))  # "max" is no number: no quota
         with suppress(OSError, ValueError, ZeroDivisionError):
-            most = (folder / "cpu.cfs_quota_us").read_text()
+            most = (folder / "cpu.cfs_quota_us").read_text(encoding="utf-8")
             if int(most) > 0:  # -1: no quota
-                period = (folder / "cpu.cfs_period_us").read_text()
+                period = (folder / "cpu.cfs_period_us").read_text(encoding="utf-8")
                 allowed = min(allowed, int(most) / int(period))
     return allowed
 
@@ -40,7 +40,7 @@ def _groups(cgroups: Path) -> set[Path]:
     """The folders of this process's control groups, up to the root: each of them limits."""
     found = {cgroups, cgroups / "cpu"}
     with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, kind, inside = line.split(":", 2)
             if kind and "cpu" not in kind.split(","):
                 continue
