@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from confee import proofs
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import (
-    CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -74,8 +73,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 def _lemma(evidence: Evidence) -> Finding:
     exponents = blocks.EXPONENTS
-    factors = streaks.log_factors("idle")
-    mended = LONGER.now(CONSISTENT if max(factors.values()) <= 1 else UNDECIDED)
+    mended = streaks.with_logarithm("idle")
     T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
     found = streaks.finding(
         streaks.check("idle", exponents),
@@ -87,9 +85,9 @@ def _lemma(evidence: Evidence) -> Finding:
         "in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
         place="Lemma 4.4 and its proof",
         controls=streaks.controls("idle", exponents),
-        correction=mended,
+        correction=LONGER.now(mended.outcome),
         numbers={
-            "least_factor_of_ln_T": factors,
+            "least_factor_of_ln_T": streaks.log_factors("idle"),
             "largest_T_of_these": streaks.LOG_HORIZONS[-1],
             "median_over_T/sqrt(B)": streaks.median("idle", T, B, 0.5),
             "median_at": {"T": T, "B": B},
@@ -101,16 +99,7 @@ def _lemma(evidence: Evidence) -> Finding:
                 for beta in exponents
             },
         },
-        steps=(
-            Step(
-                "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",
-                mended.outcome,
-                max(factors.values()),
-                f"union bound at {len(streaks.LOG_HORIZONS)} T up to "
-                f"{streaks.LOG_HORIZONS[-1]:.0e}, B from T^{streaks.LOG_EXPONENTS[0]:g} to T; "
-                "the number is the least factor of ln T that it certifies",
-            ),
-        ),
+        steps=(mended,),
     )
     return dataclasses.replace(found, readings=_readings(found))
 
@@ -132,9 +121,6 @@ def _readings(found: Finding) -> tuple[Reading, ...]:
 
 def _remark(evidence: Evidence) -> Finding:
     exponents, alpha = blocks.EXPONENTS, 2 / 3
-    mended = MENDED_LENGTH.now(
-        CONSISTENT if max(streaks.log_factors("idle").values()) <= 1 else UNDECIDED
-    )
     return streaks.finding(
         streaks.check("idle", exponents, alpha),
         evidence,
@@ -146,7 +132,7 @@ def _remark(evidence: Evidence) -> Finding:
         place="Remark B.2 with alpha = 2/3; used in Appendix B.2.3 and B.2.4",
         # The lemma's argument needs x well above ln T, which B = T alone gives here.
         controls=streaks.controls("idle", exponents, alpha, sure=(1.0,)),
-        correction=mended,
+        correction=MENDED_LENGTH.now(streaks.with_logarithm("idle").outcome),
         numbers={
             "median_over_T/B^(2/3)": [
                 {"T": T, "B": B, "low": low, "high": high, "B^(1/6)": B ** (1 / 6)}

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import (
-    CONSISTENT,
-    UNDECIDED,
     Correction,
     Finding,
-    Step,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +42,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """Judge T/sqrt(B) by certified chances (see `judging.streaks`)."""
-    factors = streaks.log_factors("query")
-    mended = LONGER.now(CONSISTENT if max(factors.values()) <= 1 else UNDECIDED)
+    mended = streaks.with_logarithm("query")
     remark = streaks.check("query", EXPONENTS, 2 / 3)
     return [
         streaks.finding(
@@ -59,17 +55,8 @@ def judge(evidence: Evidence) -> list[Finding]:
             "T/sqrt(B) query rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
             place="Remark 4.5",
             controls=streaks.controls("query", EXPONENTS),
-            correction=mended,
-            numbers={"least_factor_of_ln_T": factors},
-            steps=(
-                Step(
-                    "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",
-                    mended.outcome,
-                    max(factors.values()),
-                    f"union bound at {len(streaks.LOG_HORIZONS)} T up to "
-                    f"{streaks.LOG_HORIZONS[-1]:.0e}; the number is the least factor of ln T",
-                ),
-                *(trend.step("alpha = 2/3") for trend in remark.trends),
-            ),
+            correction=LONGER.now(mended.outcome),
+            numbers={"least_factor_of_ln_T": streaks.log_factors("query")},
+            steps=(mended, *(trend.step("alpha = 2/3") for trend in remark.trends)),
         )
     ]

@@ -37,9 +37,4 @@ def plays(words: Sequence[str] | None = None) -> bool:
         return bool(said.report_after_run)
     if said.executor in ("dryrun", "touch"):
         return False
-    return not any(_asked(getattr(said, name, None)) for name in PLAYS_NOTHING)
-
-
-def _asked(value: object) -> bool:
-    """Whether an option was given. Some are flags; one that takes a value may be given without."""
-    return value is not None and value is not False and value != []
+    return all(getattr(said, name, None) in (None, False) for name in PLAYS_NOTHING)

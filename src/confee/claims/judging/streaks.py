@@ -21,12 +21,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING
 
 from confee import proofs, streaks, theory
 from confee.claims.judging import blocks
 from confee.claims.judging.finding import (
     ARITHMETIC,
+    CONSISTENT,
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -228,6 +230,7 @@ LOG_HORIZONS = (10**4, 10**5, 10**6, 10**8, 10**10, 10**12, 10**15, 10**18)
 LOG_EXPONENTS = (0.75, 0.8, 0.9, 1.0)
 
 
+@cache
 def log_factors(kind: str) -> dict[str, float]:
     """Return `log_factor` along budgets: the largest over `LOG_HORIZONS`.
 
@@ -242,6 +245,19 @@ def log_factors(kind: str) -> dict[str, float]:
         name: max(log_factor(kind, T, B) for T, B in zip(LOG_HORIZONS, Bs, strict=True))
         for name, Bs in budgets.items()
     }
+
+
+@cache
+def with_logarithm(kind: str) -> Step:
+    """Judge streaks up to T ln(T)/sqrt(B), the mended length, by the largest of `log_factors`."""
+    factor = max(log_factors(kind).values())
+    return Step(
+        "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",
+        CONSISTENT if factor <= 1 else UNDECIDED,
+        factor,
+        f"union bound at {len(LOG_HORIZONS)} T up to {LOG_HORIZONS[-1]:.0e}, B from "
+        f"T^{LOG_EXPONENTS[0]:g} to T; the number is the least factor of ln T that it certifies",
+    )
 
 
 FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 45))
