@@ -181,7 +181,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
         ({"policies/mine.py": "x = 1\0\n"}, ["list"], "mine.py: source code string cannot"),
         ({"policies/mine.py": "class E(BaseException): 1\nraise E"}, ["list"],
          "mine.py: line 2: E"),
-        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must have no dot in its name"),
+        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must be named by a word"),
         ({"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"}, PLAYED,
          "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list", "hyque"], "ucb1.py: confee has a ucb1"),

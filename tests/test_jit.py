@@ -156,13 +156,21 @@ def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
     from confee import jit
 
     monkeypatch.setattr(jit, "ROOT", tmp_path)
-    for age, name in enumerate(["young", "old", "older"]):
-        folder = tmp_path / f"kernels-{name}"
-        folder.mkdir()
-        os.utime(folder, (1e9 - age, 1e9 - age) if name != "young" else None)
-    gone = jit.prune()
-    assert {f.name for f in gone} == {"kernels-old", "kernels-older"}
-    assert (tmp_path / "kernels-young").exists()
+    young, old, shared = (tmp_path / "zen5-0123abcd" / f"kernels-{c * 16}" for c in "abc")
+    others = [tmp_path / "linux" / "kernels-6.1", tmp_path / "kernels-paper"]
+    for folder in (young, old, shared, *others):
+        (folder / "policies_1").mkdir(parents=True)
+        (folder / "compiled").touch()
+        (folder / "policies_1" / "ucb.play-1.py311.nbi").touch()
+    (shared / "policies_1" / "notes.txt").touch()
+    link = young.parent / f"kernels-{'d' * 16}"
+    link.symlink_to(others[0])
+    for folder in (old, shared, *others):
+        os.utime(folder, (1e9, 1e9))
+    assert jit.prune() == [old]
+    assert [file.name for file in shared.rglob("*")] == ["policies_1", "notes.txt"]
+    for folder in (young, *others, link):
+        assert (folder / "policies_1" / "ucb.play-1.py311.nbi").exists()
 
 
 def test_a_leaf_that_returns_an_array_is_refused():

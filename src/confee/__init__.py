@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from confee import bytecode
 from confee.errors import ConfeeError
 
 if TYPE_CHECKING:
     from confee.api import load, simulate
 
 __version__ = "0.1.0"
+bytecode.by_hash(Path(__file__).parent)
 __all__ = ["ConfeeError", "__version__", "load", "simulate"]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import commands, composing, conf, config, jit, schema
+from confee import commands, composing, conf, config, extra, jit, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -88,7 +88,8 @@ def simulate(
     for group, name in (("policy", policy), ("adversary", adversary)):
         known = conf.files(group)
         if not isinstance(name, str) or name not in known:
-            raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {', '.join(known)}")
+            listed = ", ".join(known) + extra.hint()
+            raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composing.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")

@@ -316,13 +316,14 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
-    from confee import runlock
+    from confee import code, runlock
     from confee.workflow import costs, results, stages
 
     runlock.work()
     os.environ["MPLBACKEND"] = "agg"  # whatever a shell wants to see pictures with
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
+    stages.check(plan["sources"][chosen.name if stage == "picture" else stage])
     if stage == "picture":
         from confee.workflow import pictures
 
@@ -342,6 +343,7 @@ def _make(chosen: Any) -> None:
             "slopes": results.measure,
             "claims": results.judge,
         }[stage](plan)
+    code.check()
     experiment = results.folder(plan).name
     stages.keep_note(experiment, stage, chosen.key, made)
     costs.keep(f"{experiment}.{stage}")

@@ -1,16 +1,24 @@
-"""Which sources a result depends on: the modules it starts from and all they import in confee."""
+"""Which sources a result depends on: the modules it starts from and all they import in confee.
+
+One's own modules are followed further, to what they import and read: see confee.following.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import platform
 import re
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 from confee import extra
+from confee.errors import ConfeeError
 
 PACKAGE = Path(__file__).parent
+COMPUTE = ("numpy", "numba")
+"""Libraries that numbers are computed by: of another version they may be others."""
 
 
 def source_file(module: str) -> Path | None:
@@ -33,13 +41,17 @@ _IMPORT = re.compile(
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """Modules of confee that `module` imports by name, at any depth of its text.
+    """Modules that `module` imports, at any depth of its text: of confee, and of one's own.
 
     Found by a pattern: a parser takes ten times as long, in every job. What it finds too much, in
-    the text of a docstring, costs no more than a hash that changes with that module too.
+    the text of a docstring, costs no more than a hash that changes with that module too. One's own
+    are parsed.
     """
     file = source_file(module)
-    assert file is not None, module
+    if file is None or not file.is_relative_to(PACKAGE):
+        from confee import following
+
+        return following.imports(module)
     names = set()
     text = re.sub(r"#.*|\\\n", "", file.read_text(encoding="utf-8"))
     for origin, *listed in _IMPORT.findall(text):
@@ -56,7 +68,7 @@ def imports(module: str) -> frozenset[str]:
 
 @functools.cache
 def closure(module: str) -> frozenset[str]:
-    """`module` and all of confee that it imports, directly or not."""
+    """`module` and all of confee and of one's own that it imports, directly or not."""
     found, todo = set(), {module}
     while todo:
         found |= todo
@@ -65,20 +77,80 @@ def closure(module: str) -> frozenset[str]:
 
 
 def code_hash(modules: Iterable[str], alone: Iterable[str] = ()) -> str:
-    """A hash of the sources of `modules` and of all they import, and of modules taken `alone`."""
-    return _hash_of(frozenset().union(alone, *(closure(m) for m in modules)))
+    """A hash of the sources of `modules` and of all they import, and of modules taken `alone`; and
+    of the versions of Python and COMPUTE."""
+    found = frozenset().union(alone, *(closure(m) for m in modules))
+    return _hash_of(found, _data(found))
 
 
 @functools.cache
-def _hash_of(modules: frozenset[str]) -> str:
-    text = hashlib.sha256()
+def package() -> tuple[str, ...]:
+    """All modules of confee itself."""
+    names = (file.relative_to(PACKAGE).with_suffix("").parts for file in PACKAGE.rglob("*.py"))
+    return tuple(sorted(".".join(("confee", *name)).removesuffix(".__init__") for name in names))
+
+
+@functools.cache
+def _hash_of(modules: frozenset[str], data: tuple[str, ...]) -> str:
+    text = hashlib.sha256(repr((versions(COMPUTE), data)).encode())
     for module in sorted(modules):
-        text.update(module.encode() + b"\0" + _bytes(module) + b"\0")
+        text.update(module.encode() + b"\0" + _source(module) + b"\0")
     return text.hexdigest()[:16]
 
 
 @functools.cache
-def _bytes(module: str) -> bytes:
-    file = source_file(module)
-    assert file is not None, module
-    return file.read_bytes()
+def versions(libraries: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions of Python and of some libraries."""
+    return platform.python_version(), *(f"{one} {metadata.version(one)}" for one in libraries)
+
+
+def _data(modules: Iterable[str]) -> tuple[str, ...]:
+    """What modules of one's own read when they were imported: names and hashes."""
+    if extra.root() is None:
+        return ()
+    from confee import following
+
+    return following.data(modules)
+
+
+@functools.cache
+def _source(module: str) -> bytes:
+    """The text of a module, in the line ends that every system can read."""
+    file = PACKAGE / "__init__.py" if module == "confee" else source_file(module)
+    if file is None:
+        from confee import following
+
+        found = following.place(module)
+        if not isinstance(found, Path):  # of a library, the version
+            return str(found).encode()
+        file = found
+    _hashed[file] = file.read_bytes()
+    return plain(_hashed[file])
+
+
+_hashed: dict[Path, bytes] = {}
+"""What this process took for the content of sources."""
+
+
+def plain(text: bytes) -> bytes:
+    """A text without what differs between systems: a byte-order mark, line ends, lines left blank
+    at its end."""
+    text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text.rstrip(b"\n") + b"\n"
+
+
+def check() -> None:
+    """Raises ConfeeError if a source is no more what it was when this process looked at it: what
+    was computed meanwhile may be of either."""
+    looked_at = dict(_hashed)
+    if extra.root() is not None:
+        from confee import following
+
+        looked_at |= following.files_read()
+    for file, content in looked_at.items():
+        try:
+            same = file.read_bytes() == content
+        except OSError:
+            same = False
+        if not same:
+            raise ConfeeError(f"{file}: changed while it was at work; run it again")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from confee import conf, schema
+from confee import conf, extra, schema
 from confee.errors import ConfeeError
 
 
@@ -31,21 +31,17 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         _check_interpolations(value, one)
         if _of_group(one) and re.search(r"[\[{,]", value):
             raise ConfeeError(_no_file([override]))
-    import hydra
-    from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    GlobalHydra.instance().clear()
     try:
-        with hydra.initialize_config_dir(str(conf.folder()), version_base="1.3"), no_resolvers():
-            try:
-                config = hydra.compose(name, overrides=[*overrides, *_search()])
-            except TypeError:  # Hydra's own
-                raise ConfeeError(_no_file(overrides)) from None
-            _check_interpolations(OmegaConf.to_container(config, resolve=False))
-            values = OmegaConf.to_container(config, resolve=True)
+        try:
+            config = _composed(name, [*overrides, *_search()])
+        except TypeError:  # Hydra's own
+            raise ConfeeError(_no_file(overrides)) from None
+        _check_interpolations(OmegaConf.to_container(config, resolve=False))
+        values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
     except yaml.YAMLError as error:
@@ -76,19 +72,31 @@ def key(override: str) -> str:
     return named
 
 
-@contextmanager
-def no_resolvers() -> Iterator[None]:
-    """What is composed meanwhile calls nothing, not even in a file's list of others: ${oc.env:...}
-    is an error."""
-    from omegaconf.basecontainer import BaseContainer
+_one_at_a_time = threading.Lock()
+"""Hydra keeps a version and plugins for the whole process."""
 
-    resolvers = BaseContainer._resolvers
-    kept = dict(resolvers)
-    resolvers.clear()
-    try:
-        yield
-    finally:
-        resolvers.update(kept)
+
+def _composed(name: str, overrides: list[str]) -> Any:
+    """What `hydra.compose` returns. That works on an object that the process has once, which may be
+    the caller's, so its parts are called here."""
+    from hydra import version
+    from hydra._internal.config_loader_impl import ConfigLoaderImpl
+    from hydra._internal.utils import create_config_search_path
+    from hydra.types import RunMode
+    from omegaconf import open_dict
+
+    with _one_at_a_time:
+        base = version.VersionBase.instance()
+        callers = base.version_base
+        version.setbase("1.3")
+        try:
+            loader = ConfigLoaderImpl(create_config_search_path(str(conf.folder())))
+            config = loader.load_configuration(name, overrides, RunMode.RUN, from_shell=False)
+        finally:
+            base.version_base = callers
+    with open_dict(config):
+        del config["hydra"]
+    return config
 
 
 def _own_keys(name: str) -> list[str]:
@@ -146,7 +154,7 @@ def _unknown_file(found: re.Match[str], overrides: Sequence[str]) -> str:
     asked = [o for o in overrides if key(o).partition("@")[0] == group]
     asked = [o for o in asked if re.sub(r"[\\'\"]", "", o.partition("=")[2]).strip() == name]
     given = schema.show(asked[0]) if name and asked else f"{group}={schema.show(name)}"
-    return f"{given}: unknown; known: {', '.join(conf.files(group))}"
+    return f"{given}: unknown; known: {', '.join(conf.files(group))}{extra.hint()}"
 
 
 def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:

@@ -167,6 +167,11 @@ def _check(file: Path, must: bool) -> None:
                 for one, _ in entry.value
             ]
             said += [one.value for one in value.value if isinstance(one, yaml.ScalarNode)]
+            # What is asked for is looked at once it is composed; this list is read before that.
+            if re.search(r"\$\{[^}]*[:$]", yaml.serialize(value)):
+                raise ConfeeError(
+                    f"{file}: defaults: must not call a resolver, as ${{name:...}} does"
+                )
         if any(re.match(r"(override\s+)?/?hydra\b|.*@(.*\.)?hydra\b", str(one)) for one in said):
             raise ConfeeError(f"{file}: hydra: no such key")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from confee import composing, schema
 from confee.canonical import canonical
+from confee.conf import files
 from confee.errors import ConfeeError
 from confee.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
@@ -141,6 +142,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         "rays", "seeds", "idle", "proxy", "claims", "figures", "jobs",
     }  # fmt: skip
     schema.keys(values, expected)
+    values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not NAME.fullmatch(top.name):
         raise ConfeeError(
@@ -193,6 +195,19 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         unplayed=unplayed,
         overrides=shlex.join(o for o in overrides if not composing.key(o).startswith("jobs")),
     )
+
+
+def _name(said: Any, overrides: Sequence[str]) -> Any:
+    """The name of an experiment. One that is built on another, and says no name of its own, is
+    called as its file: it must not take the other's folder."""
+    given = {composing.key(one): one.partition("=")[2].strip("'\" ") for one in overrides}
+    chosen = given.get("experiment", "").rpartition("/")[2]
+    if chosen and said != chosen and said in files("experiment"):
+        if "name" in given:
+            raise ConfeeError(f"name={said}: is another experiment's; must be one of its own")
+        return chosen
+    # A year, say, is a word that Hydra reads as a number.
+    return str(said) if isinstance(said, int) and not isinstance(said, bool) else said
 
 
 def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:

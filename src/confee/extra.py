@@ -26,6 +26,9 @@ class _Named(Protocol):
 
 T = TypeVar("T", bound=_Named)
 
+WORD = re.compile(r"(?!(?i:null|true|false|nan|inf|yes|no|on|off)\Z)[A-Za-z][\w-]{0,99}", re.ASCII)
+"""What a module of one's own may be called: YAML and Hydra read it as a word, too."""
+
 FOLDERS = {"confee.policies": "policies", "confee.world.adversaries": "adversaries"}
 """Package -> its folder in one's own."""
 
@@ -37,6 +40,12 @@ def root() -> Path | None:
         return Path(named).expanduser().absolute() if named else None
     except RuntimeError:
         raise ConfeeError(f"CONFEE_EXTRA={named}: must be a folder") from None
+
+
+def hint() -> str:
+    """Ends the message that something is unknown: it may lie in a folder that is not named."""
+    said = "; CONFEE_EXTRA is not set: it names the folder of your own policies and adversaries"
+    return "" if root() else said
 
 
 def folders(package: str) -> list[str]:
@@ -57,13 +66,20 @@ class Registry(MutableMapping[str, T]):
     """
 
     def __init__(self, package: str, path: list[str], word: str, kind: type[T]) -> None:
-        if (base := root()) and not base.is_dir():
-            raise ConfeeError(f"CONFEE_EXTRA={base}: must be a folder")
+        if base := root():
+            if not base.is_dir():
+                raise ConfeeError(f"CONFEE_EXTRA={base}: must be a folder")
+            from confee import following
+
+            following.watch()
         self._package, self._word, self._kind = package, word, kind
         self._shipped, self._own = _modules(path), _modules(folders(package))
         for name in self._own:
-            if "." in name:
-                raise ConfeeError(f"{self._own[name]}: must have no dot in its name")
+            if not WORD.fullmatch(name):
+                raise ConfeeError(
+                    f"{self._own[name]}: must be named by a word of letters, digits, - and _ that "
+                    "begins with a letter and is not read as a value, as true, null and nan are"
+                )
             if name in self._shipped:
                 raise ConfeeError(f"{self._own[name]}: confee has a {name}; choose another name")
         path.extend(folders(package))

@@ -18,7 +18,6 @@ import hashlib
 import io
 import os
 import re
-import shutil
 import stat
 import tempfile
 import time
@@ -30,7 +29,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 
-from confee.code import code_hash, source_file
+from confee.code import PACKAGE, code_hash, source_file
 from confee.errors import ConfeeError
 from confee.lean import without
 
@@ -41,16 +40,20 @@ with without("scipy"):  # of which numba wants no more than the version
 
 
 def _root() -> Path:
-    if os.environ.get("CONFEE_CACHE"):
-        candidates = [Path(os.environ["CONFEE_CACHE"])]
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        candidates = [Path(home).expanduser() / "confee"]
-    shared = Path(tempfile.gettempdir()) / f"confee-{os.getuid()}"
-    for root in (*candidates, shared):
+    """Raises ConfeeError if CONFEE_CACHE names the home of no user."""
+    named = os.environ.get("CONFEE_CACHE")
+    home = named or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    candidates = [Path(tempfile.gettempdir()) / f"confee-{os.getuid()}"]
+    try:
+        base = Path(home).expanduser()
+        candidates.insert(0, base.absolute() if named else base / "confee")
+    except RuntimeError:  # a user without a home, in a container
+        if named:
+            raise ConfeeError(f"CONFEE_CACHE={named}: must be a folder") from None
+    for root in candidates:
         try:
-            root.mkdir(0o700 if root == shared else 0o777, parents=True, exist_ok=True)
-            if root == shared and not _ours(root):
+            root.mkdir(0o700, parents=True, exist_ok=True)
+            if not _ours(root) and not (named and root == candidates[0]):
                 continue
             with tempfile.TemporaryFile(dir=root):
                 return root
@@ -69,10 +72,14 @@ def _cpu() -> str:
 
 
 def _ours(folder: Path) -> bool:
-    """Whether it is this user's, no link, and nobody else can write to it. Its name in a temporary
-    folder can be guessed, so another user may have put kernels there."""
+    """Whether it is this user's, no link, and not everybody can write to it. Its name can be
+    guessed, so another user may have put kernels there. A group that can write loses that right."""
     seen = folder.lstat()
-    return stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not seen.st_mode & 0o022
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & stat.S_IWOTH:
+        return False
+    if seen.st_mode & stat.S_IWGRP:
+        folder.chmod(stat.S_IMODE(seen.st_mode) & ~stat.S_IWGRP)
+    return True
 
 
 ROOT = _root()
@@ -94,6 +101,10 @@ def prepare() -> None:
 def folder(module: str) -> Path:
     """The cache folder of a module of confee, or of one's own beside it."""
     made = HERE / f"kernels-{code_hash([module])}"
+    if not source_file(module).is_relative_to(PACKAGE):  # type: ignore[union-attr]
+        from confee import following
+
+        following.compiled(module)
     made.mkdir(exist_ok=True)
     with contextlib.suppress(OSError):  # another user's, perhaps
         os.utime(made)  # its date says when it was last used, see `prune`
@@ -272,14 +283,32 @@ def _uses(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, int]]:
 
 
 def prune(unused_days: float = 7) -> list[Path]:
-    """Removes the cache folders that no process has used for so many days; returns them.
+    """Removes kernels that no process has used for so many days; returns their folders.
 
     The root is shared by all checkouts of a user, and a run elsewhere may need its kernels now: so
-    age alone decides, never which kernels are ours.
+    age alone decides, never which kernels are ours. Nothing is removed but files with the names of
+    ours and numba's, and folders that are empty then.
     """
     limit = time.time() - unused_days * 86400
-    all_of_them = [*ROOT.glob("*/kernels-*"), *ROOT.glob("kernels-*")]  # these of earlier versions
-    old = [f for f in all_of_them if f.stat().st_mtime < limit]
+    old = [
+        f for f in _folders(ROOT, r".*-[0-9a-f]{8}") for f in _folders(f, r"kernels-[0-9a-f]{16}")
+    ]
+    old = [f for f in old if f.stat().st_mtime < limit]
     for unused in old:
-        shutil.rmtree(unused, ignore_errors=True)
-    return old
+        for place in [*_folders(unused, r".*"), unused]:  # numba has a folder for each of sources
+            for file in place.iterdir():
+                if _KEPT.fullmatch(file.name) and not file.is_dir():
+                    file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # something else is in it
+                place.rmdir()
+    return [f for f in old if not f.exists()]
+
+
+_KEPT = re.compile(r".+\.nb[ic](\.tmp\..*)?|compiled")
+"""What lies in a kernels' folder."""
+
+
+def _folders(base: Path, name: str) -> list[Path]:
+    """Its folders of such a name; no links."""
+    found = (f for f in base.iterdir() if re.fullmatch(name, f.name))
+    return [f for f in found if f.is_dir() and not f.is_symlink()]

@@ -4,7 +4,7 @@ imported when it is asked for."""
 from __future__ import annotations
 
 from confee.errors import ConfeeError
-from confee.extra import Registry
+from confee.extra import Registry, hint
 from confee.policies.base import Policy
 
 POLICIES = Registry(__name__, __path__, "POLICY", Policy)
@@ -13,5 +13,6 @@ POLICIES = Registry(__name__, __path__, "POLICY", Policy)
 def policy(name: str) -> Policy:
     """The policy of that id. Raises ConfeeError if there is none."""
     if name not in POLICIES:
-        raise ConfeeError(f"policy={name}: unknown; known: {', '.join(sorted(POLICIES))}")
+        known = ", ".join(sorted(POLICIES))
+        raise ConfeeError(f"policy={name}: unknown; known: {known}{hint()}")
     return POLICIES[name]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from confee import schema, theory
+from confee import extra, schema, theory
 from confee.canonical import canonical
 from confee.errors import ConfeeError
 from confee.policies import POLICIES, Policy, policy
@@ -64,6 +64,7 @@ def _name(values: dict[str, Any], where: str, known: Mapping[str, Any]) -> str:
     if not isinstance(name, str) or name not in known:
         raise ConfeeError(
             f"{where}.name={schema.show(name)}: unknown; known: {', '.join(sorted(known))}"
+            f"{extra.hint()}"
         )
     return name
 

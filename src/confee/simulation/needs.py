@@ -80,7 +80,7 @@ class Study:
     @cached_property
     def key(self) -> dict[str, Any]:
         """All that its rows depend on."""
-        code = code_hash([self.module])
+        code = code_hash([self.module, "confee.simulation.files"], ["confee.workflow.jobs"])
         return canonical({"study": self.name, "parameters": self.parameters, "code": code})
 
     @property

@@ -25,6 +25,11 @@ from confee.simulation.play import USUAL, Accounting
 
 CHOOSE, ESTIMATE = "choose", "estimate"
 
+MAKING = ("confee.simulation.play", "confee.simulation.turns", "confee.simulation.files")
+"""What makes and writes the rows of every unit, whatever policies and adversaries they are of."""
+AROUND = ("confee.workflow.jobs", "confee.simulation.calibrate")
+"""What calls it: of these the modules alone, as they import what other units are made by."""
+
 LARGEST_PLAN = 50_000
 """Units of a plan, and opponents at all its settings: planning alone takes half a minute then."""
 
@@ -85,7 +90,7 @@ class Unit:
     @cached_property
     def key(self) -> dict[str, Any]:
         """All that the unit's rows depend on."""
-        modules = [f"confee.policies.{self.cell.policy}", "confee.simulation.play"]
+        modules = [f"confee.policies.{self.cell.policy}", *MAKING]
         modules += [f"confee.world.adversaries.{o.adversary}" for o in self.opponents]
         if self.cell.spec.calibrated:
             modules.append("confee.simulation.calibrate")
@@ -95,7 +100,7 @@ class Unit:
             "stage": self.stage,
             "seeds": [self.first, self.count],
             "accounting": asdict(self.accounting),
-            "code": code_hash(modules),
+            "code": code_hash(modules, AROUND),
         }
         if self.stage == ESTIMATE:  # which opponents it plays is decided by the choose stage
             key |= {"choose": self.seeds.choose, "worst": self.seeds.worst}

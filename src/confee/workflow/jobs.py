@@ -6,25 +6,23 @@ import contextlib
 import errno
 import fcntl
 import importlib
-import math
 import pkgutil
-import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import jit, schema
-from confee.canonical import canonical, digest, dumps
-from confee.code import code_hash
+from confee import code, jit, schema
+from confee.canonical import canonical, digest
 from confee.errors import ConfeeError
 from confee.policies import POLICIES
-from confee.simulation import files, studies
+from confee.runlock import NO_LOCKS
+from confee.simulation import files, studies, turns
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
-from confee.simulation.play import FEWEST, Row, play_all
+from confee.simulation.play import FEWEST, play_all
 from confee.workflow import costs
 from confee.workflow.told import RESULTS
 from confee.world.adversaries import usual
@@ -39,9 +37,9 @@ AGAIN = "run snakemake again"
 
 def calibration_key(one: Cell) -> dict[str, Any]:
     """What a found scale depends on: not V."""
-    code = code_hash(["confee.simulation.calibrate"])
+    sources = code.code_hash(["confee.simulation.calibrate"])
     key = {name: one.key[name] for name in ("policy", "options", "K", "T", "B")}
-    return canonical(key | {"code": code})
+    return canonical(key | {"code": sources})
 
 
 def calibration_file(one: Cell) -> Path:
@@ -51,6 +49,7 @@ def calibration_file(one: Cell) -> Path:
 def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
     scale = calibrate(one.K, one.T, one.B, one.options)
+    code.check()
     kept = {**calibration_key(one), "scale": scale}
     files.write_text(calibration_file(one), files.sealed(kept))
 
@@ -82,39 +81,6 @@ def has_scale(one: Cell) -> bool:
 # --------------------------------------------------------------------------- units
 
 
-def worst_opponents(one: Unit, choosing: Sequence[Row]) -> list[Opponent]:
-    """The unit's opponents with the largest mean regret on the choosing seeds, in family order."""
-    sums = dict.fromkeys((dumps(o.key) for o in one.opponents), 0.0)
-    for row in choosing:
-        sums[_opponent_of(row)] += row["regret"]
-    ranked = sorted(one.opponents, key=lambda o: -sums[dumps(o.key)])
-    keep = {dumps(o.key) for o in ranked[: one.seeds.worst]}
-    return [o for o in one.opponents if dumps(o.key) in keep]
-
-
-def enough(one: Unit, fresh: Sequence[Row]) -> bool:
-    """Whether the fresh seeds so far settle log R: the standard error of the leading opponent's
-    mean, relative to it, is at most `seeds.error`. No regret needs no seeds."""
-    regrets: dict[str, list[float]] = {}
-    for row in fresh:
-        regrets.setdefault(_opponent_of(row), []).append(row["regret"])
-    leading = max(regrets.values(), key=statistics.fmean)
-    if len(leading) < 2:
-        return False
-    error = statistics.stdev(leading) / math.sqrt(len(leading))
-    return error <= one.seeds.error * statistics.fmean(leading)
-
-
-def _opponent_of(row: Row) -> str:
-    prefix = "adversary."
-    parameters = {
-        name.removeprefix(prefix): value
-        for name, value in row.items()
-        if name.startswith(prefix) and value is not None
-    }
-    return dumps([row["adversary"], parameters])
-
-
 def read_unit(name: str) -> Any:
     """The arrow table of a unit. Raises ConfeeError if it is damaged or not what its name says."""
     table, about = files.read_table(RESULTS / name, REMAKE, missing=AGAIN)
@@ -129,17 +95,19 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
 
     `after`: the files of the cell's earlier stages and turns.
     """
-    opponents = list(one.opponents)
+    opponents: Sequence[Opponent] = one.opponents
     if one.stage == ESTIMATE:
-        rows = [row for name in after for row in read_unit(name).to_pylist()]
-        opponents = worst_opponents(one, [r for r in rows if r["seed"] < one.seeds.choose])
-        if one.turn and enough(one, [r for r in rows if r["seed"] >= one.seeds.choose]):
-            opponents = []
+        earlier = [row for name in after for row in read_unit(name).to_pylist()]
+        how = one.seeds
+        opponents = turns.still_to_meet(
+            opponents, earlier, turn=one.turn, choose=how.choose, worst=how.worst, error=how.error
+        )
     scale = found_scale(one.cell) if one.cell.spec.calibrated else None
     options = calibrated(one.cell, scale)
     seeds = range(one.first, one.first + one.count)
     with _keeping_kernels():
         rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
+    code.check()
     files.write_table(RESULTS / one.file, rows, one.key)
     return len(rows)
 
@@ -148,6 +116,7 @@ def draw_study(one: Study) -> None:
     """Makes the rows of a study and writes its file."""
     with _keeping_kernels():
         rows = importlib.import_module(one.module).run(**one.parameters)
+    code.check()
     files.write_table(RESULTS / one.file, rows, one.key)
 
 
@@ -232,7 +201,12 @@ def compile_lacking(names: Iterable[str]) -> None:
     if not lacking:
         return
     with (jit.HERE / "lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            # On a disk without locks two processes may compile the same: each file is whole.
+            if error.errno not in NO_LOCKS:
+                raise ConfeeError(f"{jit.HERE / 'lock'}: {error.strerror}") from None
         for name in lacking:
             if not compiled(name).exists():
                 before = time.process_time()

@@ -21,14 +21,6 @@ from confee.workflow import results
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a figure shows of the code itself, beside results, or is made ready by.
-SHOWN = {
-    "block": ("confee.policies.schedule",),
-    "pace": ("confee.policies.hyque", "confee.simulation.trace"),
-    "extensions": ("confee.claims.extension",),
-    "detection": ("confee.claims.detection_horizon",),
-}
-
 # The paper's block figure: (order, first slot) of its six instances, n = 3, b = 2.
 BLOCK = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
 BLOCK_ORDER, BLOCK_SLOT = 3, 2

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest
-from confee.code import PACKAGE, code_hash
+from confee.code import PACKAGE, versions
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
@@ -22,12 +22,17 @@ from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
-from confee.workflow.pictures import SHOWN, alone, rests_on_verdicts
+from confee.workflow.pictures import alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
 from confee.workflow.told import Told
 
-ALSO = (["confee.rendering.files"], ["confee.rendering.tables.write"])
-"""What figures and tables are written by."""
+PICTURES = ["confee.rendering.figures", "confee.rendering.tables"]
+
+MEANS = (
+    "pandas", "pyarrow", "scipy", "statsmodels", "sympy", "matplotlib", "seaborn", "jinja2",
+    "latex2mathml",
+)  # fmt: skip
+"""Libraries that evidence, verdicts and pictures are made by, beside those of the simulation."""
 
 STUDY_SECONDS, STUDY_SECONDS_REMOTE = 20.0, 300.0
 """Studies are cut into jobs of about so long."""
@@ -213,9 +218,14 @@ class Run:
     @cached_property
     def about(self) -> dict[str, Any]:
         """What the experiment's results were made from; cores, shards and hosts are not in it."""
-        whole = {u.whole.file.as_posix() for u in self.plan.everything}
-        whole |= {s.file.as_posix() for s in self.plan.studies}
-        code = digest(sorted(whole), 64)
+        p = self.plan
+        played = [
+            sorted({u.whole.file.as_posix() for u in p.units}),
+            sorted({(tag, u.whole.file.as_posix()) for tag, u in p.asked}),
+            sorted({s.file.as_posix() for s in p.studies}),
+            p.points,
+        ]
+        code = digest(played, 64)
         return {"config": self.experiment.resolved, "version": __version__, "code": code}
 
     @cached_property
@@ -236,6 +246,7 @@ class Run:
                 "asked": [[tag, u.file.as_posix()] for tag, u in self.plan.asked],
                 "studies": [[s.name, s.file.as_posix()] for s in self.plan.studies],
                 "calibrations": sorted(f.relative_to(RESULTS).as_posix() for f in scales),
+                "sources": self.sources,
             }
         )
 
@@ -246,28 +257,36 @@ class Run:
         return job_file(f"plan-{digest(self.plan_text)}").as_posix()
 
     @cached_property
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """Stage -> the code that its files are made by: all of confee but for what stands above the
+        stage, and for other figures and tables than the one that is made."""
+        made = {
+            "regret": stages.sources(["confee.claims", "confee.checked", "confee.rendering"]),
+            "claims": stages.sources(["confee.rendering"]),
+        }
+        made["slopes"] = made["regret"]
+        made["report"] = made["album"] = stages.sources()
+        for name in (*FIGURES, *TABLES):
+            made[name] = stages.sources(
+                PICTURES, [module_name(name), "confee.rendering.tables.write"]
+            )
+        return made
+
+    @cached_property
     def keys(self) -> dict[str, str]:
         """Stage -> a hash of all that its files depend on."""
-        # A module taken alone imports what belongs to other stages.
-        collecting = code_hash((), ("confee.workflow.results", "confee.simulation.files"))
-        made = {"regret": digest(["regret", self.about, collecting])}
-        measuring = code_hash(["confee.evidence", "confee.evidence.ranking"])
-        made["slopes"] = digest(["slopes", made["regret"], measuring])
-        named = {claims.CLAIMS[id].__name__ for id in self.claims}
-        judging = code_hash(["confee.claims", "confee.claims.ledger", *named])
-        made["claims"] = digest(["claims", made["slopes"], judging, self.claims])
+        code = {stage: [of["hash"], versions(MEANS)] for stage, of in self.sources.items()}
+        made = {"regret": digest(["regret", self.about, code["regret"]])}
+        made["slopes"] = digest(["slopes", made["regret"], code["slopes"]])
+        made["claims"] = digest(["claims", made["slopes"], code["claims"], self.claims])
         for name in (*FIGURES, *TABLES):
-            modules = [module_name(name), *ALSO[name in TABLES], *SHOWN.get(name, ())]
-            drawing = code_hash(modules, ("confee.workflow.pictures", "confee.rendering"))
             above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
-            made[name] = digest([name, *([] if alone(name) else above), drawing])
-        shown = [made[name] for name in ("claims", *self.pictures, *self.tables)]
-        writing = code_hash(["confee.rendering.report"], ("confee.workflow.report",))
-        page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
-        made["report"] = digest(["report", shown, writing, page])
+            made[name] = digest([name, *([] if alone(name) else above), code[name]])
         shown = [*self.pictures, *self.tables]
-        bound = code_hash(["confee.rendering.album"], ("confee.workflow.pictures",))
-        made["album"] = digest(["album", [[name, made[name]] for name in shown], bound])
+        page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
+        below = [made[name] for name in ("claims", *shown)]
+        made["report"] = digest(["report", below, code["report"], page])
+        made["album"] = digest(["album", [[name, made[name]] for name in shown], code["album"]])
         return made
 
     @cached_property

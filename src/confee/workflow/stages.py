@@ -11,13 +11,29 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from confee import code
+from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow.told import RESULTS, due, note
 
 LONG_AGO = 1_000_000_000
+
+
+def sources(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, Any]:
+    """The code that a stage's files are made by: all of confee, but for what is only in packages
+    `apart`, which that code does not import, and but for what is `also` used of those."""
+    modules = [m for m in code.package() if not m.startswith(tuple(f"{one}." for one in apart))]
+    return {"apart": [*apart], "also": [*also], "hash": code.code_hash(also, alone=modules)}
+
+
+def check(planned: Mapping[str, Any]) -> None:
+    """Raises ConfeeError if the code that makes a stage's files is no more what was planned."""
+    if sources(planned["apart"], planned["also"]) != planned:
+        raise ConfeeError("its code changed since it was planned; run snakemake again")
 
 
 def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> None:

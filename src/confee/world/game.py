@@ -109,6 +109,9 @@ def settle(ledger: np.record, path: Environment) -> dict[str, float | int]:
     return row | {"variation": path.variation()}
 
 
+OVERFLOW = ". B * T is beyond 2^63, where whole numbers in a kernel overflow: does it use i * T?"
+
+
 def check(ledger: np.record, path: Environment, policy: str, B: int) -> None:
     """Raises ConfeeError unless each round was played once, in order, on arms that there are, with
     at most B queries, and optimistic values were in [0, 1]."""
@@ -116,6 +119,7 @@ def check(ledger: np.record, path: Environment, policy: str, B: int) -> None:
         raise ConfeeError(
             f"policy={policy}: its kernel must play each of the rounds 1..{path.horizon} once, in "
             f"order; it stopped before round {ledger.next}, out of order {ledger.faults} times"
+            + (OVERFLOW if B * path.horizon > np.iinfo(np.int64).max else "")
         )
     if ledger.wrong:
         raise ConfeeError(

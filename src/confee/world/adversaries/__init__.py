@@ -4,7 +4,7 @@ imported when it is asked for."""
 from __future__ import annotations
 
 from confee.errors import ConfeeError
-from confee.extra import Registry
+from confee.extra import Registry, hint
 from confee.world.adversaries.base import Adversary
 
 ADVERSARIES = Registry(__name__, __path__, "ADVERSARY", Adversary)
@@ -19,5 +19,5 @@ def adversary(name: str) -> Adversary:
     """The adversary of that id. Raises ConfeeError if there is none."""
     if name not in ADVERSARIES:
         known = ", ".join(sorted(ADVERSARIES))
-        raise ConfeeError(f"adversary={name}: unknown; known: {known}")
+        raise ConfeeError(f"adversary={name}: unknown; known: {known}{hint()}")
     return ADVERSARIES[name]

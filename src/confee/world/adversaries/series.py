@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import hashlib
 import io
 import itertools
 import math
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from confee.canonical import digest
 from confee.errors import ConfeeError
 from confee.schema import show
 
@@ -31,7 +31,8 @@ LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Series:
-    """`values` [rows, series] with a name each; `digest` is that of the file's bytes."""
+    """`values` [rows, series] with a name each; `digest` is that of names, times and values,
+    however they are written."""
 
     names: tuple[str, ...]
     values: np.ndarray
@@ -70,7 +71,7 @@ def _parsed(file: Path, content: bytes) -> Series:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error):
         raise refuse("not a CSV file; must be text with commas") from None
-    while rows and not rows[-1]:  # a blank line at the end
+    while rows and not any(cell.strip() for cell in rows[-1]):  # a blank line at the end
         rows.pop()
     if not rows:
         raise refuse("empty; must have a header row")
@@ -93,7 +94,8 @@ def _parsed(file: Path, content: bytes) -> Series:
         for j, cell in enumerate(row[1:]):
             values[i, j] = _number(cell, f"line {i + 2}, {show(names[j + 1])}", refuse)
     values.flags.writeable = False
-    return Series(tuple(names[1:]), values, hashlib.sha256(content).hexdigest()[:16])
+    told = [names[1:], [str(time) for time in times], values.tolist()]
+    return Series(tuple(names[1:]), values, digest(told))
 
 
 def _number(cell: str, where: str, refuse: Callable[[str], ConfeeError]) -> float:

@@ -1,0 +1,62 @@
+"""Whom a cell meets on which seeds: everybody on the choosing seeds, the worst on fresh ones."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from confee.canonical import dumps
+from confee.simulation.cells import Opponent
+from confee.simulation.play import Row
+
+
+def still_to_meet(
+    opponents: Sequence[Opponent],
+    earlier: Sequence[Row],
+    *,
+    turn: int,
+    choose: int,
+    worst: int,
+    error: float,
+) -> list[Opponent]:
+    """Whom fresh seeds are played against, by the runs so far: the `worst` few on the seeds up to
+    `choose`; nobody if turns before this one were enough."""
+    if turn and enough([row for row in earlier if row["seed"] >= choose], error):
+        return []
+    return worst_opponents(opponents, [row for row in earlier if row["seed"] < choose], worst)
+
+
+def worst_opponents(
+    opponents: Sequence[Opponent], choosing: Sequence[Row], count: int
+) -> list[Opponent]:
+    """The `count` opponents with the largest mean regret on the choosing seeds, in their order."""
+    sums = dict.fromkeys((dumps(o.key) for o in opponents), 0.0)
+    for row in choosing:
+        sums[_opponent_of(row)] += row["regret"]
+    ranked = sorted(opponents, key=lambda o: -sums[dumps(o.key)])
+    keep = {dumps(o.key) for o in ranked[:count]}
+    return [o for o in opponents if dumps(o.key) in keep]
+
+
+def enough(fresh: Sequence[Row], most: float) -> bool:
+    """Whether the fresh seeds so far settle log R: the standard error of the leading opponent's
+    mean, relative to it, is at most `most`. No regret needs no seeds."""
+    regrets: dict[str, list[float]] = {}
+    for row in fresh:
+        regrets.setdefault(_opponent_of(row), []).append(row["regret"])
+    leading = max(regrets.values(), key=statistics.fmean)
+    if len(leading) < 2:
+        return False
+    error = statistics.stdev(leading) / math.sqrt(len(leading))
+    return error <= most * statistics.fmean(leading)
+
+
+def _opponent_of(row: Row) -> str:
+    prefix = "adversary."
+    parameters = {
+        name.removeprefix(prefix): value
+        for name, value in row.items()
+        if name.startswith(prefix) and value is not None
+    }
+    return dumps([row["adversary"], parameters])
