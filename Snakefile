@@ -43,7 +43,9 @@ except (ConfeeError, OSError) as error:
 except KeyboardInterrupt:
     sys.exit("confee: stopped")
 
-confee = f"{shlex.quote(sys.executable)} -m confee"
+# What rules call: this Python's confee, in place of the shell, so that a signal reaches it.
+python = shlex.quote(sys.executable)
+shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
 results, figures = f"results/{told.name}", f"figures/{told.name}"
 if captions.asked_for():
     config["captions"] = captions.captions(told.name, told.pictures, told.tables)

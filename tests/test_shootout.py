@@ -430,7 +430,7 @@ def test_the_least_of_a_row_is_framed_where_policies_differ(made):
     def frames(heat):
         ax = figure("shootout", SimpleNamespace(heat=heat)).axes[0]
         return sorted(
-            (isinstance(patch.get_linestyle(), str), patch.get_x() + 0.5)
+            (isinstance(patch.get_linestyle(), str), patch.get_x())
             for patch in ax.patches if not patch.get_fill()
         )  # fmt: skip
 

@@ -436,6 +436,14 @@ def test_bad_overrides_end_a_run_in_one_line(tmp_path, overrides, said):
     assert not (tmp_path / "results").exists()
 
 
+def test_snakemakes_lint_asks_for_nothing_but_an_environment_a_rule(tmp_path):
+    """Jobs run in the environment of Snakemake itself: one made for a rule would have no confee."""
+    said = Project.fresh(tmp_path).look("--lint", fails=True)
+    assert set(re.findall(r"\* (.+?):", said)) == {
+        "Specify a conda environment or container for each rule."
+    }
+
+
 def test_regret_holds_no_trace_of_where_and_how_it_was_made(done):
     about = pq.read_schema(done.results / "regret.parquet").metadata
     assert set(about) == {b"confee", b"confee.rows"}

@@ -14,13 +14,14 @@ rule regret:
         f"{results}/config.yaml",
         told.note("regret"),
     params:
+        plan=told.plan_file,
         key=told.keys["regret"],
     log:
         f"{results}/logs/regret.log",
     benchmark:
         f"{results}/logs/regret.tsv"
     shell:
-        "{confee} make-regret {told.plan_file} {params.key} 2> {log}"
+        "confee make-regret {params.plan} {params.key} 2> {log}"
 
 
 rule slopes:
@@ -31,13 +32,14 @@ rule slopes:
         told.measured,
         told.note("slopes"),
     params:
+        plan=told.plan_file,
         key=told.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
     benchmark:
         f"{results}/logs/slopes.tsv"
     shell:
-        "{confee} make-slopes {told.plan_file} {params.key} 2> {log}"
+        "confee make-slopes {params.plan} {params.key} 2> {log}"
 
 
 rule claims:
@@ -55,10 +57,11 @@ rule claims:
         ),
         told.note("claims"),
     params:
+        plan=told.plan_file,
         key=told.keys["claims"],
     log:
         f"{results}/logs/claims.log",
     benchmark:
         f"{results}/logs/claims.tsv"
     shell:
-        "{confee} make-claims {told.plan_file} {params.key} 2> {log}"
+        "confee make-claims {params.plan} {params.key} 2> {log}"

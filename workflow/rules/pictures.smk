@@ -1,13 +1,6 @@
 # One figure or table a job. The text of ../caption.rst is what config["captions"] says, see Snakefile.
 
-def marked(path, kind):
-    """A file that `snakemake --report` is to show."""
-    return report(
-        path,
-        caption="../caption.rst",
-        category=lambda at: recipe(at.name).section,
-        labels=lambda at: {"shows": recipe(at.name).title, "kind": kind},
-    )
+shown = {"caption": "../caption.rst", "category": lambda at: recipe(at.name).section}
 
 
 rule figure:
@@ -17,11 +10,16 @@ rule figure:
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
-            marked(f"{figures}/{{name}}.svg", "figure"),
+            report(
+                f"{figures}/{{name}}.svg",
+                **shown,
+                labels=lambda at: {"shows": recipe(at.name).title, "kind": "figure"},
+            ),
             f"{figures}/{{name}}.txt",
         ],
         note=told.note("{name}"),
     params:
+        plan=told.plan_file,
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
@@ -30,7 +28,7 @@ rule figure:
     wildcard_constraints:
         name="|".join(FIGURES),
     shell:
-        "{confee} make-picture {told.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
+        "confee make-picture {params.plan} {params.key} {wildcards.name} {output.files} 2> {log}"
 
 
 rule table:
@@ -39,11 +37,16 @@ rule table:
         results=lambda at: told.rests_on[at.name],
     output:
         files=[
-            marked(f"{figures}/{{name}}.csv", "table"),
+            report(
+                f"{figures}/{{name}}.csv",
+                **shown,
+                labels=lambda at: {"shows": recipe(at.name).title, "kind": "table"},
+            ),
             *multiext(f"{figures}/{{name}}", ".md", ".tex", ".txt"),
         ],
         note=told.note("{name}"),
     params:
+        plan=told.plan_file,
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
@@ -52,7 +55,7 @@ rule table:
     wildcard_constraints:
         name="|".join(TABLES),
     shell:
-        "{confee} make-picture {told.plan_file} {params.key} {wildcards.name} {output.files} 2> {log}"
+        "confee make-picture {params.plan} {params.key} {wildcards.name} {output.files} 2> {log}"
 
 
 rule album:
@@ -64,8 +67,9 @@ rule album:
         file=f"{figures}/all.tex",
         note=told.note("album"),
     params:
+        plan=told.plan_file,
         key=told.keys["album"],
     log:
         f"{results}/logs/album.log",
     shell:
-        "{confee} make-album {told.plan_file} {params.key} {output.file} 2> {log}"
+        "confee make-album {params.plan} {params.key} {output.file} 2> {log}"

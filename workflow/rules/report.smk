@@ -10,9 +10,10 @@ rule report:
         f"{results}/report.html",
         told.note("report"),
     params:
+        plan=told.plan_file,
         key=told.keys["report"],
         names=[*told.pictures, *told.tables],
     log:
         f"{results}/logs/report.log",
     shell:
-        "{confee} make-report {told.plan_file} {params.key} {params.names} 2> {log}"
+        "confee make-report {params.plan} {params.key} {params.names} 2> {log}"

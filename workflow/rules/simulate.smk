@@ -7,7 +7,7 @@ rule kernels:
     log:
         f"{results}/logs/kernels.log",
     shell:
-        "{confee} compile {output} 2> {log}"
+        "confee compile {output} 2> {log}"
 
 
 rule calibrate:
@@ -21,7 +21,7 @@ rule calibrate:
     benchmark:
         "results/logs/calibrate/{job}.tsv"
     shell:
-        "{confee} do {input.job} 2> {log}"
+        "confee do {input.job} 2> {log}"
 
 
 rule simulate:
@@ -37,4 +37,4 @@ rule simulate:
     wildcard_constraints:
         job="[0-9a-f]{16}",
     shell:
-        "{confee} do {input.job} 2> {log}"
+        "confee do {input.job} 2> {log}"

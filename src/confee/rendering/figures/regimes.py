@@ -6,18 +6,14 @@ import math
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 
 from confee import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
-
-COLOURS = "cividis_r"
-
 
 RANGE = "#D55E00"
 SATURATED = "#ececec"
@@ -132,27 +128,19 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame
 
 def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNorm) -> None:
     """Coloured cells with their numbers; saturated ones are grey."""
-    for cell in mine.itertuples():
-        x, y = xs.index(cell.beta), ys.index(cell.nu)
-        colour = colormaps[COLOURS](scale(cell.ratio))
-        dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
-        ink = style.GREY if cell.saturated else "white" if dark else style.INK
-        face = SATURATED if cell.saturated else colour
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor="white",
-                               linewidth=0.6))  # fmt: skip
-        ax.text(x, y, numbers.two(cell.ratio), ha="center", va="center", fontsize=6.5, color=ink)
-    ax.set_xticks(range(len(xs)), [f"{x:.3g}" for x in xs], fontsize=7)
-    ax.set_yticks(range(len(ys)), [numbers.signed(y, 1) for y in ys], fontsize=7)
-    ax.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
+    table = mine.assign(text=mine["ratio"].map(numbers.two)).pivot(index="nu", columns="beta")
+    names = ("ratio", "text", "saturated")
+    ratio, texts, grey = (table[name].reindex(ys, columns=xs) for name in names)
+    style.squares(ax, ratio, texts, scale, grey.eq(True), SATURATED, 6.5)
+    ax.set_xticklabels([f"{x:.3g}" for x in xs])
+    ax.set_yticklabels([numbers.signed(y, 1) for y in ys])
+    ax.invert_yaxis()
 
 
 def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
     """The border between cells inside the theorem's range and those outside."""
     inside = {
-        (xs.index(r.beta), ys.index(r.nu))
+        (xs.index(r.beta) + 0.5, ys.index(r.nu) + 0.5)
         for r in mine.itertuples()
         if theory.theorem_range(r.K, r.T, r.B, r.V)
     }

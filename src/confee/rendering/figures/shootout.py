@@ -14,8 +14,6 @@ from matplotlib.patches import Patch, Rectangle
 from confee.evidence.ranking import MARGIN
 from confee.rendering import looks, numbers, style
 
-COLOURS = "cividis_r"
-WHITE = (1.0, 1.0, 1.0, 1.0)
 FAR = 10.0
 """Times the least regret, from which on all have the darkest colour."""
 
@@ -67,12 +65,11 @@ def draw(heat: pd.DataFrame) -> Figure:
     for ax, budget, panel, kinds in zip(axes, budgets, panels, rows, strict=True):
         _panel(ax, panel, labels, kinds)
         ax.set_xticks([])
-        ax.text(len(labels) - 0.3, 0.5, numbers.budget(budget), rotation=270, va="center",
+        ax.text(len(labels) + 0.2, 0.5, numbers.budget(budget), rotation=270, va="center",
                 fontsize=8, transform=ax.get_xaxis_transform())  # fmt: skip
     axes[0].xaxis.tick_top()
-    axes[0].set_xticks(
-        range(len(labels)), [looks.display(n) for n in labels], rotation=90, fontsize=6.5
-    )
+    axes[0].set_xticks(np.arange(len(labels)) + 0.5, [looks.display(n) for n in labels],
+                       rotation=90, fontsize=6.5)  # fmt: skip
     _groups(axes, labels, table)
     note = "numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$; stationary: $R\\;/\\;(T\\,(K/B)^{1/2})$"
     style.legend_below(fig, _legend(), 3, note)
@@ -104,32 +101,18 @@ def _kinds(panel: pd.DataFrame) -> list[str]:
 
 
 def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None:
-    colours = colormaps[COLOURS](LogNorm(1, FAR, clip=True)(panel["ratio"].to_numpy(float)))
-    colours[(panel["told"] == "path").to_numpy()] = WHITE
-    squares = np.full((len(kinds), len(labels), 4), WHITE)
-    for cell, colour in zip(panel.itertuples(), colours, strict=True):
-        x, y = labels.index(cell.label), kinds.index(cell.kind)
-        squares[y, x] = colour
-        dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
-        ink = style.GREY if cell.told == "path" else "white" if dark else style.INK
-        text = ax.text(x, y, short(cell.norm), ha="center", va="center_baseline", fontsize=5.8,
-                       color=ink)  # fmt: skip
-        text.set_in_layout(False)  # a thousand of them would take seconds
-    ax.pcolormesh(np.arange(len(labels) + 1) - 0.5, np.arange(len(kinds) + 1) - 0.5, squares,
-                  edgecolor="white", linewidth=0.4)  # fmt: skip
+    table = panel.assign(path=panel["told"] == "path", text=panel["norm"].map(short))
+    table = table.pivot(index="kind", columns="label").reindex(kinds).rename(looks.kind_name)
+    ratio, texts, path = (table[one].reindex(columns=labels) for one in ("ratio", "text", "path"))
+    style.squares(ax, ratio, texts, LogNorm(1, FAR, clip=True), path.eq(True), "white", 5.8)
     for winner, line in _winners(panel):
         x, y = labels.index(winner.label), kinds.index(winner.kind)
-        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=style.INK,
+        ax.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=style.INK,
                                linestyle=line, linewidth=1.1, zorder=3))  # fmt: skip
-    ax.set_yticks(range(len(kinds)), [looks.kind_name(kind) for kind in kinds], fontsize=6.5)
-    room = 4.3 / COLUMN
-    ax.set(xlim=(-0.5, max(len(labels), room) - 0.5), ylim=(len(kinds) - 0.5, -0.5))
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0, pad=2)
+    ax.set_xlim(0, max(len(labels), 4.3 / COLUMN))
     still = sum(panel.loc[panel["kind"] == kind, "still"].astype(bool).any() for kind in kinds)
     if 0 < still < len(kinds):
-        ax.plot([-0.5, len(labels) - 0.5], [len(kinds) - still - 0.5] * 2, color=style.INK,
+        ax.plot([0, len(labels)], [len(kinds) - still] * 2, color=style.INK,
                 linewidth=0.7)  # fmt: skip
 
 
@@ -156,16 +139,16 @@ def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
             continue
         for ax in axes:
             if mine[0] > 0:
-                ax.axvline(mine[0] - 0.5, color=style.INK, linewidth=0.9)
-        axes[-1].text((mine[0] + mine[-1]) / 2, -0.02, name, transform=under, fontsize=7,
+                ax.axvline(mine[0], color=style.INK, linewidth=0.9)
+        axes[-1].text((mine[0] + mine[-1] + 1) / 2, -0.02, name, transform=under, fontsize=7,
                       ha="center", va="top")  # fmt: skip
-    axes[-1].text(-0.8, -0.02, "told", transform=under, fontsize=7, ha="right", va="top")
+    axes[-1].text(-0.3, -0.02, "told", transform=under, fontsize=7, ha="right", va="top")
 
 
 def _legend() -> list:
     scale = LogNorm(1, FAR)
     steps = [
-        Patch(color=colormaps[COLOURS](scale(step)), label=f"{step:g}{more}")
+        Patch(color=colormaps[style.SQUARES](scale(step)), label=f"{step:g}{more}")
         for step, more in ((1, ""), (2, " times the row's least"), (5, " times"), (FAR, " or more"))
     ]
     frames = [
