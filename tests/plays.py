@@ -32,7 +32,8 @@ def proxy(world, data):
 
 
 def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, **options):
-    """The recorded quantities of one run; `rng` may be a seed."""
+    """The recorded quantities of one run; `rng` may be a seed. It is checked as every run is, but
+    for a `kernel` in the policy's own place."""
     spec = POLICIES[policy]
     rng = np.random.default_rng(rng) if isinstance(rng, int) else rng
     path, T = as_played(policy, path), path.horizon
@@ -40,6 +41,7 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
     ledger = game.new_ledger(sampled)
     arguments = spec.kernel_arguments(known, T, B, V, path.pieces, options_of(policy, **options))
     world = SETTINGS[spec.setting].game.new_world(path)
+    own = kernel is None
     kernel = kernel or spec.kernel
     if getattr(kernel, "deep", False):  # Python all through, which reads a record's fields slowly
         fields = zip(ledger.dtype.names, ledger.item(), strict=True)
@@ -49,6 +51,8 @@ def play(policy, path: Path, B: int, V: float, rng, sampled=False, kernel=None, 
             ledger[name] = value
     else:
         kernel(world, ledger, known, T, B, *arguments, rng)
+    if own:
+        game.check(ledger, path, policy, B)
     return game.settle(ledger, path)
 
 

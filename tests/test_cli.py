@@ -198,12 +198,16 @@ def test_results_that_are_not_there_are_named_with_how_to_make_them(capsys, tmp_
     monkeypatch.chdir(tmp_path)
     said = refuse(capsys, "claims", "--experiment", "tiny")
     assert said.startswith("results/tiny/claims.json: missing; run: snakemake")
-    said = refuse(capsys, "claims", "--experiment", "nope")  # nothing can make that: not advised
-    assert said.startswith("experiment=nope: neither an experiment (")
-    assert "snakemake" not in said
-    missing = "results/tiny/regret.parquet: missing; looked for in .*; make it with"
+    missing = "results/tiny/regret.parquet: missing; looked for in .*; run: snakemake"
     with pytest.raises(ConfeeError, match=missing):
         load("tiny")
+    # Nothing can make these: no command is advised.
+    said = [refuse(capsys, "claims", "--experiment", name) for name in ("nope", "nope.claims")]
+    with pytest.raises(ConfeeError) as caught:
+        load("nope")
+    for text in (*said, str(caught.value)):
+        assert "no experiment is called nope; known: " in text
+        assert "snakemake" not in text
     folder = tmp_path / "results" / "tiny"
     folder.mkdir(parents=True)
     for name, text in (("claims.json", "{"), ("regret.parquet", "PAR1"), ("plan.json", "[]")):

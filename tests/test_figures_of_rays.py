@@ -250,7 +250,7 @@ def test_parts_are_those_that_the_claims_judge():
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     said = rays.finding(data.worst, data.points, "B")
     assert said.startswith(f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
-                           f"{MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
+                           f"at most {MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
     assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
     controls = data.points[data.points["label"].isin(["sw_ucb", "random_restart"])]
     assert "but for controls" in rays.finding(data.worst, controls, "B")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import inspect
@@ -120,10 +121,35 @@ def test_says_what_it_is(policy):
 # ----------------------------------------------------------------------- every policy
 
 
+@contextlib.contextmanager
+def likely(T, V):
+    """Under a failure inside, its likely cause: one's own policies are tested here, too."""
+    try:
+        yield
+    except Exception as error:
+        page = "see docs/add-a-policy.md"
+        if V == 0:
+            error.add_note(f"Likely cause: V = 0 here, and something is divided by V; {page}")
+        if T >= 10**12:
+            error.add_note(
+                f"Likely cause: T = {T:g} here, and in compiled code whole numbers such as i * T "
+                f"overflow at 2^63; {page}"
+            )
+        raise
+
+
+def test_a_failure_names_its_likely_cause():
+    for T, V, causes in ((100, 1.0, 0), (100, 0, 1), (10**15, 1.0, 1), (10**15, 0.0, 2)):
+        with pytest.raises(ZeroDivisionError) as caught, likely(T, V):
+            _ = 1 / 0
+        assert len(getattr(caught.value, "__notes__", ())) == causes
+
+
 @every_policy
 def test_budget_and_parts(policy):
-    for case in cases(120):
-        keeps_to_budget_and_parts(policy, *case)
+    for path, B, seed in cases(120):
+        with likely(path.horizon, path.variation()):
+            keeps_to_budget_and_parts(policy, path, B, seed)
 
 
 def keeps_to_budget_and_parts(policy, path, B, seed):
@@ -155,8 +181,9 @@ def keeps_to_budget_and_parts(policy, path, B, seed):
 
 @every_policy
 def test_every_round_is_played_once(policy):
-    for case in cases(60):
-        plays_each_round_once(policy, *case)
+    for path, B, seed in cases(60):
+        with likely(path.horizon, path.variation()):
+            plays_each_round_once(policy, path, B, seed)
 
 
 def plays_each_round_once(policy, path, B, seed):
@@ -312,12 +339,26 @@ def test_is_not_told_V_unless_it_says_so(policy):
 def test_a_horizon_that_rounds_could_not_reach(policy, T):
     """Whatever is done once a round would take hours, or years. 10^15 B is over 2^63."""
     B = 20_000
-    row = plays.play(policy, switching(T=T, B=B, V=1.0), B, 1.0, 1)
-    assert row["queries"] <= B
-    if path_of(policy, switching()).parts:
-        assert sum(row[part] for part in PARTS) == pytest.approx(row["regret"], rel=1e-9)
-    assert row["longest_idle"] + row["queries"] <= T
-    assert 0 <= row["regret"] <= T
+    with likely(T, 1.0):
+        row = plays.play(policy, switching(T=T, B=B, V=1.0), B, 1.0, 1)
+        assert row["queries"] <= B
+        if path_of(policy, switching()).parts:
+            assert sum(row[part] for part in PARTS) == pytest.approx(row["regret"], rel=1e-9)
+        assert row["longest_idle"] + row["queries"] <= T
+        assert 0 <= row["regret"] <= T
+
+
+@every_policy
+def test_a_world_that_stands_still(policy):
+    """V = 0, as a policy that is told V is told."""
+    T = 2000
+    path = Path.steps(np.ones(1), np.array([[0.3, 0.6, 0.5]]), T)
+    for B in (3, 500, T):
+        with likely(T, 0.0):
+            row = plays.play(policy, path, B, 0.0, 1)
+            assert row["queries"] <= B
+            assert 0 <= row["regret"] <= 0.3 * T
+            assert row["longest_idle"] + row["queries"] <= T
 
 
 # ----------------------------------------------------------------------- on demand

@@ -14,12 +14,13 @@ import time
 from pathlib import Path
 
 import jsonschema
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
 import fresh
-from confee import load, simulate
+from confee import load, simulate, worst_case
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
 from confee.rendering import recipe
@@ -165,6 +166,13 @@ def test_simulate_gives_the_rows_of_the_workflow(done, policy):
         again = simulate(policy, "switching", gap=gap, K=K, T=T, B=B, V=V, seeds=count)
         rows = rows.sort_values("seed").reset_index(drop=True)
         assert rows[list(again)].equals(again)
+
+
+def test_the_worst_cases_of_loaded_runs_are_those_of_the_workflow(done):
+    runs = load("tiny.claims", done.folder / "results")
+    found, kept = worst_case(runs), pd.read_csv(done.results / "worst.csv")
+    assert len(found) == len(runs[["label", "K", "T", "B", "V"]].drop_duplicates()) == len(kept)
+    pd.testing.assert_frame_equal(found[list(kept)], kept, check_dtype=False)
 
 
 def test_the_configuration_is_kept_with_the_scales_that_were_found(done):

@@ -118,7 +118,7 @@ def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
     schema.folder_name(experiment, "experiment")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
-    remake = f"make it with: {commands.snakemake(commands.of_folder(experiment))}"
+    remake = commands.remake(experiment)
     file = Path(results) / experiment / "regret.parquet"
     table, about = read_table(file, remake, missing=f"looked for in {Path.cwd()}; {remake}")
     frame = table.to_pandas()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import yaml
 
+from confee import conf
+from confee.errors import ConfeeError
 from confee.schema import CLAIMS_ALONE
 
 
@@ -28,6 +30,21 @@ def of_folder(experiment: str) -> str:
     """Overrides that make results/<experiment>; which claims it was for, it knows itself."""
     named = experiment_of(experiment)
     return f"experiment={named}" + (" claims=[...]" if named != experiment else "")
+
+
+def remake(experiment: str) -> str:
+    """How to make results/<experiment>; that nothing makes it, if conf has no such experiment."""
+    named = experiment_of(experiment)
+    try:
+        known = sorted(conf.files("experiment"))
+    except ConfeeError:  # results may be looked at where there is no conf
+        known = [named]
+    if named in known:
+        return f"run: {snakemake(of_folder(experiment))}"
+    return (
+        f"no experiment is called {named}; known: {', '.join(known)}; if a run had name={named}, "
+        "run that again"
+    )
 
 
 def of_claims(overrides: str, ids: Sequence[str]) -> str:

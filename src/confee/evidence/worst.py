@@ -33,7 +33,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
+def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.DataFrame:
     """Worst-case regret of each cell over its family of adversaries, one row a cell.
 
     Seeds below `choose` played the whole family and picked the few worst adversaries; the fresh
@@ -47,15 +47,17 @@ def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
     Args:
         regret: runs, columns as in docs/design.md.
         choose: number of seeds that played the whole family.
+        whole: with all parameters of the chosen adversary, not its name and its gap alone.
 
     Raises:
         ValueError: a cell has neither choose nor fresh rows (cannot happen to a non-empty cell).
     """
     import pandas as pd
 
-    if regret.empty:
-        return pd.DataFrame(columns=COLUMNS)
     parameters = [c for c in regret.columns if c == "adversary" or c.startswith("adversary.")]
+    columns = [*COLUMNS, *(c for c in parameters if whole and c != "adversary")]
+    if regret.empty:
+        return pd.DataFrame(columns=columns)
     frame = regret[["policy", *CELL, *parameters, "seed", "regret"]].copy()
     frame["cell"] = frame.groupby(CELL, dropna=False, sort=True).ngroup()
     frame["entry"] = frame.groupby(["cell", *parameters], dropna=False, sort=True).ngroup()
@@ -69,7 +71,8 @@ def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
     worst = cells.join(_estimates(entries))
     worst = worst.join(_grid_ends(entries, worst["entry"]))
     worst["gap"] = entries["gap"].reindex(worst["entry"]).to_numpy()
-    worst["adversary"] = entries["adversary"].reindex(worst["entry"]).to_numpy()
+    for name in parameters:
+        worst[name] = entries[name].reindex(worst["entry"]).to_numpy()
     critical = [theory.critical_gap(k, b, v) if v > 0 else math.nan
                 for k, b, v in zip(worst["K"], worst["B"], worst["V"], strict=True)]  # fmt: skip
     worst["strength"] = worst["gap"] / critical
@@ -79,7 +82,7 @@ def worst_cases(regret: pd.DataFrame, choose: int) -> pd.DataFrame:
     worst["short_batch"] = [short_batch(*setting) for setting in settings]
     flawed = worst[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
     worst["eligible"] = worst["in_range"] & ~flawed
-    return worst[COLUMNS].sort_values(CELL, ignore_index=True)
+    return worst[columns].sort_values(CELL, ignore_index=True)
 
 
 def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,8 +16,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-
-from confee.rendering.looks import display, looks
 
 WIDTH = 5.5
 """Inches: the text width of a NeurIPS paper."""
@@ -157,12 +155,3 @@ def _legend_width(texts: list[str], columns: int) -> float:
 def remark(text: str) -> Line2D:
     """A line of the legend without a sample: what the axes can't show."""
     return Line2D([], [], linestyle="none", label=text)
-
-
-def no_regret(labels: Iterable[str]) -> list[Line2D]:
-    """Legend entries for policies without regret, which a log axis can't show."""
-    return [
-        Line2D([], [], color=look.color, marker=look.marker, linestyle=look.linestyle,
-               linewidth=look.linewidth, alpha=0.4, label=f"{display(label)}: regret 0, not drawn")
-        for label, look in looks(labels).items()
-    ]  # fmt: skip

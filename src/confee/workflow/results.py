@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, conf, jit, schema
+from confee import commands, jit, schema
 from confee.config import RESERVED
 from confee.errors import ConfeeError
 from confee.simulation import files
@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 
-def run_it(experiment: str) -> str:
-    """How to make the results of an experiment."""
-    return f"run: {commands.snakemake(commands.of_folder(experiment))}"
-
-
 def read_plan(file: Path) -> dict[str, Any]:
     """A plan that `Run` wrote. Raises ConfeeError if there is none."""
-    return files.read_sealed(file, run_it(file.parent.name), REMAKE)
+    return files.read_sealed(file, commands.remake(file.parent.name), REMAKE)
 
 
 def folder(plan: Mapping[str, Any]) -> Path:
@@ -206,14 +201,7 @@ def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     from confee.claims import ledger
 
     file = RESULTS / experiment / "claims.json"
-    if not file.parent.exists() and commands.experiment_of(experiment) not in (
-        known := conf.files("experiment")
-    ):
-        raise ConfeeError(
-            f"experiment={experiment}: neither an experiment ({', '.join(sorted(known))}) nor a "
-            f"folder of {RESULTS}"
-        )
-    said = files.read_json(file, run_it(experiment), REMAKE)
+    said = files.read_json(file, commands.remake(experiment), REMAKE)
     try:
         return ledger.from_dict(said), said
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:

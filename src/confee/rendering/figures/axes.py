@@ -10,9 +10,8 @@ from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
 
 READING = (
-    "Left: worst-case regret per round; solid: fits; dashed: the rate $(KV/B)^{1/3}$; dotted: the"
-    " lower bound. Right: exponents over the upper half of the axis with 95 % CIs; grey: few"
-    " points."
+    "Solid: fits; dashed: the rate $(KV/B)^{1/3}$; dotted: the lower bound. Right: exponents over"
+    " the upper half of the axis with 95 % CIs; grey: few points."
 )
 
 
@@ -32,13 +31,13 @@ def draw(
         return style.empty(shared.nothing(axis, zeros))
     law = "theory: $R/T \\propto (KV/B)^{1/3}$"
     found, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
-    return shared.sweep(table, zeros, axis, "worst-case $R/T$", found, lacking, law)
+    return shared.sweep(table, axis, "worst-case $R/T$", found, lacking, law)
 
 
 def finding(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> str:
-    """The exponents of the paper's policies, next to the rate's."""
+    """The exponents of the paper's policies, next to the rate's; who has no regret to draw."""
     table, zeros = shared.averaged(worst, points, axis, shared.per_round)
     if table.empty:
         return shared.nothing(axis, zeros)
@@ -53,4 +52,6 @@ def finding(
             sentences.append(f"{span}; {fits.none(label, lacking)}.")
     if axis in ("T", "B"):
         sentences.append("$T/B$ changes along this axis, so no verdict rests on it.")
+    if zeros:
+        sentences.append(f"No regret, so not drawn: {fits.listed(zeros)}.")
     return " ".join(sentences)

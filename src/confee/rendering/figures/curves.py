@@ -154,7 +154,6 @@ def said(curve: pd.DataFrame, axis: str, what: str) -> str:
 
 def sweep(
     curves: pd.DataFrame,
-    zeros: list[str],
     axis: str,
     ylabel: str,
     found: Mapping[str, fits.Fit],
@@ -204,7 +203,7 @@ def sweep(
     handles = []
     if any(leader(part) for part in parts):
         handles.append(Line2D([], [], label=law, **style.THEORY))
-    style.legend_below(fig, handles + remarks(curves, zeros, bounded), 3)
+    style.legend_below(fig, handles + remarks(curves, bounded), 3)
     return fig
 
 
@@ -383,14 +382,14 @@ def limit() -> Line2D:
     )  # fmt: skip
 
 
-def remarks(curves: pd.DataFrame, zeros: list[str], bounded: bool) -> list[Line2D]:
-    """The end of the legend: the bound, hollow points, and what the axes can't show."""
+def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
+    """The end of the legend: the bound, and points that are not like the others."""
     said = (
         [Line2D([], [], label="lower bound, every policy of arms", **style.BOUND)]
         if bounded
         else []
     )
-    return said + style.no_regret(zeros) + marks(curves)
+    return said + marks(curves)
 
 
 def marks(curves: pd.DataFrame) -> list[Line2D]:

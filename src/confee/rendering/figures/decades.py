@@ -17,7 +17,8 @@ from confee.rendering.figures.rays import LEFT_OUT, held
 
 READING = (
     f"Points: exponents of $R/T$ in $B$ over a factor of {STEP:g} with 95 % CIs, widened where they"
-    " scatter by more; dashed: the rate's. Right: from where on they stand still, and at what."
+    " scatter by more; dashed: the rate's. Right: from where on to the ray's end they stand still,"
+    " and at what."
 )
 
 SHOWN = ("uniform",)
@@ -39,7 +40,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
         Its rows of part `step`: policy, axis (the ray), exponent, low, high, rate, se, df, start,
         stop.
     points
-        label, axis, K, T, B, V: whom to show, and the sizes of each ray.
+        label, axis, variable, K, T, B, V: whom to show, and the sizes of each ray.
     """
     rows, found = steps(slopes, points)
     if rows.empty:
@@ -110,7 +111,8 @@ def _mean(row) -> str:
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Where the exponents of the paper's first policy settle, or that they do not."""
+    """Where the exponents of the paper's first policy settle, or that they do not; and whose rays
+    are too short for that."""
     rows, found = steps(slopes, points)
     if rows.empty:
         return NOTHING
@@ -126,8 +128,16 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
             span = " to ".join(numbers.signed(e) for e in ends["exponent"].iloc[[0, -1]])
             said.append(f"{span} at {where} ({word})")
         else:
-            said.append(f"{_mean(here.iloc[0])} at {where}, where they stand still")
-    return f"{looks.display(label)}'s exponents are {'; '.join(said)}."
+            row = here.iloc[0]
+            ends = " to ".join(
+                numbers.number(float(f"{row[end]:.3g}")) for end in ("start", "stop")
+            )
+            said.append(f"{_mean(row)} at {where}, where they stand still from $B$ = {ends}")
+    text = f"{looks.display(label)}'s exponents are {'; '.join(said)}."
+    rays = points.loc[points["variable"] == "B", "label"]
+    if short := (set(rays) & set(fits.PAPER)) - set(rows["policy"]):
+        text += f" Rays too short to be judged: {fits.listed(looks.ordered(short))}'s."
+    return text
 
 
 def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

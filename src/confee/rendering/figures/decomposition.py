@@ -51,10 +51,10 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
 
     `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
     regret_no_data; those against the adversary chosen as worst are shown, phases and seeds
-    averaged. `worst`, `points`, `choose` as for the landscape.
+    averaged. `worst`, `points`, `choose` as for the landscape. A policy without regret has
+    no parts.
     """
     table = parts(regret, worst, points, choose)
-    zeros = looks.ordered(set(table["label"]) - set(table.loc[table["sum"] > 0, "label"]))
     table = table[table["sum"] > 0]
     if table.empty:
         return style.empty(NOTHING)
@@ -66,7 +66,6 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
         *(Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
           for name, color, hatch in PARTS.values()),
         *_sums(grid[0], table, labels, budgets),
-        *style.no_regret(zeros),
     ]  # fmt: skip
     for ax, budget in zip(grid[1:], budgets, strict=True):
         _shares(ax, table[table["budget"] == budget], labels)

@@ -46,7 +46,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     parameters the worst is shown. Stars stand at what is chosen as worst in `worst` (label, K, T,
     B, V, adversary, strength: gap over critical gap, regret, se, seeds).
     """
-    table, zeros = _played(regret, points, choose)
+    table = _played(regret, points, choose)
     if table.empty:
         return style.empty(NOTHING)
     labels = looks.ordered(table["label"])
@@ -70,13 +70,13 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     _levels(ax, at(worst, centre(points)), labels)
     colours = [Patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES]
     handles = [*colours, _star(label="chosen as worst"), _dot(label="not told from the largest")]
-    style.legend_below(fig, [*handles, *style.no_regret(zeros)], len(handles), TITLE)
+    style.legend_below(fig, handles, len(handles), TITLE)
     return fig
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
     """The worst adversary of the paper's policies at the centre, and what the next kind does."""
-    table, _ = _played(regret, points, choose)
+    table = _played(regret, points, choose)
     if table.empty:
         return NOTHING
     middle = centre(points)
@@ -100,15 +100,11 @@ def _named(kind: str, x: float) -> str:
     return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
-def _played(
-    regret: pd.DataFrame, points: pd.DataFrame, choose: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """The table of those with regret, with the `share` of each label's largest; and the others."""
+def _played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """The table with the `share` of each label's largest regret; without those that have none."""
     table = _table(at(regret[regret["seed"] < choose], centre(points)))
     largest = table.groupby("label")["y"].transform("max")
-    zeros = looks.ordered(table.loc[~(largest > 0), "label"])
-    table = table.assign(share=table["y"] / largest)[largest > 0]
-    return table.reset_index(drop=True), zeros
+    return table.assign(share=table["y"] / largest)[largest > 0].reset_index(drop=True)
 
 
 def _table(regret: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from confee.claims.judging.hard_instance import CONTROL, runs_on_hard
 from confee.claims.lower_bound import best_bound
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL
+from confee.rendering.figures.fits import listed
 
 WORST, HARD = "worst", "hard"
 SPREAD = 0.32
@@ -35,7 +36,6 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
     below `choose` count, which every adversary got. `points`: label (those are shown).
     """
     table = ratios(worst, regret, points, choose)
-    zeros = sorted(table.loc[table["ratio"] <= 0, "label"].unique())
     table = table[table["ratio"] > 0]
     if table.empty:
         return style.empty("no cell with regret in which the lower bound applies")
@@ -67,12 +67,13 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
     low, high = table[["low", "ratio"]].min(axis=None), table[["high", "ratio"]].max(axis=None)
     numbers.log_axis(ax, "x", min(0.7, max(low, 0.1) / 1.2), 1.2 * max(high, 1), 8)
     ax.set_xlabel("regret over the lower bound")
-    style.legend_below(fig, handles + style.no_regret(zeros), 2)
+    style.legend_below(fig, handles, 2)
     return fig
 
 
 def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Whether someone is below the bound, and how near the nearest policy comes."""
+    """Whether someone is below the bound, how near the nearest policy comes, and whose points
+    without regret a logarithmic axis can't show."""
     table = ratios(worst, regret, points, choose)
     if table.empty:
         return "No cell in which the lower bound applies was played."
@@ -90,7 +91,8 @@ def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, cho
         text += f"; the nearest worst case is {looks.display(least['label'])}'s, "
         text += f"{least['ratio']:.3g} times the bound{_interval(least)}, and "
         text += f"{(mine['ratio'] / mine['best']).min():.3g} times the best of its proof"
-    return f"{text}."
+    zeros = looks.ordered(table.loc[table["ratio"] <= 0, "label"])
+    return f"{text}." + (f" Not drawn: points without regret, of {listed(zeros)}." if zeros else "")
 
 
 def _interval(row: pd.Series) -> str:

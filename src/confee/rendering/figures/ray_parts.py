@@ -11,7 +11,7 @@ from confee.rendering import looks, style
 from confee.rendering.figures import rays
 
 READING = (
-    "Query regret is per query, the others per idle round. Solid: fits, where points lie on a "
+    "Query regret is per query, others per idle round. Solid: fits, where points lie on a "
     "line; dashed: the rate. Right: exponents with 95 % CIs."
 )
 
@@ -55,7 +55,7 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
     if not said:
         return NOTHING
     return (f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
-            f"{', '.join(said)} (rate: 0.33).")  # fmt: skip
+            f"{', '.join(said)} (rate: at most 0.33).")  # fmt: skip
 
 
 def _panels(

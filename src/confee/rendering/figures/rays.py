@@ -378,7 +378,7 @@ def _law(line: Line, variable: str) -> str:
         return f"$R/T$ grows {value(line, variable)} times as much as mixing"
     what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
     assert line.fit is not None
-    return f"{what} goes as {value(line, variable)} (rate: {numbers.signed(line.fit.rate)})"
+    return f"{what} goes as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
 
 
 def value(line: Line, variable: str) -> str:

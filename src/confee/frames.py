@@ -1,0 +1,49 @@
+"""What is made of the frame that `confee.load` returns."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+from confee import schema
+from confee.errors import ConfeeError
+from confee.evidence.worst import CELL, worst_cases
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def worst_case(runs: pd.DataFrame, choose: int | None = None) -> pd.DataFrame:
+    """The worst case of each cell over its adversaries: a row for each label, K, T, B and V.
+
+    `adversary`, `gap` and `adversary.*` say which adversary was chosen. `regret` is the mean over
+    `seeds` runs, none of which helped to choose the adversary that it measures; `se` is its
+    standard error, `low` and `high` its 95 % interval. A cell without fresh seeds has `split` false
+    and the largest mean of all its runs. The other columns are those of worst.csv in
+    docs/design.md. Give all runs and filter the rows afterwards: whether a cell is saturated is
+    measured on uniform play.
+
+    `choose`: seeds below it met every adversary; by default as in the experiment of `load`.
+    Raises ConfeeError.
+    """
+    from scipy.special import stdtrit
+
+    lacking = {"policy", *CELL, "adversary", "seed", "regret"} - set(runs.columns)
+    if lacking:
+        raise ConfeeError(f"runs: no column {', '.join(sorted(lacking))}")
+    if choose is None:
+        about = runs.attrs.get("confee")
+        if about is None:
+            raise ConfeeError(
+                "choose: missing; give the number of seeds that met every adversary, or a frame of "
+                "confee.load, which knows it"
+            )
+        choose = int(about["config"]["seeds"]["choose"])
+    if isinstance(choose, bool) or not isinstance(choose, Integral) or choose < 1:
+        raise ConfeeError(f"choose={schema.show(choose)}: must be a whole number of at least 1")
+    worst = worst_cases(runs, int(choose), whole=True)
+    half = stdtrit(worst["seeds"].astype(float) - 1, 0.975) * worst["se"]
+    after = worst.columns.to_list().index("se") + 1
+    worst.insert(after, "high", worst["regret"] + half)
+    worst.insert(after, "low", worst["regret"] - half)
+    return worst
