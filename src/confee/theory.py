@@ -95,7 +95,7 @@ def last_block(T: int, B: int) -> tuple[int, int]:
 
 
 def rho(t: float, K: float, base: float = math.e) -> float:
-    """sqrt(K log max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma B.1)."""
+    """sqrt(K log max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma B.3)."""
     return math.sqrt(K * math.log(max(t, 2)) / math.log(base) / t) + K / t
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from confee.canonical import dumps
 from confee.simulation.cells import Opponent
@@ -25,6 +26,12 @@ def still_to_meet(
     if turn and enough([row for row in earlier if row["seed"] >= choose], error):
         return []
     return worst_opponents(opponents, [row for row in earlier if row["seed"] < choose], worst)
+
+
+def decisive(runs: Any) -> Any:
+    """Of an arrow table of runs, the columns that the functions here look at."""
+    names = [name for name in runs.column_names if name.startswith("adversary")]
+    return runs.select([*names, "seed", "regret"])
 
 
 def worst_opponents(

@@ -97,7 +97,7 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     """
     opponents: Sequence[Opponent] = one.opponents
     if one.stage == ESTIMATE:
-        earlier = [row for name in after for row in read_unit(name).to_pylist()]
+        earlier = [row for name in after for row in turns.decisive(read_unit(name)).to_pylist()]
         how = one.seeds
         opponents = turns.still_to_meet(
             opponents, earlier, turn=one.turn, choose=how.choose, worst=how.worst, error=how.error

@@ -1,0 +1,243 @@
+"""Whatever decides a number is part of a key: code of one's own, what it reads, how data are
+written, libraries. And what was hashed is what runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import fresh
+from confee import code
+from confee.errors import ConfeeError
+from confee.workflow import stages
+
+ROOT = Path(__file__).parents[1]
+
+POLICY = """
+import numpy as np
+from confee.jit import njit
+from confee.policies.base import Policy
+from confee.world.game import idle, new_data, query
+{above}
+
+@njit
+def play(world, ledger, K, T, B, rng):
+    data, plays = new_data(K), np.ones(K)
+    query(world, ledger, data, 1, 0, rng)
+    for arm in range(K):
+        plays[arm] = {weight} if arm else 1.0
+    idle(world, ledger, data, 2, T + 1, plays, rng)
+
+POLICY = Policy(id="mine", summary="one query", kernel=play)
+"""
+
+TOLD = """
+from confee import simulate
+from confee.errors import ConfeeError
+from confee.simulation.cells import cell, family
+from confee.simulation.plan import Seeds, units
+from confee.simulation.play import USUAL
+try:
+    sizes = {"K": 2, "T": 400, "B": 40, "V": 0}
+    one = cell({"name": "mine"}, **sizes)
+    met = family({"s": {"name": "stationary", "gap": 0.5}}, **sizes)
+    unit = next(units(one, met, Seeds(2, 1, 0, 0, 0.1), 0, USUAL))
+    print(unit.file.name)
+    print(simulate("mine", "stationary", gap=0.5, **sizes, seeds=40).regret.mean())
+except ConfeeError as error:
+    print("ConfeeError", error)
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A folder of one's own, beside it another on PYTHONPATH; `told` plays in a new process."""
+
+    class Own:
+        folder = tmp_path / "own"
+        beside = tmp_path / "beside"
+
+        def write(self, name: str, text: str) -> None:
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(textwrap.dedent(text), encoding="utf-8")
+
+        def told(self) -> list[str]:
+            env = {
+                **os.environ,
+                "CONFEE_EXTRA": str(self.folder),
+                "CONFEE_CACHE": str(tmp_path / "c"),
+            }
+            env["PYTHONPATH"] = f"{ROOT / 'src'}:{self.beside}"
+            done = fresh.python("-c", TOLD, cwd=tmp_path, env=env)
+            assert done.returncode == 0, done.stderr
+            return done.stdout.splitlines()
+
+    found = Own()
+    found.write("own/conf/policy/mine.yaml", "name: mine\n")
+    return found
+
+
+FOLLOWED = {
+    "a relative import": ("from .strength import FACTOR", "own/policies/strength.py"),
+    "an absolute one": ("from confee.policies.strength import FACTOR", "own/policies/strength.py"),
+    "through PYTHONPATH": ("from strength import FACTOR", "beside/strength.py"),
+    "in a package there": ("from lab.strength import FACTOR", "beside/lab/strength.py"),
+    "by importlib": (
+        "import importlib\nFACTOR = importlib.import_module('strength').FACTOR",
+        "beside/strength.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", FOLLOWED)
+def test_an_edited_helper_of_ones_own_is_seen(own, how):
+    """By the key, and by a kernel that was compiled with what it said before."""
+    above, place = FOLLOWED[how]
+    if "lab" in place:
+        own.write("beside/lab/__init__.py", "")
+    own.write("own/policies/mine.py", POLICY.format(above=above, weight="FACTOR"))
+    own.write(place, "FACTOR = 1.0\n")
+    first = own.told()
+    assert own.told() == first
+    own.write(place, "FACTOR = 99.0\n")
+    then = own.told()
+    assert then[0] != first[0]
+    assert then[1] != first[1]
+
+
+def test_a_file_that_a_module_reads_at_its_top_is_part_of_the_key(own):
+    above = "FACTOR = float(np.loadtxt(__file__.replace('mine.py', 'factor.txt')))"
+    own.write("own/policies/mine.py", POLICY.format(above=above, weight="FACTOR"))
+    own.write("own/policies/factor.txt", "1\n")
+    first = own.told()
+    assert own.told() == first
+    own.write("own/policies/factor.txt", "99\n")
+    then = own.told()
+    assert then[0] != first[0]
+    assert then[1] != first[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (POLICY.format(above="import importlib\nname = 'strength'\n"
+         "FACTOR = importlib.import_module(name).FACTOR", weight="FACTOR"),
+         r"mine.py: line 8: import_module must be given a name that is written out"),
+        (POLICY.format(above="", weight="1.0")
+         + "FACTOR = open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8').read()\n",
+         r"mine.py: line \d+: reads .*factor.txt below a compiled function"),
+        (POLICY.format(above="", weight="1.0").replace("kernel=play", "kernel=play, arguments="
+         "lambda *_: (open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8'),)[1:]"),
+         r"mine.py: line \d+: reads .*factor.txt while it plays"),
+    ],
+    ids=["a computed name", "below a kernel", "while it plays"],
+)  # fmt: skip
+def test_what_cannot_be_followed_is_refused(own, text, said):
+    own.write("own/policies/mine.py", text)
+    own.write("own/policies/factor.txt", "1\n")
+    own.write("beside/strength.py", "FACTOR = 1.0\n")
+    assert re.match(f"ConfeeError .*{said}", own.told()[-1])
+
+
+# --------------------------------------------------------------------------- what differs not
+
+
+def test_line_ends_and_marks_of_editors_change_no_hash():
+    text = b"a = 1\nb = 2\n"
+    for same in (text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, text + b"\n\n"):
+        assert code.plain(same) == code.plain(text)
+    assert code.plain(text) != code.plain(b"a = 1\nb = 3\n")
+
+
+def test_a_series_is_known_by_what_it_says(tmp_path):
+    from confee.world.adversaries import series
+
+    text = "day,tea,salt\n1,10,4.0\n2,11,4.5\n3,9,4\n"
+    same = {
+        "crlf": text.replace("\n", "\r\n"),
+        "mark": "\ufeff" + text,
+        "digits": text.replace("10", "10.0").replace("4.0", "4"),
+        "time": text.replace("\n1,", "\n1.0,"),
+        "blank": text + "\n \n",
+        "spaces": text.replace(",", ", "),
+    }
+    other = {"value": text.replace("4.5", "4.6"), "name": text.replace("tea", "silk"),
+             "when": text.replace("\n3,", "\n4,")}  # fmt: skip
+    digests = {}
+    for name, said in {"as it is": text, **same, **other}.items():
+        file = tmp_path / f"{name}.csv"
+        file.write_bytes(said.encode())
+        digests[name] = series.read(file).digest
+    assert {digests[name] for name in same} == {digests["as it is"]}
+    assert len({digests[name] for name in [*other, "as it is"]}) == 4
+
+
+# --------------------------------------------------------------------------- what was hashed runs
+
+
+def test_libraries_are_part_of_a_hash(monkeypatch):
+    before = code.code_hash(["confee.theory"])
+    for name in ("numpy", "numba"):
+        monkeypatch.setattr(code.metadata, "version", lambda one, n=name: f"{one}{one == n}")
+        for cached in (code.versions, code._hash_of):
+            cached.cache_clear()
+        assert code.code_hash(["confee.theory"]) != before
+    monkeypatch.undo()
+    monkeypatch.setattr(code.platform, "python_version", lambda: "3.11.0")
+    for cached in (code.versions, code._hash_of):
+        cached.cache_clear()
+    assert code.code_hash(["confee.theory"]) != before
+    monkeypatch.undo()
+    for cached in (code.versions, code._hash_of):
+        cached.cache_clear()
+    assert code.code_hash(["confee.theory"]) == before
+
+
+@pytest.mark.parametrize("of", ["confee", "one's own"])
+def test_an_edit_that_keeps_size_and_date_runs(tmp_path, of):
+    """As from an archive: Python's usual bytecode would be taken for right."""
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    mine = tmp_path / "policies/mine.py"
+    mine.parent.mkdir()
+    edited, said = (source / "confee/theory.py", "confee.theory") if of == "confee" else (
+        mine, "confee.policies.mine")  # fmt: skip
+    mine.write_text("X = 0\n", encoding="utf-8")
+    text = edited.read_text(encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(source), "CONFEE_EXTRA": str(tmp_path)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    for value in ("1", "2", "3"):
+        edited.write_text(f"{text}\nX = {value}\n", encoding="utf-8")
+        os.utime(edited, (1e9, 1e9))
+        done = fresh.python(
+            "-c", f"import confee.policies; import {said} as m; print(m.X)", cwd=tmp_path, env=env
+        )
+        assert done.stdout.strip() == value, done.stderr
+
+
+def test_code_that_changed_while_it_was_at_work_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(code, "_hashed", {})
+    file = tmp_path / "some.py"
+    file.write_bytes(b"a = 1\n")
+    code._hashed[file] = file.read_bytes()
+    code.check()
+    file.write_bytes(b"a = 2\n")
+    with pytest.raises(ConfeeError, match="some.py: changed while it was at work"):
+        code.check()
+    file.unlink()
+    with pytest.raises(ConfeeError, match="some.py: changed"):
+        code.check()
+
+
+def test_a_stage_refuses_other_code_than_was_planned():
+    planned = json.loads(json.dumps(stages.sources(["confee.rendering"])))
+    stages.check(planned)
+    with pytest.raises(ConfeeError, match="its code changed since it was planned"):
+        stages.check(planned | {"hash": "0" * 16})
