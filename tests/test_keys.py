@@ -229,10 +229,10 @@ def test_code_that_changed_while_it_was_at_work_is_noticed(tmp_path, monkeypatch
     code._hashed[file] = file.read_bytes()
     code.check()
     file.write_bytes(b"a = 2\n")
-    with pytest.raises(ConfeeError, match="some.py: changed while it was at work"):
+    with pytest.raises(ConfeeError, match=r"some\.py: changed while it was at work"):
         code.check()
     file.unlink()
-    with pytest.raises(ConfeeError, match="some.py: changed"):
+    with pytest.raises(ConfeeError, match=r"some\.py: changed"):
         code.check()
 
 

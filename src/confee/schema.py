@@ -100,7 +100,7 @@ def text(default=dataclasses.MISSING, pattern: str = "any text") -> Any:
     """A word."""
 
     def read(value: Any) -> str:
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or not value or not value.isprintable():
             raise ValueError
         return value
 
