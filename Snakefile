@@ -9,7 +9,7 @@ import shlex
 import sys
 
 from confee import runlock
-from confee.errors import ConfeeError
+from confee.errors import ConfeeError, printable
 from confee.workflow import captions, mode
 from confee.workflow.told import VARIABLE, read
 from snakemake_logger_plugin_confee import TOLD
@@ -37,7 +37,8 @@ try:
         TOLD.of = f'{told.name} (another: --config overrides="experiment=...")'
         TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
         for label in run.experiment.unplayed:
-            print(f"policies.{label}: plays nowhere; name it in a map's policies", file=sys.stderr)
+            said = f"policies.{label}: plays nowhere; name it in a map's policies"
+            print(printable(said), file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
 except KeyboardInterrupt:

@@ -210,10 +210,9 @@ def test_results_that_are_not_there_are_named_with_how_to_make_them(capsys, tmp_
         assert "snakemake" not in text
     folder = tmp_path / "results" / "tiny"
     folder.mkdir(parents=True)
-    for name, text in (("claims.json", "{"), ("regret.parquet", "PAR1"), ("plan.json", "[]")):
+    for name, text in (("claims.json", "{"), ("regret.parquet", "PAR1")):
         (folder / name).write_text(text)
     assert "results/tiny/claims.json: damaged" in refuse(capsys, "claims", "--experiment", "tiny")
-    assert "results/tiny/plan.json: damaged" in refuse(capsys, "clean")
     with pytest.raises(ConfeeError, match=r"results/tiny/regret.parquet: damaged"):
         load("tiny")
 

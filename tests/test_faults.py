@@ -15,7 +15,7 @@ import pytest
 from confee import jit, runlock
 from confee.errors import ConfeeError
 from confee.simulation import files
-from confee.workflow import jobs, results, stages
+from confee.workflow import jobs, stages
 from confee.workflow.run import Run
 from faults.folder import Said
 
@@ -223,16 +223,6 @@ def test_a_full_disk_of_kernels_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "compiled", lambda name: tmp_path / "never")
     with pytest.raises(ConfeeError, match=f"{jit.ROOT}: cannot be written: No space.*CONFEE_CACHE"):
         jobs.compile_kernels([jobs.stamp("uniform")])
-
-
-def test_clean_removes_what_killed_jobs_were_writing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jit, "prune", list)
-    left = [Path("results/cells/hyque/.part-1.parquet"), Path("figures/tiny/.part-2.pdf")]
-    for file in left:
-        file.parent.mkdir(parents=True)
-        file.touch()
-    assert sorted(results.clean()) == sorted(left)
 
 
 # ----------------------------------------------------------------------- plans

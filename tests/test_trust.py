@@ -30,6 +30,7 @@ from confee.rendering.words import rst
 from confee.simulation import files
 from confee.workflow import jobs, results
 from confee.workflow.run import Run
+from snakemake_logger_plugin_confee import last_line
 
 ROOT = Path(__file__).parents[1]
 CELL = {"K": 2, "T": 2000, "B": 400, "V": 2}
@@ -548,30 +549,6 @@ def test_what_is_sealed_is_refused_once_it_was_changed(canary, change):
         files.read_sealed(file, "", "make it again")
 
 
-def test_clean_removes_nothing_by_a_damaged_plan(canary):
-    """One flipped digit in it would make it take cells that are needed for ones that are not."""
-    run = Run({"overrides": "experiment=tiny"})
-    run.prepare()
-    files.write_text("results/cells/uniform/0.parquet", "")
-    plan = Path("results/tiny/plan.json")
-    text = plan.read_text()
-    plan.write_text(text.replace("0", "1", 1))
-    before = sorted(canary.parent.rglob("*"))
-    with pytest.raises(ConfeeError, match=r"plan\.json: damaged"):
-        results.clean()
-    assert sorted(canary.parent.rglob("*")) == before
-
-
-@pytest.mark.parametrize("left", ["regret.parquet", "config.yaml", "made/block.json"])
-def test_clean_removes_nothing_where_an_experiment_has_lost_its_plan(left, canary):
-    for name in ("results/cells/uniform/0.parquet", f"results/tiny/{left}"):
-        files.write_text(name, "")
-    before = sorted(canary.parent.rglob("*"))
-    with pytest.raises(ConfeeError, match=r"results/tiny: has no plan\.json"):
-        results.clean()
-    assert sorted(canary.parent.rglob("*")) == before
-
-
 def test_commands_to_paste_are_quoted(canary):
     """A ledger's overrides are shown as a command that settles a claim again."""
     for hostile in (
@@ -585,6 +562,49 @@ def test_commands_to_paste_are_quoted(canary):
         assert not canary.exists(), words
     os.system("true $(touch canary)")
     assert canary.exists()
+
+
+STEERS = "\x1b]0;title\x07\x1b[31m\u202e\x9b"
+
+
+@pytest.mark.parametrize("overrides", [
+    "a=`b`", "a=``b", "a=b`", "a=```` $(b)", "a=b", "'a=x\n\n# title'", f"a={STEERS}",
+])  # fmt: skip
+def test_a_command_stays_within_its_code_span(overrides):
+    """CommonMark: a span ends with the first run of as many backticks, and with its paragraph."""
+    finding = Finding("idle-runs", "x", "x", "holds", "x", "x", "x")
+    text = ledger.to_markdown([finding], overrides=overrides)
+    (line,) = [line for line in text.splitlines() if "Run again" in line]
+    fence, inside = re.fullmatch(r"[^`]*?(`+)(.*?)(?<!`)\1\.", line).groups()
+    assert fence not in re.findall("`+", inside)
+    assert inside.isprintable()
+    said = ledger.settle(finding, overrides, [finding])
+    if said.isprintable():
+        assert inside.strip(" ") == said
+    assert "# title" not in text.splitlines()
+
+
+def test_nothing_of_a_users_own_steers_the_terminal(canary, capsys, monkeypatch):
+    """Summaries of one's own, overrides of a ledger, files that cannot be read, logs of jobs."""
+    own = canary.parent / "own"
+    files.write_text(own / "policies" / "mine.py", (
+        "from dataclasses import replace\nfrom confee.policies.uniform import POLICY as IT\n"
+        f"POLICY = replace(IT, id='mine', summary={STEERS!r})\n"))  # fmt: skip
+    files.write_text(own / "conf" / "experiment" / "odd.yaml", f"# {STEERS}\nname: odd\n")
+    env = {**os.environ, "CONFEE_EXTRA": str(own)}
+    listed = fresh.python("-m", "confee", "list", env=env)
+    assert listed.returncode == 0
+    finding = Finding("idle-runs", "x", "x", "holds", "x", "x", "x")
+    said = ledger.to_json([finding], {"overrides": f"a='{STEERS}'"})
+    files.write_text("results/x/claims.json", said)
+    cli.main(["claims", "idle-runs", "--experiment", "x"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["do", f"{STEERS}.json"])
+    files.write_text("a.log", f"IndexError: {STEERS}\n")
+    shown = [listed.stdout, capsys.readouterr().out, stop.value.code, last_line("a.log")]
+    for text in shown:
+        assert text.replace("\n", "").isprintable()
+        assert "title" in text
 
 
 # --------------------------------------------------------------------------- pages

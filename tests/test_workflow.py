@@ -1,6 +1,5 @@
 """conf -> Snakemake -> results, on a few cells: what is made, made again, and never reused."""
 
-import functools
 import hashlib
 import html
 import json
@@ -96,10 +95,18 @@ class Project:
                 for f in self.folder.glob("results/cells/*/[!.]*.parquet")}  # fmt: skip
 
     def wait_for_a_cell(self):
+        self.wait(self.cells)
+
+    @staticmethod
+    def wait(until):
         deadline = time.monotonic() + 120
-        while not self.cells():
+        while not until():
             assert time.monotonic() < deadline
             time.sleep(0.02)
+
+    def clean(self):
+        done = fresh.python("-m", "confee", "clean", "--yes", cwd=self.folder, env=self.env())
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -356,7 +363,7 @@ def test_a_folder_has_one_run_at_a_time(done, tmp_path):
     told = f"confee: a run is alive in this folder (process {process.pid} on "
     said = project.run("--cores", "1", overrides=SMALL + " name=other", fails=True)
     assert said.splitlines()[-1].startswith(told)
-    clean = [sys.executable, "-m", "confee", "clean"]
+    clean = [sys.executable, "-m", "confee", "clean", "--yes"]
     refused = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
     assert (refused.returncode, refused.stderr) == (
         1, "confee: a run is alive in this folder; wait for it or stop it\n")  # fmt: skip
@@ -373,12 +380,67 @@ def test_clean_removes_what_no_experiment_needs_and_only_that(copy):
     copy.run(overrides=SMALL + " name=other policies.hyque.scale=2")
     more = set(copy.cells())
     assert more > needed
-    clean = functools.partial(fresh.python, "-m", "confee", "clean", cwd=copy.folder)
-    assert clean().returncode == 0
+    copy.clean()
     assert set(copy.cells()) == more
     shutil.rmtree(copy.folder / "results" / "other.claims")
-    assert clean().returncode == 0
+    copy.clean()
     assert set(copy.cells()) == needed
+    assert not list(copy.folder.glob("results/jobs/*"))
+    assert copy.dry() == {}
+
+
+@pytest.mark.slow
+def test_a_run_that_does_not_finish_owns_nothing_and_loses_nothing(copy):
+    needed, plan = set(copy.cells()), copy.results / "plan.json"
+    before = plan.read_bytes()
+    other = SMALL + " policies.hyque.scale=2 jobs.cells=1"
+    copy.run("--cores", "1", "results/nothing", overrides=other, fails=True)
+    copy.clean()
+    assert set(copy.cells()) == needed
+    process = copy.start("--cores", "1", overrides=SMALL + " policies.hyque.scale=3")
+    copy.wait(lambda: len(list(copy.results.glob("begun/*.json"))) == 2)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=300)
+    copy.clean()
+    assert set(copy.cells()) >= needed
+    process = copy.start("--cores", "1", overrides=other)
+    copy.wait(lambda: set(copy.cells()) > needed)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=300)
+    played = set(copy.cells())
+    copy.clean()
+    assert set(copy.cells()) == played
+    assert plan.read_bytes() == before
+    assert copy.dry() == {}
+    # A run with nothing to be done lets go of nothing, nor does one of a part.
+    copy.run("--cores", "1")
+    copy.run("--cores", "1", "results/tiny.claims/worst.csv", overrides=other)
+    assert plan.read_bytes() == before
+    assert len(list(copy.results.glob("begun/*.json"))) == 2
+    copy.run(overrides=other)
+    assert not (copy.results / "begun").exists()
+    assert plan.read_bytes() != before
+    copy.clean()
+    assert not needed <= set(copy.cells())
+    assert copy.dry(overrides=other) == {}
+
+
+@pytest.mark.slow
+def test_a_dry_run_tells_the_truth_of_results_that_are_dated_after_now(copy):
+    later = time.time() + 1e6
+    for file in copy.folder.rglob("*"):
+        if file.is_file():
+            os.utime(file, (later, later))
+    dates = {file: file.stat().st_mtime_ns for file in copy.folder.rglob("*") if file.is_file()
+             and file.suffix != ".due"}  # fmt: skip
+    assert copy.dry() == {}
+    drawn = SMALL + " seeds.estimate=3"
+    assert copy.dry(overrides=drawn).keys() >= {"simulate", "regret", "slopes", "claims", "figure"}
+    (copy.results / "claims.json").write_text("{}")
+    os.utime(copy.results / "claims.json", (later, later))
+    assert copy.dry().keys() == {"claims", "table", "album", "report"}
+    assert {file: file.stat().st_mtime_ns for file in dates} == dates
+    copy.run()
     assert copy.dry() == {}
 
 
@@ -396,8 +458,7 @@ def test_what_plays_nothing_changes_no_plan_and_takes_no_lock(copy):
         copy.look(option, "--cores", "2", overrides=other)
         assert (copy.results / "plan.json").read_bytes() == plan, option
     assert lock.stat().st_mtime_ns == held
-    cleaned = fresh.python("-m", "confee", "clean", cwd=copy.folder)
-    assert cleaned.returncode == 0
+    copy.clean()
     assert copy.cells() == cells
     assert copy.dry() == {}
 
@@ -424,6 +485,9 @@ def test_a_failed_job_says_why_and_the_others_go_on(tmp_path):
     assert "log: results/logs/simulate/" in said
     played = {name.parent.name for name in project.cells()}
     assert played == {"hyque", "hyque_calibrated", "informed", "oracle", "uniform"}
+    there = project.cells()
+    project.clean()
+    assert project.cells() == there
     (tmp_path / "results/cells/rexp3b").unlink()
     project.run()
 

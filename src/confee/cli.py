@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from confee import __version__, extra, lean, schema
-from confee.errors import ConfeeError
+from confee.errors import ConfeeError, harmless, printable
 
 
 class _Parser(argparse.ArgumentParser):
@@ -41,15 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         named = [str(error.filename)] if error.filename else []
-        sys.exit(": ".join(["confee", *named, error.strerror or str(error)]))
+        sys.exit(printable(": ".join(["confee", *named, error.strerror or str(error)])))
     except Exception as error:
         if place := extra.place(error):
-            sys.exit(f"confee: {place}")
+            sys.exit(f"confee: {printable(place)}")
         if not type(error).__module__.startswith("numba."):
             raise
         from confee.jit import reason
 
-        sys.exit(f"confee: a kernel does not compile: {reason(error)}")
+        sys.exit(f"confee: a kernel does not compile: {printable(reason(error))}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
 
@@ -101,7 +101,10 @@ def _parser() -> argparse.ArgumentParser:
         help="exit with 2 if a claim has one of these outcomes or severities, as in "
         "gap,false,undecided",
     )
-    command("clean", _clean, "remove results that no experiment needs any more")
+    unneeded = "remove what confee made and no experiment needs any more, after it was confirmed"
+    command("clean", _clean, unneeded).add_argument(
+        "--yes", action="store_true", help="do not ask; needed where nobody can answer"
+    )
 
     # What the workflow runs.
     command("do", _do, None).add_argument("job")
@@ -166,7 +169,7 @@ def _list(chosen: Any) -> None:
 def _show(lines: Sequence[tuple[str, str, str]]) -> None:
     width = max(len(name) for name, _, _ in lines)
     for name, kind, summary in lines:
-        print(f"{name:{width}}  {kind:10}  {summary}")
+        print(harmless(f"{name:{width}}  {kind:10}  {summary}"))
 
 
 def _everything() -> list[tuple[str, str, str]]:
@@ -209,7 +212,7 @@ def _explain(name: str) -> None:
             raise ConfeeError(f"list {schema.show(name)}: unknown; `confee list` names all")
         _show(found)
         return
-    print((importlib.import_module(f"{package}.{name}").__doc__ or "").strip())
+    print(harmless((importlib.import_module(f"{package}.{name}").__doc__ or "").strip()))
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
     if isinstance(one, Policy):
@@ -217,7 +220,7 @@ def _explain(name: str) -> None:
         if one.algorithm is not None:
             print(f"Base algorithm: {one.algorithm.name}")
     for field in dataclasses.fields(one.options):
-        print(f"{field.name}={field.default}: {field.metadata['kind'].allowed}")
+        print(harmless(f"{field.name}={field.default}: {field.metadata['kind'].allowed}"))
 
 
 def _told(names: Sequence[str]) -> str:
@@ -283,14 +286,48 @@ def _claims(chosen: Any) -> None:
         sys.exit(2)
 
 
-def _clean(_: Any) -> None:
-    from confee import runlock
-    from confee.workflow import results
+def _clean(chosen: Any) -> None:
+    from confee import jit, runlock
+    from confee.workflow import cleaning
 
-    if runlock.alive():
-        raise ConfeeError("a run is alive in this folder; wait for it or stop it")
-    gone = results.clean()
-    print(f"removed {len(gone)} files that no experiment needs")
+    def check() -> None:
+        if runlock.alive():
+            raise ConfeeError("a run is alive in this folder; wait for it or stop it")
+
+    check()
+    found = cleaning.unneeded()
+    for kind, some in found.items():
+        size = sum(file.stat().st_size for file in some)
+        named = ", ".join(file.as_posix() for file in some[:2])
+        more = f", and {len(some) - 2} more" if len(some) > 2 else ""
+        print(f"{kind}: {len(some)} of {_size(size)}: {printable(named)}{more}")
+    if not found:
+        print("nothing to remove: of what confee made, experiments need all")
+    elif not chosen.yes and not _agreed():
+        raise ConfeeError("nothing is removed; `confee clean --yes` removes it")
+    check()  # one may have begun meanwhile
+    gone = cleaning.remove(file for some in found.values() for file in some)
+    if found:
+        print(f"removed {len(gone)} files that no experiment needs")
+    if old := jit.prune():
+        print(f"removed {len(old)} folders of compiled kernels that were long not used")
+
+
+def _agreed() -> bool:
+    """Whether someone at a terminal says yes; without one, nobody does."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    print("remove them? [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _size(size: float) -> str:
+    """A size in bytes, for people."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 # --------------------------------------------------------------------------- for the workflow

@@ -245,6 +245,15 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
     return Grid(centre, axes, at, phases, _maps(values), _rays(values))
 
 
+def _place(label: str, kind: str) -> str:
+    """The key of a map or a ray. Raises ConfeeError if its name is no word."""
+    if not NAME.fullmatch(label):
+        raise ConfeeError(
+            f"{kind}.{schema.show(label)}: must be a word of letters, digits, - and _"
+        )
+    return f"{kind}.{label}"
+
+
 def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
     """Named maps: all combinations of K, T, beta and either V or nu.
 
@@ -253,7 +262,7 @@ def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
     fields = {f.name: f for f in dataclasses.fields(_Map)}
     made = {}
     for label, said in schema.mapping(values["maps"], "maps").items():
-        where = f"maps.{label}"
+        where = _place(label, "maps")
         if label in AXES:
             raise ConfeeError(f"{where}: must not be named after an axis")
         lists = dict(schema.mapping(said, where))
@@ -299,7 +308,7 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
     fields = {f.name: f for f in dataclasses.fields(_Ray)}
     made = {}
     for label, given in schema.mapping(values["rays"], "rays").items():
-        where = f"rays.{label}"
+        where = _place(label, "rays")
         if label in (*AXES, *values["maps"]):
             raise ConfeeError(
                 f"{where}: must not be named like an axis ({', '.join(AXES)}) or a map"

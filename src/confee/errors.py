@@ -11,7 +11,10 @@ class ConfeeError(Exception):
 
 
 def printable(text: str) -> str:
-    """`text` in one line, in which nothing steers a terminal: other than printable characters are
-    spaces, or written as in Python."""
-    line = " ".join(text.split())
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    """`text` in one line that is `harmless`."""
+    return harmless(" ".join(text.split()))
+
+
+def harmless(text: str) -> str:
+    """`text` so that nothing steers a terminal: what is not printable is written as in Python."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

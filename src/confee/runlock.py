@@ -42,7 +42,7 @@ def hold() -> None:
     global _held
     try:
         LOCK.parent.mkdir(exist_ok=True)
-        _held = LOCK.open("a+", encoding="utf-8", errors="replace")
+        _held = _opened("a+")
     except OSError as error:
         raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
     _held.seek(0)
@@ -65,9 +65,11 @@ def hold() -> None:
             _lock(_held, JOBS, fcntl.LOCK_EX)
         _lock(_held, JOBS, fcntl.LOCK_UN)
         if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
-            for left in itertools.chain(*(folder.glob("*") for folder in LEFT)):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            for record in filter(Path.is_file, RECORDS.rglob("*")):
+            own = [folder for folder in LEFT if not folder.is_symlink()]
+            for left in itertools.chain(*(folder.glob("*") for folder in own)):
+                shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+            records = [] if RECORDS.is_symlink() else RECORDS.rglob("*")
+            for record in filter(Path.is_file, records):
                 if not _is_record(record):
                     record.unlink()
 
@@ -89,7 +91,7 @@ def work() -> None:
     """
     global _held
     with contextlib.suppress(OSError):  # not a job of a run, then
-        _held = LOCK.open(encoding="utf-8", errors="replace")
+        _held = _opened("r")
         locked = _lock(_held, JOBS, fcntl.LOCK_SH)
         run = os.environ.get(MINE, "")
         here = run.partition(" ")[0] == os.uname().nodename  # elsewhere the file may be seen late
@@ -99,11 +101,27 @@ def work() -> None:
 
 def alive() -> bool:
     """Whether a run is alive here, or a job that outlived one."""
-    if not LOCK.exists():
+    try:
+        with _opened("r+") as file:
+            free = [_lock(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB) for byte in (RUN, JOBS)]
+    except FileNotFoundError:
         return False
-    with LOCK.open("ab") as file:
-        free = [_lock(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB) for byte in (RUN, JOBS)]
     return False in free
+
+
+def _opened(mode: str) -> IO[Any]:
+    """The lock file. Raises ConfeeError if a link stands in its place: what that leads to would be
+    written over."""
+
+    def no_link(path: str, flags: int) -> int:
+        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+    try:
+        return open(LOCK, mode, encoding="utf-8", errors="replace", opener=no_link)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise ConfeeError(f"{LOCK}: is a symbolic link; delete it") from None
 
 
 def _lock(file: IO[Any], byte: int, how: int) -> bool | None:

@@ -112,11 +112,13 @@ def signal_name(message: str) -> str | None:
 
 
 def last_line(path: str) -> str:
+    """The last line of a file that says something; nothing in it steers a terminal."""
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
 @dataclass

@@ -152,11 +152,13 @@ def differences(
     folder: Folder, reference: Mapping[str, str], finished: bool = True, beside: str = "-"
 ) -> list[str]:
     """What is not as in the reference: other bytes, files that lack (where it is `finished`) or
-    that nobody asked for. Units of other configurations may lie there, and what is `beside`."""
+    that nobody asked for. Units of other configurations may lie there, and what is `beside`; until
+    it is finished the plan of a run that began, too."""
     found = folder.hashes()
+    begun = "-" if finished else "results/*/begun/*"
     units = ("results/cells/", "results/calibration/", "results/studies/")
     more = [f"{n}: should not be there" for n in sorted(found.keys() - reference.keys())
-            if not n.startswith(units) and not fnmatch(n, beside)]  # fmt: skip
+            if not (n.startswith(units) or fnmatch(n, beside) or fnmatch(n, begun))]  # fmt: skip
     other = [f"{name}: other bytes" for name, hash in sorted(reference.items())
              if name in found and found[name] != hash]  # fmt: skip
     gone = [f"{name}: missing" for name in sorted(reference.keys() - found.keys()) if finished]

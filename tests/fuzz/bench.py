@@ -222,7 +222,7 @@ class Bench:
         if name in self.jobs:
             return ["do", name]
         if file.name == "plan.json":
-            return ["clean"]
+            return ["clean", "--yes"]
         if file.name == "claims.json":
             return ["claims", *more, "--experiment", FOLDER]
         return ["make-regret", name, "0" * 16]

@@ -25,6 +25,7 @@ from confee.claims.judging.finding import (
     Reading,
     Step,
 )
+from confee.errors import printable
 
 VERSION = 3
 """Of claims.json; its schema is claims.schema.json, beside this file."""
@@ -186,7 +187,11 @@ def to_markdown(
     def run(v: Finding) -> str:
         if overrides is None:
             return "the same experiment"
-        return f"`{settle(v, overrides, findings)}`"
+        said = settle(v, overrides, findings)
+        said = said if said.isprintable() else printable(said)  # a code span ends with its lines
+        fence = "`" * (max(map(len, re.findall("`+", said)), default=0) + 1)
+        room = " " * said.endswith("`")
+        return f"{fence}{room}{said}{room}{fence}"
 
     lines = [
         f"# {title}", "",

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from confee.claims import ledger
 from confee.claims.judging.finding import FAILS, HOLDS, Finding
+from confee.errors import harmless
 from confee.rendering.verdicts import (
     ALL,
     MARKS,
@@ -139,7 +140,7 @@ def explain(v: Finding, run: str, numbers: bool = False) -> Group:
     said.add_column(style="dim", no_wrap=True)
     said.add_column(overflow="fold")
     for name, text in [*ledger.facts(v), ("Run again", run)]:
-        said.add_row(name, Text(plain(text)))
+        said.add_row(name, Text(harmless(plain(text))))
     parts: list[Any] = [title, said]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)

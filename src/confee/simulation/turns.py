@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +31,8 @@ def still_to_meet(
 
 def decisive(runs: Any) -> Any:
     """Of an arrow table of runs, the columns that the functions here look at."""
-    names = [name for name in runs.column_names if name.startswith("adversary")]
-    return runs.select([*names, "seed", "regret"])
+    wanted = re.compile(r"seed|regret|adversary\b.*")  # none are there where nothing was played
+    return runs.select([name for name in runs.column_names if wanted.fullmatch(name)])
 
 
 def worst_opponents(

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, jit, schema
-from confee.config import RESERVED
+from confee import commands, schema
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -207,31 +206,3 @@ def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None
-
-
-def clean() -> list[Path]:
-    """Removes what the last plan of no experiment needs; returns what went. Raises ConfeeError if
-    an experiment has results and no plan: what it needs is not known."""
-    for place in sorted(RESULTS.glob("*/")):
-        lost = place.name not in RESERVED and not (place / "plan.json").exists()
-        if lost and any(place.iterdir()):
-            raise ConfeeError(
-                f"{place}: has no plan.json, so what it needs is not known; run its experiment "
-                "again, or delete the folder"
-            )
-    needed: set[Path] = set()
-    for file in sorted(RESULTS.glob("*/plan.json")):
-        plan = read_plan(file)
-        asked = [name for _, name in [*plan["asked"], *plan["studies"]]]
-        needed |= {RESULTS / name for name in [*plan["units"], *asked, *plan["calibrations"]]}
-    made = [*RESULTS.glob("cells/*/*.parquet"), *RESULTS.glob("studies/*/*.parquet")]
-    made += RESULTS.glob("calibration/*.json")
-    made += [*RESULTS.glob("jobs/*"), *RESULTS.glob("logs/*/*.log"), *RESULTS.glob("**/.part-*")]
-    made += Path("figures").glob("*/.part-*")
-    gone = sorted({*made} - needed)
-    for file in gone:
-        try:
-            file.unlink(missing_ok=True)
-        except OSError as error:
-            raise ConfeeError(f"{file}: cannot be removed: {error.strerror}") from None
-    return gone + jit.prune()

@@ -20,7 +20,7 @@ from confee.simulation.cells import Cell, label_of
 from confee.simulation.grid import Grid
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
-from confee.workflow import stages
+from confee.workflow import cleaning, stages
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
 from confee.workflow.pictures import alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
@@ -321,11 +321,14 @@ class Run:
     # ---------------------------------------------------------------------- on disk
 
     def prepare(self, dry: bool = False) -> None:
-        """Writes what the jobs read. All of it is named after its content, but for the experiment's
-        plan.json, by which `clean` knows what is needed: a `dry` run leaves that alone."""
-        if not dry:
+        """Writes what the jobs read. All of it is named after its content, but for the plans by
+        which `clean` knows what is needed: a `dry` run leaves those alone."""
+        if dry:
+            latest = stages.latest(self.name)
+        else:
+            latest = 0.0
             stages.forget_the_future(self.name)
-            _write(RESULTS / self.name / "plan.json", self.plan_text)
+            cleaning.begin(self.name, self.plan_text)
             for file in self._missing_scales:
                 file.unlink(missing_ok=True)
         _write(Path(self.plan_file), self.plan_text)
@@ -338,16 +341,29 @@ class Run:
             if not dry and not compiled(kernel).exists():
                 Path(stamp(kernel)).unlink(missing_ok=True)
         lacking = bool(self.missing or self.missing_studies)
-        for stage, key in self.keys.items():
-            stages.date(self.name, stage, key, missing=stage == "regret" and lacking)
+        right = {
+            stage: stages.date(self.name, stage, key, stage == "regret" and lacking, latest)
+            for stage, key in self.keys.items()
+        }
+        if not dry and all(right[stage] for stage in self._stages):
+            cleaning.settle(self.name, self.plan_text)  # Snakemake will find nothing to be done
+
+    @property
+    def _stages(self) -> list[str]:
+        """The stages of the experiment: those whose files a whole run makes."""
+        shown = [*self.pictures, *self.tables]
+        return ["regret", "slopes", "claims", "report", *shown, *(["album"] if shown else [])]
 
     def close(self) -> None:
-        """The end of a run: its findings in a short table, and where to read on."""
+        """The end of a run: its findings in a short table, and where to read on. If it was a whole
+        one (not of one figure, say), its plan is the experiment's."""
         from rich.console import Console
 
         from confee.rendering import scoreboard
         from confee.workflow.results import findings
 
+        if all(stages.fits(self.name, stage, self.keys[stage]) for stage in self._stages):
+            cleaning.finish(self.name, self.plan_text)
         console = Console(stderr=True)
         width = console.width if console.is_terminal else 120
         if stages.fits(self.name, "claims", self.keys["claims"]):

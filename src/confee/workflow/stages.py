@@ -53,27 +53,46 @@ def fits(experiment: str, stage: str, key: str) -> bool:
         return False
 
 
-def date(experiment: str, stage: str, key: str, missing: bool = False) -> None:
-    """Dates the stage's `due` file for Snakemake. `missing`: what it is made of is not there."""
+def date(experiment: str, stage: str, key: str, missing: bool = False, latest: float = 0.0) -> bool:
+    """Dates the stage's `due` file for Snakemake; returns whether the stage's files are right.
+
+    `missing`: what it is made of is not there. `latest`: of the dates that Snakemake compares, if
+    some may be dated after now.
+    """
     file = due(key)
-    if missing or not fits(experiment, stage, key):
+    right = not missing and fits(experiment, stage, key)
+    if not right:
         files.write_text(file, f"{time.time_ns()}\n")  # another content: Snakemake compares it, too
+        if latest > time.time():
+            os.utime(file, (latest + 1, latest + 1))
     elif not file.exists() or file.stat().st_mtime > LONG_AGO:
         files.write_text(file, "\n")
         os.utime(file, (LONG_AGO, LONG_AGO))
+    return right
+
+
+def latest(experiment: str) -> float:
+    """The latest date of what Snakemake compares the dates of: a dry run may not change any."""
+    dates = (file.stat().st_mtime for file in _dated(experiment) if file.suffix != ".due")
+    return max(dates, default=0.0)
 
 
 def forget_the_future(experiment: str) -> None:
     """Dates alike all that Snakemake compares the dates of, if some is dated after now: the clock
     was moved back, and Snakemake refuses a file that is older than what it is made from. The notes
     say what is right, whatever the dates."""
-    folders = [RESULTS / experiment, RESULTS / "jobs", RESULTS / "calibration"]
-    folders.append(Path("figures") / experiment)
-    there = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    there = _dated(experiment)
     now = time.time()
     if any(file.stat().st_mtime > now for file in there):
         for file in there:
             os.utime(file, (now - 1, now - 1))
+
+
+def _dated(experiment: str) -> list[Path]:
+    """What Snakemake compares the dates of."""
+    folders = [RESULTS / experiment, RESULTS / "jobs", RESULTS / "calibration"]
+    folders.append(Path("figures") / experiment)
+    return [file for folder in folders for file in folder.rglob("*") if file.is_file()]
 
 
 def file_hash(file: Path) -> str:

@@ -1,0 +1,172 @@
+"""Which result files experiments need, and the removal of those that none does.
+
+An experiment's `plan.json` is that of its last run that finished whole: its results are there. A
+run that has begun keeps its plan in `begun/` until one has finished whole, so that neither what the
+results were made of nor what an interrupted run has played is taken for unneeded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from confee.canonical import digest
+from confee.config import RESERVED
+from confee.errors import ConfeeError
+from confee.simulation import files
+from confee.workflow.jobs import AGAIN, REMAKE, RESULTS
+
+BEGUN = "begun"
+MADE = ("config.yaml", "points.csv", "regret.parquet", "claims.json", "report.html", "made")
+"""By one of these a folder of results/ is known to be an experiment's."""
+
+PART = "half-written files"
+_HASH, _PART = "[0-9a-f]{16}", r"\.part-[a-z0-9_]{8}(\.[a-z]+)?"
+KINDS = {
+    "cells": rf"cells/[^/]+/{_HASH}\.parquet",
+    "studies": rf"studies/[^/]+/{_HASH}\.parquet",
+    "scales": rf"calibration/{_HASH}\.json",
+    "jobs": rf"jobs/(((plan-|told-)?{_HASH}\.json)|{_HASH}\.(due|done)"
+    r"|none\.compiled|[^/]+-kernels-[0-9a-f]+\.compiled)",
+    "logs": rf"logs/(simulate|calibrate)/{_HASH}\.log",
+    PART: rf"(.+/)?{_PART}",
+}
+"""What may be removed of results/, by its name there: all of it is named by confee."""
+FIGURES = Path("figures")
+
+
+# --------------------------------------------------------------------------- plans
+
+
+def begin(experiment: str, plan: str) -> None:
+    """Keeps the plan of a run that begins, beside that of the last one that finished."""
+    try:
+        known = files.content(_last(experiment)) == plan.encode()
+    except (OSError, ValueError):
+        known = False
+    if not known:
+        files.write_text(_begun(experiment, plan), plan)
+
+
+def settle(experiment: str, plan: str) -> None:
+    """Makes it the experiment's plan: all of its results are there."""
+    files.write_text(_last(experiment), plan)
+    _forget(_begun(experiment, plan))
+
+
+def finish(experiment: str, plan: str) -> None:
+    """The same at the end of a run: of others that had begun nothing need be kept any more."""
+    settle(experiment, plan)
+    _forget(*_all_begun(RESULTS / experiment))
+
+
+def _last(experiment: str) -> Path:
+    return RESULTS / experiment / "plan.json"
+
+
+def _begun(experiment: str, plan: str) -> Path:
+    return RESULTS / experiment / BEGUN / f"{digest(plan)}.json"
+
+
+def _all_begun(folder: Path) -> list[Path]:
+    """The plans that begun runs of an experiment left."""
+    there = sorted((folder / BEGUN).glob("*.json"))
+    return [file for file in there if re.fullmatch(_HASH, file.stem)]
+
+
+def _forget(*begun: Path) -> None:
+    for file in begun:
+        file.unlink(missing_ok=True)
+        with suppress(OSError):  # there is something else in it
+            file.parent.rmdir()
+
+
+def _plans() -> list[Path]:
+    """The plans of all experiments. Raises ConfeeError where one has results and no plan."""
+    found: list[Path] = []
+    for folder in sorted(RESULTS.glob("*/")):
+        if folder.name in RESERVED:
+            continue
+        own = [file for file in (folder / "plan.json", *_all_begun(folder)) if file.exists()]
+        if not own and any((folder / name).exists() for name in MADE):
+            raise ConfeeError(
+                f"{folder}: has no plan.json, so what it needs is not known; run its experiment "
+                "again, or delete the folder"
+            )
+        found += own
+    return found
+
+
+def _needs(file: Path) -> set[Path]:
+    """The cells, studies and scales of a plan. Raises ConfeeError if it is damaged."""
+    plan = files.read_sealed(file, AGAIN, REMAKE)
+    try:
+        named = [name for _, name in [*plan["asked"], *plan["studies"]]]
+        return {RESULTS / name for name in [*plan["units"], *named, *plan["calibrations"]]}
+    except (KeyError, TypeError, ValueError):
+        raise ConfeeError(f"{file}: damaged, or of another version; {REMAKE}") from None
+
+
+# --------------------------------------------------------------------------- files
+
+
+def unneeded() -> dict[str, list[Path]]:
+    """Kind -> files that confee made and no plan needs. Links are not followed.
+
+    Raises ConfeeError if what is needed is not known: a plan is damaged or lost, or none is there.
+    """
+    if RESULTS.is_symlink():
+        raise ConfeeError(f"{RESULTS}: is a symbolic link, and clean follows none")
+    found = _ours()
+    if not found:
+        return {}
+    plans = _plans()
+    if not plans:
+        raise ConfeeError(
+            f"{RESULTS}: has no experiment's plan.json, so what is needed is not known; run an "
+            "experiment, or delete the folder"
+        )
+    needed = set[Path]().union(*map(_needs, plans))
+    made: dict[str, list[Path]] = {}
+    for kind, file in found:
+        if file not in needed:
+            made.setdefault(kind, []).append(file)
+    return made
+
+
+def remove(some: Iterable[Path]) -> list[Path]:
+    """Removes those of them that still are unneeded; returns what went."""
+    still = {file for found in unneeded().values() for file in found}
+    gone = sorted(still & {*some})
+    for file in gone:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise ConfeeError(f"{file}: cannot be removed: {error.strerror}") from None
+    return gone
+
+
+def _ours() -> list[tuple[str, Path]]:
+    """(kind, file) of all that clean may remove."""
+    found = []
+    for file in _below(RESULTS):
+        name = file.relative_to(RESULTS).as_posix()
+        found += [(kind, file) for kind, named in KINDS.items() if re.fullmatch(named, name)]
+    if not FIGURES.is_symlink():
+        found += [(PART, file) for file in _below(FIGURES) if re.fullmatch(_PART, file.name)]
+    return found
+
+
+def _below(base: Path) -> Iterator[Path]:
+    """The files below a folder, in order, but for links and what lies behind one."""
+    for place, folders, names in os.walk(base):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(place, name)
+            with suppress(FileNotFoundError):
+                if stat.S_ISREG(file.lstat().st_mode):
+                    yield file
