@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 
-from confee import runlock
+from confee import commands, runlock
 from confee.errors import ConfeeError, printable
 from confee.workflow import captions, mode
 from confee.workflow.told import VARIABLE, read
@@ -29,7 +29,7 @@ try:
         if main:
             runlock.hold()
         # Snakemake counts nodes where jobs run on other machines, and only there.
-        run = Run(config, remote=bool(workflow.resource_settings.nodes))
+        run = Run(config, remote=bool(workflow.resource_settings.nodes), inputs=mode.inputs())
         told = run.told
         run.prepare(dry=not main)
     if workflow.is_main_process:
@@ -48,7 +48,11 @@ except KeyboardInterrupt:
 python = shlex.quote(sys.executable)
 shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
 results, figures = f"results/{told.name}", f"figures/{told.name}"
-if captions.asked_for():
+if mode.reports():
+    if look and (foreign := run.foreign()):
+        run_it = commands.snakemake(run.experiment.overrides)
+        said = f"not made from this configuration and code: {', '.join(foreign)}"
+        sys.exit(f"confee: {results}: {said}; run it: {run_it}")
     config["captions"] = captions.captions(told.name, told.pictures, told.tables)
 
 

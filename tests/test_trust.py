@@ -151,7 +151,7 @@ def test_no_source_evaluates_anything():
             re.findall(r"\{([^{}]+)\}", "".join(re.findall(r'shell:\s+f?"(.*)"', text)))
         ) <= {
             "confee",
-            "told.plan_file",
+            "params.plan",
             "params.key",
             "params.names",
             "log",

@@ -236,7 +236,9 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     before = {f: f.stat().st_mtime_ns for f in copy.folder.rglob("*")
               if f.is_file() and "jobs" not in f.parts}  # fmt: skip
     other = SMALL.replace("figures=[block,regret-T]", "figures=[block]")
-    copy.run("--report", "other.html", overrides=other)
+    said = copy.run("--report", "other.html", overrides=other, fails=True)
+    assert "not made from this configuration and code: regret, " in said
+    assert not (copy.folder / "other.html").exists()
     copy.run("--report", "r.html")
     after = {f: f.stat().st_mtime_ns for f in before}
     assert after == before
@@ -251,7 +253,8 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     assert recipe("block").section in text
     assert recipe("block").title in text
     (copy.folder / "figures/tiny.claims/block.svg").unlink()
-    assert "missing, and the report wants it" in copy.run("--report", "r.html", fails=True)
+    said = copy.run("--report", "r.html", fails=True)
+    assert "not made from this configuration and code: block; " in said
 
 
 @pytest.mark.slow
@@ -455,8 +458,11 @@ def test_what_plays_nothing_changes_no_plan_and_takes_no_lock(copy):
     looks = ("--dag", "--rulegraph", "--filegraph", "--summary", "-D", "--list-rules", "--touch",
              "--unlock", "-n")  # fmt: skip
     for option in looks:
+        before = {f: f.stat().st_mtime_ns for f in (copy.folder / "results").rglob("*")}
         copy.look(option, "--cores", "2", overrides=other)
         assert (copy.results / "plan.json").read_bytes() == plan, option
+        after = {f: f.stat().st_mtime_ns for f in (copy.folder / "results").rglob("*")}
+        assert after == before or option == "--touch", option
     assert lock.stat().st_mtime_ns == held
     copy.clean()
     assert copy.cells() == cells
@@ -470,6 +476,22 @@ def test_one_figure_can_be_asked_for(copy):
     copy.run("--cores", "1", "figures/tiny.claims/block.pdf")
     made = {f.name for f in (copy.folder / "figures/tiny.claims").iterdir()}
     assert made == {"block.pdf", "block.png", "block.svg", "block.txt"}
+
+
+@pytest.mark.slow
+def test_what_rests_on_other_runs_goes_with_them(copy):
+    """After one figure of another configuration no verdicts of the first lie beside it."""
+    figures = copy.folder / "figures" / "tiny.claims"
+    other = SMALL + " centre.V=1"
+    copy.run("--cores", "2", "results/tiny.claims/slopes.csv", overrides=other)
+    assert "V: 1\n" in (copy.results / "config.yaml").read_text()
+    for name in ("claims.json", "claims.md", "report.html"):
+        assert not (copy.results / name).exists()
+    assert {f.name for f in figures.iterdir()} == {f"block.{kind}" for kind in (
+        "pdf", "png", "svg", "txt")}  # fmt: skip
+    copy.run()
+    assert copy.dry() == {}
+    assert (copy.results / "claims.json").exists()
 
 
 @pytest.mark.slow

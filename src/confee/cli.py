@@ -383,6 +383,7 @@ def _make(chosen: Any) -> None:
     code.check()
     experiment = results.folder(plan).name
     stages.keep_note(experiment, stage, chosen.key, made)
+    stages.drop_stale(experiment, plan["below"].get(stage, {}))
     costs.keep(f"{experiment}.{stage}")
 
 

@@ -12,7 +12,7 @@ rule kernels:
 
 rule calibrate:
     input:
-        job=ancient("results/jobs/{job}.json"),
+        job=ancient(f"{told.inputs}/{{job}}.json"),
         kernel=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
     output:
         "results/calibration/{job}.json",
@@ -26,7 +26,7 @@ rule calibrate:
 
 rule simulate:
     input:
-        job=ancient("results/jobs/{job}.json"),
+        job=ancient(f"{told.inputs}/{{job}}.json"),
         needs=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
     output:
         temp(touch("results/jobs/{job}.done")),

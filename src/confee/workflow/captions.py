@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,11 +11,6 @@ from pathlib import Path
 from confee.errors import ConfeeError
 from confee.rendering.words import rst
 from confee.workflow.told import RESULTS
-
-
-def asked_for() -> bool:
-    """Whether this process is to write Snakemake's report, during a run or instead of one."""
-    return any(word.partition("=")[0] in ("--report", "--reporter") for word in sys.argv)
 
 
 def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> dict[str, str]:

@@ -49,12 +49,14 @@ class Job(NamedTuple):
 class Run:
     """An experiment's plan, what of it is missing, and how Snakemake is to make it.
 
-    `remote`: its jobs run on other machines, where starting one is dear. Raises ConfeeError for
-    whatever is wrong with the configuration.
+    `remote`: its jobs run on other machines, where starting one is dear. `inputs`: the folder of
+    what jobs read. Raises ConfeeError for whatever is wrong with the configuration.
     """
 
-    def __init__(self, given: Mapping[str, Any], remote: bool = False) -> None:
-        self.remote = remote
+    def __init__(
+        self, given: Mapping[str, Any], remote: bool = False, inputs: Path = RESULTS / "jobs"
+    ) -> None:
+        self.remote, self.inputs = remote, inputs
         self.experiment = e = config.experiment(_overrides(given))
         named = _known("claims", e.claims, claims.CLAIMS)
         self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
@@ -247,6 +249,7 @@ class Run:
                 "studies": [[s.name, s.file.as_posix()] for s in self.plan.studies],
                 "calibrations": sorted(f.relative_to(RESULTS).as_posix() for f in scales),
                 "sources": self.sources,
+                "below": {stage: self.below(stage) for stage in ("regret", "slopes", "claims")},
             }
         )
 
@@ -254,7 +257,7 @@ class Run:
     def plan_file(self) -> str:
         """What the commands after the jobs read. Its name holds a hash of its content, so that a
         dry run or a second run with other overrides does no harm."""
-        return job_file(f"plan-{digest(self.plan_text)}").as_posix()
+        return (self.inputs / f"plan-{digest(self.plan_text)}.json").as_posix()
 
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
@@ -289,11 +292,26 @@ class Run:
         made["album"] = digest(["album", [[name, made[name]] for name in shown], code["album"]])
         return made
 
+    def below(self, stage: str) -> dict[str, str]:
+        """The keys of the stages that rest on the files of `stage`."""
+        pictures = [name for name in (*FIGURES, *TABLES) if not alone(name)]
+        found = {
+            "regret": ["slopes", "claims", *pictures],
+            "slopes": ["claims", *pictures],
+            "claims": [name for name in pictures if rests_on_verdicts(name)],
+        }[stage]
+        return {name: self.keys[name] for name in (*found, "report", "album")}
+
+    def foreign(self) -> list[str]:
+        """The stages whose files are missing, or not made from this configuration and code."""
+        return [s for s in self._stages if not stages.fits(self.name, s, self.keys[s])]
+
     @cached_property
     def told(self) -> Told:
         """What the rules ask of it."""
         return Told(
             name=self.name,
+            inputs=self.inputs.as_posix(),
             plan_file=self.plan_file,
             keys=self.keys,
             pictures=self.pictures,
@@ -308,7 +326,7 @@ class Run:
 
     @property
     def told_file(self) -> str:
-        return job_file(f"told-{digest(self.told.text)}").as_posix()
+        return (self.inputs / f"told-{digest(self.told.text)}.json").as_posix()
 
     def rests_on(self, picture: str) -> list[str]:
         """The results that a figure or table is drawn from: none if it shows the code alone."""
@@ -334,18 +352,18 @@ class Run:
         _write(Path(self.plan_file), self.plan_text)
         _write(Path(self.told_file), self.told.text)
         for name, job in self.jobs.items():
-            _write(job_file(name), job.text)
+            _write(self.inputs / f"{name}.json", job.text)
             if not dry:  # its units are missing, so whatever said that it was done is wrong
                 Path(_done(name)).unlink(missing_ok=True)
         for kernel in self.kernels:
             if not dry and not compiled(kernel).exists():
                 Path(stamp(kernel)).unlink(missing_ok=True)
         lacking = bool(self.missing or self.missing_studies)
-        right = {
-            stage: stages.date(self.name, stage, key, stage == "regret" and lacking, latest)
-            for stage, key in self.keys.items()
-        }
-        if not dry and all(right[stage] for stage in self._stages):
+        right = {stage for stage, key in self.keys.items() if stages.fits(self.name, stage, key)}
+        right -= {"regret"} if lacking else set()
+        for stage in self.keys:
+            stages.date(Path(self.told.due(stage)), stage in right, latest)
+        if not dry and right.issuperset(self._stages):
             cleaning.settle(self.name, self.plan_text)  # Snakemake will find nothing to be done
 
     @property
@@ -362,7 +380,7 @@ class Run:
         from confee.rendering import scoreboard
         from confee.workflow.results import findings
 
-        if all(stages.fits(self.name, stage, self.keys[stage]) for stage in self._stages):
+        if not self.foreign():
             cleaning.finish(self.name, self.plan_text)
         console = Console(stderr=True)
         width = console.width if console.is_terminal else 120

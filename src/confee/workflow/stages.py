@@ -18,7 +18,7 @@ from typing import Any
 from confee import code
 from confee.errors import ConfeeError
 from confee.simulation import files
-from confee.workflow.told import RESULTS, due, note
+from confee.workflow.told import RESULTS, note
 
 LONG_AGO = 1_000_000_000
 
@@ -42,25 +42,46 @@ def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> No
     files.write_text(note(experiment, stage), text + "\n")
 
 
-def fits(experiment: str, stage: str, key: str) -> bool:
-    """Whether the stage's files are there, whole, and made from what `key` stands for."""
+def drop_stale(experiment: str, wanted: Mapping[str, str]) -> None:
+    """Removes the files of stages that were made from something else than their key in `wanted`:
+    they are not to be read beside those that rest on other runs."""
+    for stage, key in wanted.items():
+        said = _note(experiment, stage)
+        if said.get("key") in (None, key):
+            continue
+        own = RESULTS / experiment, Path("figures") / experiment
+        for file in map(Path, said["files"]):
+            if file.parent in own and not file.is_symlink():
+                file.unlink(missing_ok=True)
+        note(experiment, stage).unlink(missing_ok=True)
+
+
+def _note(experiment: str, stage: str) -> dict[str, Any]:
+    """What a stage's note says; nothing if there is none, or it is damaged."""
     try:
         said = json.loads(files.content(note(experiment, stage)))
-        return said["key"] == key and all(
+        return said if isinstance(said["files"], dict) and isinstance(said["key"], str) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def fits(experiment: str, stage: str, key: str) -> bool:
+    """Whether the stage's files are there, whole, and made from what `key` stands for."""
+    said = _note(experiment, stage)
+    try:
+        return said.get("key") == key and all(
             file_hash(Path(file)) == hash for file, hash in said["files"].items()
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError):
         return False
 
 
-def date(experiment: str, stage: str, key: str, missing: bool = False, latest: float = 0.0) -> bool:
-    """Dates the stage's `due` file for Snakemake; returns whether the stage's files are right.
+def date(due: Path, right: bool, latest: float = 0.0) -> None:
+    """Dates the `due` file of a stage whose files are `right`, or not, for Snakemake.
 
-    `missing`: what it is made of is not there. `latest`: of the dates that Snakemake compares, if
-    some may be dated after now.
+    `latest`: of the dates that Snakemake compares, if some may be dated after now.
     """
-    file = due(key)
-    right = not missing and fits(experiment, stage, key)
+    file = due
     if not right:
         files.write_text(file, f"{time.time_ns()}\n")  # another content: Snakemake compares it, too
         if latest > time.time():
@@ -68,7 +89,6 @@ def date(experiment: str, stage: str, key: str, missing: bool = False, latest: f
     elif not file.exists() or file.stat().st_mtime > LONG_AGO:
         files.write_text(file, "\n")
         os.utime(file, (LONG_AGO, LONG_AGO))
-    return right
 
 
 def latest(experiment: str) -> float:

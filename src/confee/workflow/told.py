@@ -22,16 +22,13 @@ def note(experiment: str, stage: str) -> Path:
     return RESULTS / experiment / "made" / f"{stage}.json"
 
 
-def due(key: str) -> Path:
-    """The file whose date tells whether a stage's files are still right."""
-    return RESULTS / "jobs" / f"{key}.due"
-
-
 @dataclass(frozen=True)
 class Told:
-    """`needs`: job -> what it waits for. `rests_on`: picture -> the results it is drawn from."""
+    """`inputs`: the folder of what jobs read. `needs`: job -> what it waits for. `rests_on`:
+    picture -> the results it is drawn from."""
 
     name: str
+    inputs: str
     plan_file: str
     keys: Mapping[str, str]
     pictures: Sequence[str]
@@ -45,7 +42,7 @@ class Told:
 
     def due(self, stage: str) -> str:
         """The input that tells Snakemake whether the files of a stage are still right."""
-        return due(self.keys[stage]).as_posix()
+        return f"{self.inputs}/{self.keys[stage]}.due"
 
     def note(self, stage: str) -> str:
         """The output beside the files of a stage."""
