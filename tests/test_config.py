@@ -259,3 +259,28 @@ def test_yaml_that_cannot_be_read_is_said_in_one_line(monkeypatch, tmp_path):
     with pytest.raises(ConfeeError) as error:
         composing.compose("config", [])
     assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """An experiment of one's own, built on `tiny`, that says no name."""
+    file = tmp_path / "conf/experiment/mine.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("# @package _global_\ndefaults: [tiny]\ncentre: {V: 1}\n", encoding="utf-8")
+    monkeypatch.setenv("CONFEE_EXTRA", str(tmp_path))
+
+
+def test_an_experiment_built_on_another_does_not_take_its_folder(mine):
+    assert config.experiment("experiment=mine").name == "mine"
+    assert config.experiment("experiment=mine name=other").name == "other"
+    assert config.experiment("experiment=tiny").name == "tiny"
+    assert config.experiment("experiment=tiny name=tiny centre.V=1").name == "tiny"
+    with pytest.raises(ConfeeError, match=r"^name=tiny: is another experiment's"):
+        config.experiment("experiment=mine name=tiny")
+
+
+def test_a_name_may_be_a_year():
+    assert config.experiment("experiment=tiny name=2024").name == "2024"
+    for bad in ("1e5", "true", "null", "-1", "nan"):
+        with pytest.raises(ConfeeError, match=r"^name="):
+            config.experiment(f"experiment=tiny name={bad}")

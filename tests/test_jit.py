@@ -130,6 +130,72 @@ def test_a_cache_in_a_temporary_folder_is_this_users_alone(tmp_path, monkeypatch
     assert not jit._ours(usual)
 
 
+def test_a_cache_that_everybody_can_write_is_not_used_unless_it_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CONFEE_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    usual = tmp_path / "xdg" / "confee"
+    assert jit._root() == usual
+    usual.chmod(0o770)
+    assert jit._root() == usual
+    assert usual.stat().st_mode & 0o777 == 0o750
+    usual.chmod(0o777)
+    assert jit._root() == tmp_path / f"confee-{os.getuid()}"
+    monkeypatch.setenv("CONFEE_CACHE", str(usual))
+    assert jit._root() == usual
+
+
+def test_the_cache_that_is_named_may_begin_with_a_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CONFEE_CACHE", "~/x")
+    assert jit._root() == tmp_path / "x"
+    monkeypatch.setenv("CONFEE_CACHE", "~no-such-user/x")
+    with pytest.raises(ConfeeError, match="^CONFEE_CACHE=~no-such-user/x: must be a folder"):
+        jit._root()
+
+
+def test_a_user_without_a_home_has_a_temporary_cache(tmp_path, monkeypatch):
+    """As in a container whose user id is in no list."""
+    import pwd
+
+    def unknown(_):
+        raise KeyError
+
+    for name in ("HOME", "XDG_CACHE_HOME", "CONFEE_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert jit._root() == tmp_path / f"confee-{os.getuid()}"
+    assert not (tmp_path / "~").exists()
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_kernels_are_compiled_on_a_disk_without_locks(monkeypatch):
+    import errno
+
+    from confee.workflow import jobs
+
+    compiled = []
+    monkeypatch.setattr(jobs, "compiled", lambda name: Path(f"/no/such/{name}"))
+    monkeypatch.setattr(jobs, "_compile", compiled.append)
+    monkeypatch.setattr(Path, "touch", lambda *_: None)
+    monkeypatch.setattr(jobs.costs, "keep", lambda *_, **__: None)
+
+    def without(number):
+        def flock(*_):
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(jobs.fcntl, "flock", flock)
+
+    without(errno.ENOSYS)
+    jobs.compile_lacking(["ucb1"])
+    assert compiled == ["ucb1"]
+    without(errno.EIO)
+    with pytest.raises(ConfeeError, match=r"lock: Input/output error"):
+        jobs.compile_lacking(["ucb1"])
+
+
 def test_each_module_has_a_folder_named_after_what_it_is_compiled_from():
     from confee import jit
     from confee.code import code_hash

@@ -55,3 +55,28 @@ def test_a_file_may_be_a_path(tmp_path):
 def test_what_is_no_size_is_still_refused(wrong):
     with pytest.raises(ConfeeError, match=r"^T=.*: must be a whole number in \[1, "):
         simulate(**BASE | {"T": wrong})
+
+
+def test_the_callers_hydra_and_resolvers_stay(tmp_path):
+    from hydra import compose, initialize_config_dir, version
+    from omegaconf import OmegaConf
+
+    (tmp_path / "mine.yaml").write_text("a: ${test_of_values:}\n", encoding="utf-8")
+    OmegaConf.register_new_resolver("test_of_values", lambda: 3, replace=True)
+    with initialize_config_dir(str(tmp_path), version_base="1.2"):
+        assert compose("mine").a == 3
+        before = version.getbase()
+        simulate(**BASE)
+        assert version.getbase() == before
+        assert compose("mine").a == 3
+    OmegaConf.clear_resolver("test_of_values")
+
+
+def test_threads_play_what_they_do_one_by_one():
+    from concurrent.futures import ThreadPoolExecutor
+
+    seeds = range(6)
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda seed: simulate(**BASE, first_seed=seed), seeds)]
+    for seed, rows in zip(seeds, found, strict=True):
+        pd.testing.assert_frame_equal(rows, simulate(**BASE, first_seed=seed))

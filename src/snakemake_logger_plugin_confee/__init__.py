@@ -6,6 +6,7 @@ only a Snakefile knows it may leave in `TOLD`.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -13,6 +14,7 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +24,26 @@ from pathlib import Path
 import snakemake
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
+
+
+def _a_cache_folder() -> None:
+    """Names a temporary cache folder where the user's can't be written, or there is no home, as in
+    a container. Snakemake would stop at its cache of sources, which this plugin is loaded before.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    place = Path(home, "snakemake")
+    try:
+        if home.startswith("~"):
+            raise OSError(home)
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return
+    except OSError:
+        os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="confee-cache-")
+        atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
+
+
+_a_cache_folder()
 
 LABELS = {
     "kernels": "compiling kernels",

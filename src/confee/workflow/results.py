@@ -53,12 +53,15 @@ def points(plan: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """worst.csv or slopes.csv. Raises ConfeeError, naming it, if it is missing or damaged."""
+    """worst.csv or slopes.csv. Raises ConfeeError, naming it, if it is missing or damaged.
+
+    pandas takes some words for missing values, which may be the name of a policy.
+    """
     import pandas as pd
 
     file = folder(plan) / name
     try:
-        return pd.read_csv(file)
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise ConfeeError(f"{file}: missing; {AGAIN}") from None
     except (OSError, ValueError):
