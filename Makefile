@@ -1,7 +1,7 @@
 # make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
 .PHONY: figures test lint bench clean lock audit env rebuild
 
-# N: of all cores, those that affinity and a container's quota grant.
+# N: a job on each core that affinity and a container's quota grant, if there is memory for it.
 OVERRIDES ?=
 export OVERRIDES
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

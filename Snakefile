@@ -36,8 +36,7 @@ try:
         os.environ[VARIABLE] = run.told_file
         TOLD.of = f'{told.name} (another: --config overrides="experiment=...")'
         TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
-        for label in run.experiment.unplayed:
-            said = f"policies.{label}: plays nowhere; name it in a map's policies"
+        for said in run.warnings:
             print(printable(said), file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")

@@ -150,7 +150,7 @@ def test_the_cache_that_is_named_may_begin_with_a_home(tmp_path, monkeypatch):
     monkeypatch.setenv("CONFEE_CACHE", "~/x")
     assert jit._root() == tmp_path / "x"
     monkeypatch.setenv("CONFEE_CACHE", "~no-such-user/x")
-    with pytest.raises(ConfeeError, match="^CONFEE_CACHE=~no-such-user/x: must be a folder"):
+    with pytest.raises(ConfeeError, match=r"^CONFEE_CACHE=~no-such-user/x: must be a folder"):
         jit._root()
 
 

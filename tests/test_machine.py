@@ -32,3 +32,16 @@ def test_the_first_version_of_control_groups_is_read_too(tmp_path, monkeypatch, 
     (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(quota)
     (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000")
     assert machine.cores(tmp_path) == cores
+
+
+@pytest.mark.parametrize(("limit", "used", "jobs"), [
+    ("max", 0, 20), (str(2 * 2**30), 0, 5), (str(2 * 2**30), 2**30, 2), (str(2**30), 2**31, 1),
+    ("nonsense", 0, 20),
+])  # fmt: skip
+def test_as_many_jobs_as_there_is_memory_for(tmp_path, monkeypatch, limit, used, jobs):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
+    (tmp_path / "memory.max").write_text(limit)
+    (tmp_path / "memory.current").write_text(str(used))
+    (tmp_path / "meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable: {20 * 400 * 1024} kB\n")
+    assert machine.jobs(tmp_path, tmp_path / "meminfo") == jobs
+    assert machine.jobs(tmp_path / "none", tmp_path / "none") == 64

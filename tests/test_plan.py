@@ -26,7 +26,7 @@ from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow import cleaning
 from confee.workflow.jobs import do_job, job_file
-from confee.workflow.results import collect, runs
+from confee.workflow.results import collect, frame, runs
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -471,3 +471,24 @@ def test_a_policy_meets_its_own_setting():
         met("episodic")
     with pytest.raises(ConfeeError, match=r"family\.odd\.name=odd: unknown"):
         met("episodic", {"odd": {"name": "odd"}}.items())
+
+
+def test_a_policy_may_be_called_as_a_missing_value(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = {"about": {"config": {"name": "mine"}}}
+    words = ["NA", "None", "n/a", "nan-", "ucb1"]
+    file = tmp_path / "results/mine/worst.csv"
+    file.parent.mkdir(parents=True)
+    text = "".join(f"{word},{i},{'' if i else 1.5}\n" for i, word in enumerate(words))
+    file.write_text("label,K,gap\n" + text, encoding="utf-8")
+    read = frame(plan, "worst.csv")
+    assert read["label"].to_list() == words
+    assert read["gap"].isna().to_list() == [False, True, True, True, True]
+
+
+def test_jobs_of_much_memory_are_told_of():
+    """Before they are played; a shard makes them small."""
+    many = "experiment=tiny seeds.choose=1e5"
+    assert any("jobs.shard=1000" in said for said in Run({"overrides": many}).warnings)
+    assert not Run({"overrides": f"{many} jobs.shard=1000"}).warnings
+    assert not Run({"overrides": "experiment=tiny"}).warnings

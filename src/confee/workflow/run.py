@@ -34,6 +34,9 @@ MEANS = (
 )  # fmt: skip
 """Libraries that evidence, verdicts and pictures are made by, beside those of the simulation."""
 
+A_ROW, MANY_ROWS = 2800, 200_000
+"""Bytes that a run takes in a job until it is written; how many of them a user is told of."""
+
 STUDY_SECONDS, STUDY_SECONDS_REMOTE = 20.0, 300.0
 """Studies are cut into jobs of about so long."""
 
@@ -291,6 +294,19 @@ class Run:
         made["report"] = digest(["report", below, code["report"], page])
         made["album"] = digest(["album", [[name, made[name]] for name in shown], code["album"]])
         return made
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user may not have meant: policies that play nowhere, jobs of much memory."""
+        said = [
+            f"policies.{label}: plays nowhere; name it in a map's policies"
+            for label in self.experiment.unplayed
+        ]
+        rows = max((u.count * len(u.opponents) for u in self.missing), default=0)
+        if rows > MANY_ROWS:
+            size = f"{rows} runs at once, about {rows * A_ROW / 2**30:.1f} GB"
+            said.append(f"seeds: a job holds up to {size}; jobs.shard=1000 cuts it by seeds")
+        return said
 
     def below(self, stage: str) -> dict[str, str]:
         """The keys of the stages that rest on the files of `stage`."""
