@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -241,3 +243,21 @@ def test_a_stage_refuses_other_code_than_was_planned():
     stages.check(planned)
     with pytest.raises(ConfeeError, match="its code changed since it was planned"):
         stages.check(planned | {"hash": "0" * 16})
+
+
+def test_what_is_installed_below_the_folder_one_works_in_is_imported_as_usual(tmp_path):
+    """As from a checkout that has its environment inside, with a folder of one's own."""
+    (tmp_path / "policies").mkdir()
+    packages = tmp_path / "env" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    linked = Path(code.metadata.distribution("numpy").locate_file("numpy"))
+    for name in ("numpy", "numpy.libs"):
+        if (linked.parent / name).exists():
+            shutil.copytree(linked.parent / name, packages / name)
+    env = {**os.environ, "CONFEE_EXTRA": str(tmp_path), "PYTHONPATH": f"{ROOT / 'src'}:{packages}"}
+    program = (
+        "import confee.extra, confee.following as f; f.watch(); import numpy; print(numpy.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, env=env,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.stdout.startswith(str(packages)), done.stderr

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from importlib.machinery import FileFinder, SourceFileLoader
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+)
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +42,21 @@ class Loader(SourceFileLoader):
 
 
 def by_hash(*folders: Path) -> None:
-    """From now on modules in these folders, at any depth, are loaded by `Loader`."""
+    """From now on modules in these folders, at any depth, are loaded by `Loader`; but not what is
+    installed there, as in a checkout's own environment."""
     roots = [folder.resolve() for folder in folders]
 
+    def concerned(entry: str) -> bool:
+        place = Path(entry).resolve()
+        installed = {"site-packages", "dist-packages"} & {*place.parts}
+        return not installed and any(place.is_relative_to(root) for root in roots)
+
     def hook(entry: str) -> FileFinder:
-        if not any(Path(entry).resolve().is_relative_to(root) for root in roots):
+        if not concerned(entry):
             raise ImportError(entry)
-        return FileFinder(entry, (Loader, [".py"]))
+        compiled = ExtensionFileLoader, EXTENSION_SUFFIXES
+        return FileFinder(entry, compiled, (Loader, SOURCE_SUFFIXES))
 
     sys.path_hooks.insert(0, hook)
-    for entry in [*sys.path_importer_cache]:
-        if any(Path(entry).resolve().is_relative_to(root) for root in roots):
-            del sys.path_importer_cache[entry]
+    for entry in filter(concerned, [*sys.path_importer_cache]):
+        del sys.path_importer_cache[entry]
