@@ -152,7 +152,7 @@ def test_readmes_code_runs(tmp_path):
     rows = runs.astype(object).where(runs.notna(), None).to_dict("records")
     about = {"config": {"seeds": {"choose": 2}}}
     files.write_table(tmp_path / "results/paper/regret.parquet", rows, about)
-    assert len(load("paper", tmp_path / "results")) == 12
+    assert len(load("paper", results=tmp_path / "results")) == 12
     for block in blocks:
         done = fresh.python("-c", block, cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -132,7 +132,7 @@ def test_ucb1_keeps_the_stationary_rate_where_nothing_changes():
     rays = {"B": Ray([4], [3200 * 2**k for k in range(6)], [0], [10])}
     seeds = {"ucb1": 64, "uniform": 2}
     worst, points = curves(played(asks(rays, "x", seeds, table_rows.against)), rays)
-    claimed = Claimed("stationary", logs=root_logs)
+    claimed = Claimed("stationary", logs=root_logs, lower="stationary")
     (check,) = ray_checks(worst, points, "ucb1", claimed, table_rows.STILL_CONTROLS)
     assert check.controls["negative"]["verdict"] == "fails"
     own = judge([curve(worst, points, "ucb1", "B")], claimed)

@@ -164,7 +164,7 @@ def test_a_second_run_does_nothing_whatever_pythons_hash(done):
 
 @pytest.mark.parametrize("policy", ["hyque", "hyque_calibrated", "rexp3b", "uniform"])
 def test_simulate_gives_the_rows_of_the_workflow(done, policy):
-    runs = load("tiny.claims", done.folder / "results")
+    runs = load("tiny.claims", results=done.folder / "results")
     runs = runs[(runs["policy"] == policy) & (runs["adversary"] == "switching")]
     for cell, rows in runs.groupby(["K", "T", "B", "V", "adversary.gap"]):
         K, T, B, V, gap = cell
@@ -176,7 +176,7 @@ def test_simulate_gives_the_rows_of_the_workflow(done, policy):
 
 
 def test_the_worst_cases_of_loaded_runs_are_those_of_the_workflow(done):
-    runs = load("tiny.claims", done.folder / "results")
+    runs = load("tiny.claims", results=done.folder / "results")
     found, kept = worst_case(runs), pd.read_csv(done.results / "worst.csv")
     assert len(found) == len(runs[["label", "K", "T", "B", "V"]].drop_duplicates()) == len(kept)
     pd.testing.assert_frame_equal(found[list(kept)], kept, check_dtype=False)
@@ -186,7 +186,7 @@ def test_the_configuration_is_kept_with_the_scales_that_were_found(done):
     kept = yaml.safe_load((done.results / "config.yaml").read_text())
     assert kept["grid"] == {"T": [1000]}
     assert "jobs" not in kept
-    runs = load("tiny.claims", done.folder / "results")
+    runs = load("tiny.claims", results=done.folder / "results")
     assert runs.attrs["confee"]["config"]["name"] == "tiny.claims"
     runs = runs[runs["policy"] == "hyque_calibrated"]
     found = {(s["K"], s["T"], s["B"]): s["scale"] for s in kept["scales"]}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import commands, composing, conf, config, extra, jit, schema
+from confee import commands, composing, conf, config, extra, jit, reading, schema
 from confee.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -110,17 +110,32 @@ def _plain(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def load(experiment: str, results: str | Path = "results") -> pd.DataFrame:
-    """All runs of an experiment that the workflow has finished, one row each.
+KINDS = ("regret", "worst", "slopes", "points", "claims")
 
-    `frame.attrs["confee"]` holds its resolved configuration. Raises ConfeeError.
+
+def load(experiment: str, what: str = "regret", *, results: str | Path = "results") -> pd.DataFrame:
+    """What the workflow left of a finished experiment, as a frame.
+
+    `what`: all runs (regret), the worst case of each cell (worst), fitted exponents (slopes), which
+    cell lies where (points), or the findings (claims); columns as in docs/design.md. Of `regret`
+    `frame.attrs["confee"]` holds the resolved configuration. Raises ConfeeError.
     """
     schema.folder_name(experiment, "experiment")
+    if what not in KINDS:
+        raise ConfeeError(f"what={schema.show(what)}: must be one of {', '.join(KINDS)}")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
     remake = commands.remake(experiment)
-    file = Path(results) / experiment / "regret.parquet"
-    table, about = read_table(file, remake, missing=f"looked for in {Path.cwd()}; {remake}")
+    missing = f"looked for in {Path.cwd()}; {remake}"
+    place = Path(results) / experiment
+    if what == "claims":
+        import pandas as pd
+
+        said = reading.findings(place / "claims.json", missing, remake)[1]
+        return pd.DataFrame(said["claims"])
+    if what != "regret":
+        return reading.table(place / f"{what}.csv", missing, remake)
+    table, about = read_table(place / "regret.parquet", remake, missing=missing)
     frame = table.to_pandas()
     frame.attrs["confee"] = about
     return frame

@@ -101,6 +101,20 @@ def _parser() -> argparse.ArgumentParser:
         help="exit with 2 if a claim has one of these outcomes or severities, as in "
         "gap,false,undecided",
     )
+    table = command("fit", _fit, "judge a table of regrets from any simulator against a rate")
+    table.add_argument("table", help="CSV or parquet: policy, T, B, V, K, seed, regret, adversary")
+    table.add_argument("--claim", required=True, help='as in "B=-1/3 V=1/3 K=1/3": R/T at most')
+    table.add_argument("--policy", help="whom to judge (default: all but the controls)")
+    table.add_argument("--holds", metavar="POLICY", help="a policy known to keep that rate")
+    table.add_argument(
+        "--fails", metavar="POLICY", help="one known to miss it; by axis: B=random,V=blind"
+    )
+    table.add_argument("--output", metavar="FOLDER", help="also write report and figure there")
+    two = command("compare", _compare, "what differs between two runs; exit code 2 if anything")
+    two.add_argument("runs", nargs=2, metavar="RUN", help="an experiment, or a folder of results")
+    two.add_argument(
+        "--verdicts", action="store_true", help="exit with 2 for changed verdicts alone"
+    )
     unneeded = "remove what confee made and no experiment needs any more, after it was confirmed"
     command("clean", _clean, unneeded).add_argument(
         "--yes", action="store_true", help="do not ask; needed where nobody can answer"
@@ -260,6 +274,7 @@ def _claims(chosen: Any) -> None:
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
+    chosen.experiment = results.judged_in(chosen.experiment, chosen.ids)
     judged, said = results.claims_file(chosen.experiment)
     findings = {v.id: v for v in judged}
     for id in chosen.ids:
@@ -283,6 +298,43 @@ def _claims(chosen: Any) -> None:
     if bad:
         sys.stdout.flush()
         print(f"confee: {', '.join(dreaded)}: {', '.join(bad)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _fit(chosen: Any) -> None:
+    from pathlib import Path
+
+    from confee import external
+    from confee.simulation import files
+
+    found = external.fit(
+        external.read(chosen.table),
+        chosen.claim,
+        policy=chosen.policy,
+        holds=external.by_axis(chosen.holds),
+        fails=external.by_axis(chosen.fails),
+    )
+    print(found.report(), end="")
+    if chosen.output is not None:
+        folder = Path(chosen.output)
+        files.write_text(folder / "report.md", found.report())
+        files.write_text(folder / "exponents.csv", found.exponents.to_csv(index=False))
+        picture = found.figure()
+        for kind in ("pdf", "png"):
+            files.write_whole(
+                folder / f"regret.{kind}", lambda part: picture.savefig(part, dpi=150)
+            )
+        print(f"\nwritten: {folder}/report.md, exponents.csv, regret.pdf, regret.png")
+
+
+def _compare(chosen: Any) -> None:
+    from confee.comparing import compare, lines
+
+    found = compare(*chosen.runs)
+    for line in lines(found):
+        print(line)
+    if len(found.verdicts) or not (chosen.verdicts or found.same):
+        sys.stdout.flush()
         sys.exit(2)
 
 

@@ -34,6 +34,12 @@ def source_file(module: str) -> Path | None:
     return None
 
 
+def is_own(module: str) -> bool:
+    """Whether a module lies in a folder of one's own."""
+    file = source_file(module)
+    return file is not None and not file.is_relative_to(PACKAGE)
+
+
 _IMPORT = re.compile(
     r"\bfrom\s+(confee[\w.]*)\s+import\s*(?:\(([^)]*)|([^\n;]*))|\bimport\s([^\n;]*)"
 )

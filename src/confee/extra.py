@@ -1,7 +1,8 @@
 """A folder of one's own: policies, adversaries and conf outside this checkout.
 
-`CONFEE_EXTRA` names it. What is in `policies/` and `adversaries/` there is registered as if it lay
-in `confee.policies` and `confee.world.adversaries`, and `conf/` is searched like this checkout's.
+`CONFEE_EXTRA` names it. What is in `policies/`, `adversaries/` and `claims/` there is registered as
+if it lay in `confee.policies`, `confee.world.adversaries` and `confee.claims`, and `conf/` is
+searched like this checkout's.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +31,11 @@ T = TypeVar("T", bound=_Named)
 WORD = re.compile(r"(?!(?i:null|true|false|nan|inf|yes|no|on|off)\Z)[A-Za-z][\w-]{0,99}", re.ASCII)
 """What a module of one's own may be called: YAML and Hydra read it as a word, too."""
 
-FOLDERS = {"confee.policies": "policies", "confee.world.adversaries": "adversaries"}
+FOLDERS = {
+    "confee.policies": "policies",
+    "confee.world.adversaries": "adversaries",
+    "confee.claims": "claims",
+}
 """Package -> its folder in one's own."""
 
 
@@ -92,6 +98,13 @@ class Registry(MutableMapping[str, T]):
         texts = {id: file.read_text(encoding="utf-8") for id, file in self._shipped.items()}
         return frozenset(id for id, text in texts.items() if says.search(text))
 
+    def saying(self, words: str) -> list[str]:
+        """Ids whose module's text has these words, one's own and shipped ones: none of the others
+        need be imported for what the words are about."""
+        files = {**self._shipped, **self._own}
+        found = (id for id, file in files.items() if words in file.read_text(encoding="utf-8"))
+        return sorted(id for id in found if id in self)
+
     def _find(self, id: str) -> T | None:
         """What the module has; None if there is no such module, or nothing in it."""
         if id not in self._seen and (id in self._ids or id in self._own):
@@ -130,6 +143,23 @@ class Registry(MutableMapping[str, T]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def modules(package: str, taken: Iterable[str] = ()) -> list[ModuleType]:
+    """One's own modules of `package`, imported.
+
+    Raises ConfeeError if one has a name that is `taken`, or can't be imported.
+    """
+    found = _modules(folders(package))
+    for name, file in found.items():
+        if name in taken:
+            raise ConfeeError(f"{file}: confee has a {name}; choose another name")
+    if found:
+        from confee import following
+
+        following.watch()
+        sys.modules[package].__path__.extend(folders(package))
+    return [_module(f"{package}.{name}", file) for name, file in found.items()]
 
 
 def place(error: BaseException) -> str:

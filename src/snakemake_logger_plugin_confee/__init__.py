@@ -15,6 +15,8 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -79,6 +81,8 @@ ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least on
 # What was asked for is not of this run: so a user has to be told which run this is.
 LACKING = re.compile(r"No rule to produce (?P<rule>\S+)|File (?P<file>\S+) marked for report but")
 LACKING_WHY = {"rule": "nothing makes it", "file": "missing, and the report wants it"}
+MINUTE = float(os.environ.get("CONFEE_PROGRESS", 60))
+"""Seconds between two lines of progress in a log."""
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
 STATUS = r"non-zero exit status (\d+)"
 LONGEST_MESSAGE = 600
@@ -167,6 +171,13 @@ class Stage:
         """Seconds in which a job of it was at work."""
         return self.busy + (now - self.since if self.at_work else 0.0)
 
+    def progress(self, now: float) -> str:
+        """`simulating: 12 of 206 done in 1:40, about 27:00 left`."""
+        spent = self.spent(now)
+        said = f"{self.label}: {self.done} of {self.total} done in {clock(spent)}"
+        left = spent * (self.total - self.done) / self.done if self.done else 0.0
+        return f"{said}, about {clock(left)} left" if left else said
+
 
 class LastWords(logging.Handler):
     """What is said when no other handler is left: a line for an error, but none of a run that was
@@ -208,6 +219,7 @@ class LogHandler(LogHandlerBase):
         self.causes: list[str] = []  # exceptions that wait for the job error that they belong to
         self.failures: list[str] = []
         self.begun: float | None = None
+        self.minute: threading.Thread | None = None
         self.now = 0.0
         self.interrupted = False
         self.closed = False
@@ -233,6 +245,9 @@ class LogHandler(LogHandlerBase):
             self.begun = self.begun or self.now
             stats = record.stats  # type: ignore[attr-defined]
             self.totals = {r: n for r, n in stats.items() if r not in HIDDEN | {"total"}}
+            if not (self.minute or self.in_place or self.quiet or self.common_settings.dryrun):
+                self.minute = threading.Thread(target=self._each_minute, daemon=True)
+                self.minute.start()
         elif event == LogEvent.JOB_INFO:
             self._job_info(record)
         elif event == LogEvent.JOB_FINISHED:
@@ -246,6 +261,15 @@ class LogHandler(LogHandlerBase):
             self._message(record, str(record.msg))
         elif self.common_settings.verbose and record.msg not in (None, "None"):
             self._say(str(record.msg))
+
+    def _each_minute(self) -> None:
+        """Off a terminal, where nothing is drawn anew: a line for each stage that is at work."""
+        while not self.closed:
+            time.sleep(MINUTE)
+            for stage in [*self.stages.values()]:
+                if stage.at_work and stage.done < stage.total and not self.closed:
+                    with contextlib.suppress(OSError, ValueError):
+                        self._say(stage.progress(time.time()))
 
     def _job_info(self, record: LogRecord) -> None:
         info = record.__dict__

@@ -2,7 +2,7 @@
 
 A claim module has
 
-- `IDS`: its ids, all of them in LEDGER;
+- `IDS`: its ids, in the order of LEDGER; one's own are shown after those;
 - `judge(evidence) -> list[Finding]`: empty where the evidence holds nothing of what it is about;
 - `needs(id, toy) -> Needs` (optional): the cells and studies that settle it, small ones if `toy`;
 - `ABOUT` (optional): policies it speaks of, or those of each id. Unless it is named, it is left
@@ -17,7 +17,9 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from confee import extra
 from confee.claims.judging.finding import Finding, correct, graded
+from confee.errors import ConfeeError
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
@@ -42,12 +44,24 @@ LEDGER = (
 def _found() -> dict[str, ModuleType]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    by_id = {id: m for m in modules for id in getattr(m, "IDS", ())}
-    return {id: by_id[id] for id in LEDGER if id in by_id}
+    own = extra.modules(__name__, names)
+    by_id: dict[str, ModuleType] = {}
+    for module in (*modules, *own):
+        for id in getattr(module, "IDS", ()):
+            if id in by_id:
+                raise ConfeeError(f"{module.__file__}: IDS: another claim is called {id}")
+            by_id[id] = module
+    return {id: by_id[id] for id in sorted(by_id, key=_place)}
+
+
+def _place(id: str) -> tuple[int, str]:
+    """Orders claims as in the ledger, and what is not in it after that."""
+    return (LEDGER.index(id), "") if id in LEDGER else (len(LEDGER), id)
 
 
 CLAIMS: dict[str, ModuleType] = _found()
-"""Claim id -> module, in the order of the ledger. A module with `IDS` is found by being there."""
+"""Claim id -> module, in the order of the ledger, then those that policies declare and one's own. A
+module with `IDS` is found by being there."""
 
 PRIMARY = ("hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
            "rexp3b-rate")  # fmt: skip
@@ -64,8 +78,10 @@ def judge(evidence: Evidence, ids: Collection[str] | None = None) -> list[Findin
     if unknown := sorted(wanted - set(CLAIMS)):
         raise ValueError(f"claims: unknown {', '.join(unknown)}; known are {', '.join(CLAIMS)}")
     modules = dict.fromkeys(module for id, module in CLAIMS.items() if id in wanted)
-    verdicts = [v for module in modules for v in module.judge(evidence) if v.id in wanted]
-    verdicts.sort(key=lambda v: LEDGER.index(v.id))
+    found = [v for module in modules for v in module.judge(evidence)]
+    # A policy's options are in its label, and so in the id of the finding: policy-rate/mine(x=2).
+    verdicts = [v for v in found if v.id.partition("(")[0] in wanted]
+    verdicts.sort(key=lambda v: _place(v.id))
     return [graded(finding) for finding in correct(verdicts, PRIMARY)]
 
 

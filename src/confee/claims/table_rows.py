@@ -103,7 +103,7 @@ ROWS = {
     ),
     "Efroni et al. 2021": Row(
         "CBM-UCB, our constants", "cbm_ucb", STATIONARY, "K^(1/2) T / B^(1/2)",
-        Claimed("stationary", logs=root_logs), STILL_CONTROLS,
+        Claimed("stationary", logs=root_logs, lower="stationary"), STILL_CONTROLS,
     ),
     "this work": Row(
         "HyQue", "hyque", "", "K^(1/3) V^(1/3) T / B^(1/3)", Claimed(logs=proof_logs)

@@ -16,6 +16,7 @@ kinds, after what moves along the ray:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -381,9 +382,12 @@ def _growth(y, se, seeds, point, phase) -> dict[str, float]:
     }  # fmt: skip
 
 
-def rate_of(cells: Curve, model: str) -> np.ndarray:
-    """Logarithm of the rate of R/T in each cell, without logarithmic factors."""
-    law = theory.EXPONENTS[model]
+def rate_of(cells: Curve, law: str | Mapping[str, float]) -> np.ndarray:
+    """Logarithm of the rate of R/T in each cell, without logarithmic factors.
+
+    `law`: its exponents, or a row of theory.EXPONENTS.
+    """
+    law = theory.EXPONENTS[law] if isinstance(law, str) else law
     V = np.log(np.where(cells.V > 0, cells.V, 1.0))
     return law["K"] * np.log(cells.K) + law["V"] * V + law["B"] * np.log(cells.B)
 

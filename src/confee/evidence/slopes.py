@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from confee.evidence.curve import (
     reasons,
 )
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL
+from confee.evidence.worst import CELL, rate_declared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,13 +57,13 @@ COLUMNS = [
 class Model:
     """What is fixed beforehand about a policy's curve.
 
-    `theory`: which exponents of theory.EXPONENTS hold for it, None if none is claimed;
+    `theory`: which exponents of theory.EXPONENTS are claimed, or the exponents; None if none are;
     `k_log_k`: its theorem has (K ln K)^{1/3}, so K ln K is the regressor on the axis K;
     `blocks`: it plays blocks of 2^n `slots` (HyQue's) or `queries` (MASTER's), so the place of the
     last cut ripples its regret.
     """
 
-    theory: str | None = None
+    theory: str | Mapping[str, float] | None = None
     k_log_k: bool = False
     blocks: str | None = None
 
@@ -89,6 +90,14 @@ MODELS = {
     "hyque_falcon": _BLOCKS,
     "hyque_q_ucb": _BLOCKS,
 }
+
+
+def model_of(policy: str) -> Model:
+    """What is fixed about a policy's curve; of one that declares a rate, that."""
+    if policy in MODELS:
+        return MODELS[policy]
+    rate = rate_declared(policy)
+    return Model(theory=rate.law) if rate else Model()
 
 
 def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -129,7 +138,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     rows: list[dict] = []
     for label, group in table.groupby("label", sort=True):
         own = group.copy()
-        model = MODELS.get(str(own["policy"].iloc[0]), Model())
+        model = model_of(str(own["policy"].iloc[0]))
         if (own["V"] > 0).any():
             own.loc[own["V"] == 0, "reason"] = "out of range"
         for axis in AXES:
@@ -141,7 +150,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
         for (ray, label), here in on_rays.groupby(["axis", "label"], sort=True):
             found = curve(worst, points, str(label), str(ray))
             if found is not None:
-                model = MODELS.get(str(here["policy"].iloc[0]), Model())
+                model = model_of(str(here["policy"].iloc[0]))
                 rows.append(_ray_row(found, model))
                 rows += _step_rows(found, model)
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -249,7 +258,7 @@ def _variables(cells: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
     }
 
 
-def _curve(logs: dict[str, np.ndarray], exponents: dict[str, float]) -> np.ndarray:
+def _curve(logs: dict[str, np.ndarray], exponents: Mapping[str, float]) -> np.ndarray:
     """Logarithm of the power law with these exponents, shape (cells,)."""
     return np.sum([exponents[name] * logs[name] for name in VARIABLES], axis=0)
 
@@ -285,7 +294,9 @@ def _fit_rows(
     if model.theory is None:
         claimed = np.full(len(names), math.nan)
     else:
-        claimed = design.project(_curve(logs, theory.EXPONENTS[model.theory]))
+        law = model.theory
+        law = theory.EXPONENTS[law] if isinstance(law, str) else law
+        claimed = design.project(_curve(logs, law))
     points = len({*zip(cells["axis"], cells["point"], strict=True)})
     rows = []
     for j, name in enumerate(names):

@@ -9,10 +9,13 @@ import numpy as np
 
 from confee import theory
 from confee.evidence.strength import gaps
+from confee.policies import POLICIES
 from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from confee.policies.rate import Rate
 
 CELL = ["label", "K", "T", "B", "V"]
 """What a cell is, in every frame of this package."""
@@ -89,13 +92,20 @@ def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:
     """Whether the policy's own theorem speaks of this setting.
 
     Rexp3B: V in [1/K, B/K], any B (appendix); Rexp3 likewise. V = 0: the stationary row of Table 1,
-    any B. All others are held to Theorem 4.1.
+    any B. A policy that declares a rate says where it holds. All others are held to Theorem 4.1.
     """
+    if rate := rate_declared(policy):
+        return bool(rate.in_range(K, T, B, V))
     if V == 0:
         return True
     if policy in ("rexp3b", "rexp3"):
         return 1 / K <= V <= B / K
     return theory.theorem_range(K, T, B, V)
+
+
+def rate_declared(policy: str) -> Rate | None:
+    """What a policy says that its theorem claims; None if it says nothing, or is not known here."""
+    return POLICIES[policy].rate if policy in POLICIES else None
 
 
 def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:

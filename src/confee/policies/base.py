@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from confee.errors import ConfeeError
+from confee.policies.rate import Rate
 
 TOLD = {"T", "B", "V", "S", "path"}
 """What a policy may be told."""
@@ -29,6 +30,7 @@ class Policy:
     known of the world (features, sizes) stands in K's place. `algorithm`: the base algorithm that
     it plays, if it was made over one. `lanes(lanes, ledger, K, T, B, *arguments)` plays many paths
     at once (see `confee.world.lanes`) if the options are `in_step`, and with the same results.
+    `rate`: what its theorem claims, which the claim `policy-rate/<id>` judges.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Policy:
     setting: str = "arms"
     algorithm: Any = None
     lanes: Callable[..., Any] | None = None
+    rate: Rate | None = None
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.told) - TOLD):

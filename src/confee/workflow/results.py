@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, schema
+from confee import commands, reading, schema
 from confee.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -53,19 +53,8 @@ def points(plan: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """worst.csv or slopes.csv. Raises ConfeeError, naming it, if it is missing or damaged.
-
-    pandas takes some words for missing values, which may be the name of a policy.
-    """
-    import pandas as pd
-
-    file = folder(plan) / name
-    try:
-        return pd.read_csv(file, keep_default_na=False, na_values=[""])
-    except FileNotFoundError:
-        raise ConfeeError(f"{file}: missing; {AGAIN}") from None
-    except (OSError, ValueError):
-        raise ConfeeError(f"{file}: damaged; {REMAKE}") from None
+    """worst.csv or slopes.csv. Raises ConfeeError, naming it, if it is missing or damaged."""
+    return reading.table(folder(plan) / name, AGAIN, REMAKE)
 
 
 # --------------------------------------------------------------------------- making them
@@ -197,15 +186,20 @@ def findings(experiment: str) -> list[Finding]:
     return claims_file(experiment)[0]
 
 
+def judged_in(experiment: str, ids: Sequence[str]) -> str:
+    """The folder in which these claims of an experiment were judged: its own, or that of a run for
+    claims alone if its own is not there, or lacks one of them."""
+    alone = experiment + schema.CLAIMS_ALONE
+    if not (RESULTS / alone / "claims.json").exists():
+        return experiment
+    if not (RESULTS / experiment / "claims.json").exists():
+        return alone
+    here, there = ({v.id for v in findings(name)} for name in (experiment, alone))
+    return alone if not here.issuperset(ids) and there.issuperset(ids) else experiment
+
+
 def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     """The findings that a run left, and all that their file says. Raises ConfeeError if there is
     none, or it is damaged or of another version of confee."""
-    from confee.claims import ledger
-
     file = RESULTS / experiment / "claims.json"
-    said = files.read_json(file, commands.remake(experiment), REMAKE)
-    try:
-        return ledger.from_dict(said), said
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        reason = str(error) if str(error).startswith("version=") else "damaged"
-        raise ConfeeError(f"{file}: {reason}; {REMAKE}") from None
+    return reading.findings(file, commands.remake(experiment), REMAKE)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from confee import __version__, claims, config, schema
 from confee.canonical import digest
-from confee.code import PACKAGE, versions
+from confee.code import PACKAGE, is_own, versions
 from confee.errors import ConfeeError
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
@@ -266,9 +266,10 @@ class Run:
     def sources(self) -> dict[str, dict[str, Any]]:
         """Stage -> the code that its files are made by: all of confee but for what stands above the
         stage, and for other figures and tables than the one that is made."""
+        own = [name for name in {m.__name__ for m in claims.CLAIMS.values()} if is_own(name)]
         made = {
             "regret": stages.sources(["confee.claims", "confee.checked", "confee.rendering"]),
-            "claims": stages.sources(["confee.rendering"]),
+            "claims": stages.sources(["confee.rendering"], sorted(own)),
         }
         made["slopes"] = made["regret"]
         made["report"] = made["album"] = stages.sources()

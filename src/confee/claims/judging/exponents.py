@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,7 +113,7 @@ class Claimed:
     Parameters
     ----------
     model
-        A row of theory.EXPONENTS.
+        A row of theory.EXPONENTS, or the exponents themselves.
     logs
         Logarithm of the factor that is forgiven, in each cell.
     explicit
@@ -121,17 +121,28 @@ class Claimed:
     bound
         The theorem's explicit bound on R/T of one cell (K, T, B, V), with its constants; infinite
         where the theorem states none.
+    lower
+        The row of theory.EXPONENTS that no policy can beat; None if no lower bound is known.
     """
 
-    model: str = "rate"
+    model: str | Mapping[str, float] = "rate"
     logs: Logs = no_logs
     explicit: bool = False
     bound: Callable[[int, int, int, float], float] = field(default=lambda K, T, B, V: math.inf)
+    lower: str | None = "rate"
 
     def rate(self, curve: Curve) -> np.ndarray:
-        """Logarithm of the rate in each cell; none is left in a difference of curves."""
+        """Logarithm of the rate in each cell; of a difference of curves, what is left of it: the
+        partner has the same, or where exponents are given that of the paper."""
         own = rate_of(curve, self.model)
-        return np.zeros_like(own) if curve.partner else own
+        if not curve.partner:
+            return own
+        return own - rate_of(curve, self.model if isinstance(self.model, str) else "rate")
+
+    @property
+    def law(self) -> Mapping[str, float]:
+        """The exponents of R/T by variable."""
+        return theory.EXPONENTS[self.model] if isinstance(self.model, str) else self.model
 
 
 @dataclass(frozen=True)
@@ -365,7 +376,7 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         if found.end == found.end and found.end > END_MARGIN:
             why = f"between the last two points the excess is {found.end:+.3f}"
             return dataclasses.replace(check, why=why, decide="larger budgets")
-        if not free and not check.overhead <= LARGEST_OVERHEAD and claimed.model == "rate":
+        if not free and not check.overhead <= LARGEST_OVERHEAD and claimed.law["V"] > 0:
             return dataclasses.replace(check, why=_too_much(check), decide="larger V or budgets")
         if any(low > MARGIN for low, _ in found.halves):
             return dataclasses.replace(check, why="the phases contradict each other",
@@ -431,7 +442,9 @@ class _Limits:
 def _against_lower_bound(curve: Curve, claimed: Claimed) -> tuple[float, float]:
     """(upper limit of the policy's own exponent, that of the lower bound) on the same cells."""
     own = measure(curve.x, curve.alone if curve.partner else curve.y, *_scatter(curve))
-    rate = rate_of(curve, claimed.model)
+    if claimed.lower is None:
+        return own.high, -math.inf
+    rate = rate_of(curve, claimed.lower)
     highs = [own.high] if own.straight else [own.high, own.end_high]  # a bent ray by both
     bounds = [project(curve.x, rate, curve.point, curve.phase, end=end) for end in (False, True)]
     return min(zip(highs, bounds, strict=False), key=lambda pair: pair[0] - pair[1])

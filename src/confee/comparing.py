@@ -1,0 +1,134 @@
+"""Two runs side by side: verdicts that changed, exponents that differ, cells with other numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confee import commands, reading, schema
+from confee.errors import ConfeeError
+from confee.evidence.worst import CELL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AGAIN = "run it again"
+SAME = 1e-9
+"""Regrets that differ by less than this share of them are alike: sums in another order."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between runs `a` and `b`; each frame is empty where nothing does.
+
+    Parameters
+    ----------
+    verdicts
+        claim, a, b: outcome and severity of claims that both judged otherwise, or one alone.
+    exponents
+        policy, ray, a, b, difference, low, high: rays that both fitted and whose exponents differ;
+        low and high are 95 % limits of the difference.
+    cells
+        label, K, T, B, V, a, b: worst-case regrets that differ, or were measured in one run alone.
+    """
+
+    verdicts: pd.DataFrame
+    exponents: pd.DataFrame
+    cells: pd.DataFrame
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not len(self.verdicts) and not len(self.exponents) and not len(self.cells)
+
+
+def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Comparison:
+    """Compares two folders of results, or experiments of `results`. Raises ConfeeError."""
+    places = [_folder(one, Path(results)) for one in (a, b)]
+    verdicts, slopes, worst = (
+        [read(place) for place in places] for read in (_verdicts, _exponents, _cells)
+    )
+    return Comparison(_changed(*verdicts), _apart(*slopes), _other(*worst))
+
+
+def _folder(named: str | Path, results: Path) -> Path:
+    place = Path(named)
+    if not place.is_dir():
+        place = results / schema.folder_name(str(named), "experiment")
+    if not (place / "claims.json").is_file():
+        raise ConfeeError(
+            f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "
+            f"{commands.remake(place.name)}"
+        )
+    return place
+
+
+def _verdicts(place: Path) -> pd.Series:
+    import pandas as pd
+
+    found = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
+    return pd.Series({one.id: f"{one.as_printed}, {one.severity}" for one in found}, dtype=object)
+
+
+def _exponents(place: Path) -> pd.DataFrame:
+    table = reading.table(place / "slopes.csv", AGAIN, AGAIN)
+    rays = table[(table["part"] == "ray") & table["exponent"].notna()]
+    return rays.rename(columns={"axis": "ray"}).set_index(["policy", "ray"])[["exponent", "se"]]
+
+
+def _cells(place: Path) -> pd.Series:
+    return reading.table(place / "worst.csv", AGAIN, AGAIN).set_index(CELL)["regret"]
+
+
+def _changed(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+    import pandas as pd
+
+    both = pd.DataFrame({"a": a, "b": b}).fillna("not judged")
+    return both[both["a"] != both["b"]].rename_axis("claim").reset_index()
+
+
+def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+    both = a.join(b, lsuffix="_a", rsuffix="_b", how="inner").reset_index()
+    difference = both["exponent_b"] - both["exponent_a"]
+    half = 1.96 * np.hypot(both["se_a"], both["se_b"])
+    both = both.rename(columns={"exponent_a": "a", "exponent_b": "b"}).assign(
+        difference=difference, low=difference - half, high=difference + half
+    )
+    return both[difference.abs() > SAME].drop(columns=["se_a", "se_b"]).reset_index(drop=True)
+
+
+def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+    import pandas as pd
+
+    both = pd.DataFrame({"a": a, "b": b}).astype(float)
+    alike = np.isclose(both["a"], both["b"], rtol=SAME, atol=0.0, equal_nan=True)
+    return both[~alike].reset_index()
+
+
+def lines(found: Comparison, most: int = 20) -> list[str]:
+    """The comparison in words, a line for each difference; of cells only so many."""
+    if found.same:
+        return ["no difference"]
+    said = [f"{v.claim}: {v.a} -> {v.b}" for v in found.verdicts.itertuples()]
+    said += [
+        f"{e.policy}, {e.ray}: exponent {e.a:+.3f} -> {e.b:+.3f}, by {e.difference:+.3f} "
+        f"[{e.low:+.3f}, {e.high:+.3f}]"
+        for e in found.exponents.itertuples()
+    ]
+    rows: list[Any] = list(found.cells.itertuples())
+    said += [
+        f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {_number(c.a)} -> "
+        f"{_number(c.b)}"
+        for c in rows[:most]
+    ]
+    if len(rows) > most:
+        said.append(f"... and {len(rows) - most} cells more")
+    counts = f"{len(found.verdicts)} verdicts, {len(found.exponents)} exponents, {len(rows)} cells"
+    return [*said, f"differ: {counts}"]
+
+
+def _number(value: float) -> str:
+    return "none" if value != value else f"{value:.6g}"

@@ -1,0 +1,350 @@
+"""Regrets of any simulator, judged against a rate by the rule that judges HyQue's.
+
+A table has a row for each run. Its cells become worst cases over adversaries, its cells in a row
+become rays, and each ray is fitted and judged between a control that must hold and one that must
+fail. The table's author names the controls; without them no verdict is more than `undecided`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confee import schema
+from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.finding import Finding, graded
+from confee.claims.judging.rates import Controls, exponents_verdict, ray_checks
+from confee.errors import ConfeeError
+from confee.evidence import Evidence
+from confee.evidence.curve import Curve
+from confee.evidence.slopes import slopes
+from confee.evidence.worst import worst_cases
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+NEEDED = ("policy", "T", "V", "K", "seed", "regret")
+RATIO = 1.05
+"""T/B may differ by this factor along a ray along B, V or K: budgets are whole numbers."""
+LARGEST = 10**7
+"""Rows of a table."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was found in a table of regrets.
+
+    Parameters
+    ----------
+    findings
+        The verdict on each policy that is no control, as in claims.json.
+    exponents
+        Fitted exponents of R/T with their 95 % limits, a row for each policy and ray.
+    worst, points
+        Worst case of each cell, and which cells lie on which ray.
+    claim
+        What was judged.
+    """
+
+    findings: tuple[Finding, ...]
+    exponents: pd.DataFrame
+    worst: pd.DataFrame
+    points: pd.DataFrame
+    claim: str
+
+    def figure(self) -> Figure:
+        """Worst-case regret per round along each ray, by policy."""
+        from confee import plot
+
+        return plot.rays(self.worst, self.points)
+
+    def report(self) -> str:
+        """The verdicts and the exponents in Markdown."""
+        lines = [f"# Judged: R/T at most {self.claim}", ""]
+        for found in self.findings:
+            lines += [f"## {found.id}: {found.as_printed}", "", f"{found.measured}.", ""]
+            lines += [f"- why: {found.why}"] if found.why else []
+            lines += [f"- what would decide: {found.decide}"] if found.decide else []
+            for one in found.controls:
+                must = {"fails": "must fail", "holds": "must hold"}[one.expected]
+                came = {True: "it does", False: "it does not", None: "not on these cells"}
+                said = f"{one.what}: {came[one.as_expected]}"
+                if one.what.startswith("none,"):
+                    said = "none was named, so no verdict is more than `undecided`"
+                lines.append(f"- the control that {must}: {said}")
+            lines.append("")
+        shown = self.exponents[["policy", "axis", "exponent", "low", "high", "rate", "points"]]
+        lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(shown), ""]
+        return "\n".join(lines)
+
+
+def fit(
+    frame: pd.DataFrame,
+    claim: str,
+    *,
+    policy: str | None = None,
+    holds: str | Mapping[str, str] | None = None,
+    fails: str | Mapping[str, str] | None = None,
+) -> Fit:
+    """Judges regrets of any simulator against a rate R/T <= K^k V^v B^b (ln B)^p.
+
+    Parameters
+    ----------
+    frame
+        A row for each run: policy, T, V, K, seed, regret; B if it is less than T; adversary if
+        there are several (the worst one counts). Seeds are compared within a cell.
+    claim
+        `B=-1/3 V=1/3 K=1/3`; `log=1/2` forgives a factor (ln B)^(1/2). An axis that is not named
+        is not judged.
+    policy
+        Whom to judge; by default all but the controls and `uniform`, which if it is there tells
+        which cells are no better than uniform play.
+    holds, fails
+        The controls: a policy that is known to keep the claimed rate, and one that is known to miss
+        it. Both are put through the same check on the same cells. A mapping names one for each of
+        the axes B, V, K and T: `{"B": "random_restart", "V": "blind"}`.
+
+    Raises
+    ------
+    ConfeeError
+        In one line, for what is wrong with the table or the claim.
+    """
+    said = parsed(claim)
+    runs = checked(frame)
+    names = sorted(set(runs["policy"]))
+    positive, negative = _controls("holds", holds), _controls("fails", fails)
+    named = [("policy", policy), *(("holds", one) for one in positive.values()),
+             *(("fails", one) for one in negative.values())]  # fmt: skip
+    for role, name in named:
+        if name is not None and name not in names:
+            raise ConfeeError(
+                f"{role}={schema.show(name)}: not in the table; it has {', '.join(names)}"
+            )
+    worst = _worst(runs)
+    points = rays(worst)
+    asked = points["variable"].isin([*said, *("T" for name in said if name == "B")])
+    points = points[asked].reset_index(drop=True)
+    nobody = dict.fromkeys("BVKT", "none")
+    controls = Controls(nobody | positive, nobody | negative, positive.get("K", "none"))
+    known = {*positive.values(), *negative.values(), "uniform"}
+    judged = [policy] if policy else [name for name in names if name not in known]
+    if not judged:
+        raise ConfeeError("policy: the table has nobody but the controls; name one to be judged")
+    law = dict.fromkeys("KVBT", 0.0) | said
+    still = not (worst["V"] > 0).any()
+    claimed = Claimed(law, logs=_logs(said.get("log", 0.0)), explicit=True,
+                      lower="stationary" if still else "rate")  # fmt: skip
+    evidence = Evidence(runs, worst, worst, points)
+    findings = []
+    for name in judged:
+        checks = ray_checks(worst, points, name, claimed, controls)
+        if not checks:
+            raise ConfeeError(
+                f"policy={schema.show(name)}: on no ray: what the claim names (B at equal T/B, V "
+                "or K) must take several values while the others stay"
+            )
+        found = exponents_verdict(
+            evidence, name, f"{name}: R/T at most {claim}", "declared", claim, checks
+        )
+        findings.append(graded(found))
+    table = slopes(worst, points)
+    return Fit(tuple(findings), table[table["part"] == "ray"], worst, points, claim)
+
+
+def by_axis(text: str | None) -> str | dict[str, str] | None:
+    """`B=random,V=blind` as a mapping; a name alone as it is."""
+    if text is None or "=" not in text:
+        return text
+    parts = (part.partition("=") for part in text.split(","))
+    return {axis.strip(): name.strip() for axis, _, name in parts}
+
+
+def _controls(role: str, named: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Axis -> control."""
+    if named is None:
+        return {}
+    if isinstance(named, str):
+        return dict.fromkeys("BVKT", named)
+    for axis in named:
+        if axis not in FIXED:
+            raise ConfeeError(f"{role}.{schema.show(axis)}: no such axis; must be B, V, K or T")
+    return dict(named)
+
+
+def read(file: str | Path) -> pd.DataFrame:
+    """A table from a CSV or parquet file. Raises ConfeeError if it can't be read."""
+    import pandas as pd
+
+    place = Path(file)
+    if not place.is_file():
+        raise ConfeeError(f"{place}: no such file; must be CSV or parquet")
+    try:
+        if place.suffix == ".parquet":
+            return pd.read_parquet(place)
+        return pd.read_csv(place, keep_default_na=False, na_values=[""], encoding="utf-8-sig",
+                           dtype={"policy": str, "adversary": str})  # fmt: skip
+    except (OSError, ValueError, UnicodeDecodeError) as error:
+        raise ConfeeError(f"{place}: cannot be read: {error}") from None
+
+
+# --------------------------------------------------------------------------- the claim
+
+
+def parsed(claim: str) -> dict[str, float]:
+    """`B=-1/3 V=1/3` as numbers. Raises ConfeeError."""
+    found: dict[str, float] = {}
+    words = claim.split() if isinstance(claim, str) else []
+    if not words:
+        raise ConfeeError(f"claim={schema.show(claim)}: must be as B=-1/3 V=1/3 K=1/3")
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in ("K", "V", "B", "log") or not equals:
+            raise ConfeeError(
+                f"claim: {schema.show(word)}: must be B=, V=, K= or log= and a number"
+            )
+        try:
+            number = float(Fraction(value))
+        except (ValueError, ZeroDivisionError):
+            number = math.nan
+        if not abs(number) <= 9:
+            raise ConfeeError(f"claim: {schema.show(word)}: must be a number in [-9, 9], as -1/3")
+        found[name] = number
+    return found
+
+
+def _logs(power: float):
+    def logs(curve: Curve) -> np.ndarray:
+        return power * np.log(np.log(curve.B))
+
+    return logs
+
+
+# --------------------------------------------------------------------------- the table
+
+
+def checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns that are needed, in types of our own, with seeds counted from 0 in each cell.
+
+    Raises ConfeeError, naming column and row (counted from 1, without the header).
+    """
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise ConfeeError("table: must be a pandas DataFrame")
+    lacking = [name for name in NEEDED if name not in frame]
+    if lacking:
+        have = ", ".join(map(str, frame.columns))
+        raise ConfeeError(f"table: no column {', '.join(lacking)}; it has {schema.show(have)}")
+    if not 0 < len(frame) <= LARGEST:
+        raise ConfeeError(f"table: {len(frame)} rows; must be in [1, {LARGEST}]")
+    runs = pd.DataFrame(index=range(len(frame)))
+    for name in ("policy", "adversary"):
+        words = frame[name] if name in frame else pd.Series(["one"] * len(frame))
+        bad = words.isna().to_numpy() | (words.astype(str) == "").to_numpy()
+        _refuse(bad, words, name, "a word")
+        runs[name] = words.astype(str).to_numpy()
+    low = {"K": 2, "T": 1, "B": 1, "V": 0, "seed": -math.inf, "regret": -math.inf}
+    for name in ("K", "T", "B", "V", "seed", "regret"):
+        given = frame[name] if name in frame else frame["T"]
+        numbers = pd.to_numeric(given, errors="coerce").to_numpy(float)
+        if name == "B":
+            numbers = np.where(given.isna().to_numpy(), runs["T"], numbers)
+        whole = name in ("K", "T", "B", "seed")
+        bad = ~np.isfinite(numbers) | (numbers < low[name])
+        bad |= whole & (numbers != np.floor(numbers))
+        least = f" of at least {low[name]}" if math.isfinite(low[name]) else ""
+        _refuse(bad, given, name, f"a {'whole' if whole else 'finite'} number{least}")
+        runs[name] = numbers.astype(np.int64) if whole else numbers
+    _refuse((runs["B"] > runs["T"]).to_numpy(), runs["B"], "B", "at most T")
+    cell = ["policy", "K", "T", "B", "V", "adversary"]
+    twice = runs.duplicated([*cell, "seed"]).to_numpy()
+    _refuse(twice, runs["seed"], "seed", "another one: this run is there already")
+    runs["seed"] = runs.groupby(cell)["seed"].rank(method="first").astype(np.int64) - 1
+    return runs.assign(label=runs["policy"])
+
+
+def _refuse(bad: np.ndarray, values: pd.Series, name: str, must: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        shown = schema.show(values.iloc[row])
+        raise ConfeeError(f"table: row {row + 1}: {name}={shown}: must be {must}")
+
+
+def _worst(runs: pd.DataFrame) -> pd.DataFrame:
+    """Worst cases over adversaries. No number helps to choose the adversary that it measures: one
+    half of the seeds chooses for the other."""
+    # Names of adversaries that confee has would be held to what confee knows of them.
+    worst = worst_cases(runs.assign(adversary="table: " + runs["adversary"]), choose=0)
+    worst["adversary"] = worst["adversary"].str.removeprefix("table: ")
+    # No theorem of the paper's says where these hold, and no grid of strengths is known.
+    worst["in_range"], worst["short_batch"] = True, False
+    worst["eligible"] = ~worst["saturated"]
+    return worst
+
+
+def rays(worst: pd.DataFrame) -> pd.DataFrame:
+    """The rays in a table of worst cases, as in points.csv: cells along B at equal T/B, along V, K,
+    or T at fixed B, while all else stays; with those at V = 0 of the same K, T and B."""
+    import pandas as pd
+
+    cells = worst[["label", "policy", "K", "T", "B", "V"]].copy()
+    cells["ratio"] = [_rounded(t / b) for t, b in zip(cells["T"], cells["B"], strict=True)]
+    moving = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
+    rows: list[pd.DataFrame] = []
+    for variable, fixed in FIXED.items():
+        for place, group in moving.groupby(fixed, sort=True):
+            if group[variable].nunique() < 2:
+                continue
+            where = dict(zip(fixed, place, strict=True))
+            name = f"{variable} at " + ", ".join(f"{k}={v:g}" for k, v in where.items())
+            point = group["T"] / group["B"] if variable == "T" else group[variable]
+            name = name.replace("ratio", "T/B")
+            ray = group.assign(axis=name, variable=variable, point=point)
+            rows.append(ray)
+            keys = ray[["label", "K", "T", "B"]].drop_duplicates()
+            still = cells[cells["V"] == 0].merge(keys, on=["label", "K", "T", "B"])
+            if variable != "T" and moving is not cells and len(still):
+                ends = still.assign(axis=ray["axis"].iloc[0], variable=variable, point=math.nan)
+                rows.append(ends.assign(point=still[variable]))
+    columns = ["label", "policy", "axis", "variable", "point", "phase", "K", "T", "B", "V"]
+    if not rows:
+        return pd.DataFrame(columns=columns)
+    found = pd.concat(rows, ignore_index=True).assign(phase=0)
+    return found[columns].astype({"point": float})
+
+
+FIXED: Mapping[str, list[str]] = {
+    "B": ["K", "V", "ratio"],
+    "V": ["K", "T", "B"],
+    "K": ["T", "B", "V"],
+    "T": ["K", "B", "V"],
+}
+"""What stays along a ray."""
+
+
+def _rounded(ratio: float) -> float:
+    """T/B, alike for cells that differ by the rounding of their budgets."""
+    return float(f"{ratio:.2g}")
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    head = "| " + " | ".join(table.columns) + " |"
+    rule = "|" + "---|" * len(table.columns)
+    rows = [
+        "| " + " | ".join(_cell(v) for v in row) + " |" for row in table.itertuples(index=False)
+    ]
+    return "\n".join([head, rule, *rows])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.3f}"
+    return re.sub(r"([|`*_<])", r"\\\1", str(value))

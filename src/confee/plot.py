@@ -1,0 +1,102 @@
+"""One's own figures in one line: matplotlib figures that seaborn draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from confee import schema
+from confee.errors import ConfeeError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+AXES = {"B": ["K", "V", "T/B"], "V": ["K", "T", "B"], "K": ["T", "B", "V"], "T": ["K", "V", "T/B"]}
+"""What stays in a panel along each axis."""
+VALUES, SPAN = 4, 8
+"""A panel shows who has so many values of the axis, over such a ratio."""
+
+
+def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None = None) -> Figure:
+    """Worst-case regret per round against B, V, K or T, a panel for each choice of the others.
+
+    Parameters
+    ----------
+    runs
+        From `confee.load`, or the rows of `confee.worst_case`.
+    policies
+        Labels; all by default.
+
+    Raises
+    ------
+    ConfeeError
+        If there is nothing to draw.
+    """
+    from confee.frames import worst_case
+
+    if axis not in AXES:
+        raise ConfeeError(f"axis={schema.show(axis)}: must be one of {', '.join(AXES)}")
+    cells = runs if "split" in runs else worst_case(runs)
+    known = sorted(set(cells["label"]))
+    wanted = known if policies is None else list(policies)
+    for label in wanted:
+        if label not in known:
+            raise ConfeeError(
+                f"policies: {schema.show(label)}: not played; there are {', '.join(known)}"
+            )
+    cells = cells[cells["label"].isin(wanted) & (cells["regret"] > 0)].copy()
+    cells["T/B"] = [float(f"{t / b:.2g}") for t, b in zip(cells["T"], cells["B"], strict=True)]
+    fixed = AXES[axis]
+    along = cells.groupby([*fixed, "label"])[axis]
+    long = along.transform("max") >= SPAN * along.transform("min")
+    cells = cells[long & (along.transform("nunique") >= VALUES) & (cells[axis] > 0)]
+    if cells.empty:
+        raise ConfeeError(
+            f"axis={axis}: no policy has {VALUES} values of it, over a ratio of {SPAN}, while all "
+            "else stays"
+        )
+    panels = [", ".join(f"{name}={value:g}" for name, value in zip(fixed, row, strict=True))
+              for row in cells[fixed].itertuples(index=False)]  # fmt: skip
+    return _panels(cells.assign(panel=panels), axis)
+
+
+def rays(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+    """Worst-case regret per round along rays, a panel each: frames as in docs/design.md."""
+    keys = ["label", "K", "T", "B", "V"]
+    cells = points.drop(columns="policy").merge(worst, on=keys)
+    moving = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
+    moving = moving[moving["regret"] > 0]
+    if moving.empty:
+        raise ConfeeError("rays: no regret over 0 to be drawn")
+    return _panels(moving.assign(panel=moving["axis"], value=moving["point"]), "value")
+
+
+def _panels(cells: pd.DataFrame, x: str) -> Figure:
+    """A panel for each value of `panel`, two in a row; points with 95 % intervals, a line for each
+    policy."""
+    import matplotlib.pyplot as plt
+    import pandas as pd
+    import seaborn as sns
+    from matplotlib.ticker import NullFormatter
+
+    # seaborn draws the interval from the lowest row of a point to the highest, around the middle.
+    half = 1.96 * cells["se"].fillna(0.0)
+    limits = [(cells["regret"] + shift) / cells["T"] for shift in (-half, 0.0, half)]
+    table = pd.concat([cells.assign(**{"R/T": one.clip(lower=1e-300)}) for one in limits])
+    with sns.axes_style("ticks"):
+        grid = sns.relplot(
+            table.rename(columns={"label": "policy", "policy": "id"}),
+            kind="line", x=x, y="R/T", hue="policy", style="policy", col="panel",
+            col_wrap=min(2, table["panel"].nunique()), markers=True, dashes=False, height=3,
+            aspect=1.3, estimator="median", errorbar=("pi", 100), err_style="bars",
+            facet_kws={"sharex": False, "sharey": False},
+        )  # fmt: skip
+    grid.set(xscale="log", yscale="log")
+    grid.set_axis_labels("" if x == "value" else x, "worst-case R/T")
+    grid.set_titles("{col_name}")
+    for ax in grid.axes.flat:
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    grid.tight_layout()
+    plt.close(grid.figure)  # a notebook would show it twice
+    return grid.figure

@@ -1,0 +1,71 @@
+"""What a policy's own theorem claims of its regret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from confee.errors import ConfeeError
+
+Number = Callable[[int, int, int, float], float]
+"""Of (K, T, B, V)."""
+
+
+def _no_factor(K: int, T: int, B: int, V: float) -> float:
+    return 1.0
+
+
+def _everywhere(K: int, T: int, B: int, V: float) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Worst-case regret of at most K^k V^v B^b T, times a logarithmic factor: an upper bound.
+
+    Parameters
+    ----------
+    K, V, B
+        The exponents of R/T; (1/3, 1/3, -1/3) is the rate of the paper's theorem.
+    log
+        The factor that the theorem allows beside, of (K, T, B, V); 1 if none.
+    in_range
+        Where the theorem holds, of (K, T, B, V): everywhere if not given.
+    positive, negative
+        Variable (B, V, K or T) -> the label of a control that must hold, or fail, along it, in
+        place of the usual ones: SW-UCB, which is told V and has the rate of the paper, and policies
+        that are known to miss it.
+    statement
+        The theorem in words; where it is from.
+    """
+
+    K: float
+    V: float
+    B: float
+    log: Number = _no_factor
+    in_range: Callable[[int, int, int, float], bool] = _everywhere
+    positive: Mapping[str, str] = field(default_factory=dict)
+    negative: Mapping[str, str] = field(default_factory=dict)
+    statement: str = ""
+
+    def __post_init__(self) -> None:
+        for name in "KVB":
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 9:
+                raise ConfeeError(f"rate.{name}={value}: must be a number in [-9, 9]")
+        for kind in ("positive", "negative"):
+            if unknown := sorted(set(getattr(self, kind)) - set("BVKT")):
+                raise ConfeeError(f"rate.{kind}.{unknown[0]}: no such key; must be B, V, K or T")
+
+    @property
+    def law(self) -> dict[str, float]:
+        """The exponents of R/T by variable; T is at fixed B."""
+        return {"K": self.K, "V": self.V, "B": self.B, "T": 0.0}
+
+    @property
+    def formula(self) -> str:
+        """`K^0.333 V^0.333 T / B^0.333`."""
+        parts = [f"{name}^{value:.3g}" for name, value in zip("KV", (self.K, self.V), strict=True)
+                 if value]  # fmt: skip
+        budget = f" / B^{-self.B:.3g}" if self.B < 0 else f" B^{self.B:.3g}" if self.B else ""
+        return " ".join([*parts, "T"]) + budget

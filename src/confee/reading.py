@@ -1,0 +1,42 @@
+"""What a run left, read for whoever looks at it: tables and findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confee.errors import ConfeeError
+from confee.simulation import files
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.claims.judging.finding import Finding
+
+
+def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
+    """A table of results (CSV). Raises ConfeeError, naming it, if it is missing or damaged.
+
+    pandas takes some words for missing values, which may be the name of a policy.
+    """
+    import pandas as pd
+
+    try:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])
+    except FileNotFoundError:
+        raise ConfeeError(f"{file}: missing; {missing}") from None
+    except (OSError, ValueError):
+        raise ConfeeError(f"{file}: damaged; {remake}") from None
+
+
+def findings(file: Path, missing: str, remake: str) -> tuple[list[Finding], dict[str, Any]]:
+    """The findings in a claims.json, and all that it says. Raises ConfeeError if it is missing,
+    damaged or of another version of confee."""
+    from confee.claims import ledger
+
+    said = files.read_json(file, missing, remake)
+    try:
+        return ledger.from_dict(said), said
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        reason = str(error) if str(error).startswith("version=") else "damaged"
+        raise ConfeeError(f"{file}: {reason}; {remake}") from None
