@@ -88,7 +88,8 @@ def test_a_policy_of_ones_own_takes_part(tmp_path):
 
     import pandas as pd
 
-    said, here = follow("add-a-policy.md", tmp_path, [])
+    # What the page says of its rate is for the policy compiled; test_policy_rate has that.
+    said, here = follow("add-a-policy.md", tmp_path, ["experiment=rate", "--experiment rate"])
     assert "lower-bound/measured" in said
     assert " passed" in said
     results = here / "results/mine"
@@ -274,3 +275,46 @@ def test_what_numba_does_not_take_is_named_with_its_place(line, said, tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert "a kernel does not compile" in done.stderr
     assert f"mine.py: line 8: {said}" in done.stderr
+
+
+def blocks(page, kind):
+    """The blocks of code of one kind on a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def test_a_class_with_act_and_observe_is_a_policy(tmp_path):
+    (page,) = (b for b in blocks("add-a-policy.md", "python") if "from_class" in b)
+    for name, text in (("policies/greedy.py", page), ("conf/policy/greedy.yaml", "name: greedy\n")):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    words = ["policy=greedy", "adversary=switching", "K=3", "T=1000", "B=150", "V=2", "seeds=2"]
+    done = confee(tmp_path, "simulate", *words)
+    assert done.returncode == 0, done.stderr
+    assert '"queries": [150.0, ' in done.stdout
+    wrong = page.replace("int(np.argmax(self.sums / self.counts))", "7").replace("< 0.1", "< 0")
+    (tmp_path / "policies/greedy.py").write_text(wrong, encoding="utf-8")
+    done = confee(tmp_path, "simulate", *words)
+    assert "policy=greedy: act must return an arm as a whole number in [0, 2]" in done.stderr
+
+
+def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
+    import test_external
+
+    names = {"true": "mine", "kept": "sw_ucb", "flat in B": "random_restart"}
+    runs = test_external.table([*names]).replace({"policy": names})
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    first, second = blocks("fit.md", "sh")
+    done = subprocess.run(
+        ["bash", "-c", first.replace("confee fit", f"{sys.executable} -m confee fit")],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "verdict/report.md").exists()
+    assert "confee compare" in second
+    monkeypatch.chdir(tmp_path)
+    said: dict = {}
+    exec(compile(blocks("fit.md", "python")[0], "fit.md", "exec"), said)
+    assert said["found"].findings[0].as_printed == "consistent"

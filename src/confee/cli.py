@@ -7,6 +7,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        chosen = _parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else arguments
+        if words and re.match(r"[+~]*[\w@./]+=", words[0]):
+            of_a_cell = re.match(r"(policy|adversary|[KTBV]|seeds)\b", words[0])
+            said = " ".join(words)
+            play = f"confee simulate {said}"
+            if not of_a_cell:
+                play = f'snakemake --cores 2 --config overrides="{said}"'
+            raise ConfeeError(f"{words[0]}: an override and no command; type: {play}")
+        chosen = _parser().parse_args(words)
         chosen.run(chosen)
         sys.stdout.flush()
     except ConfeeError as error:

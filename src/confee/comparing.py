@@ -91,7 +91,7 @@ def _changed(a: pd.Series, b: pd.Series) -> pd.DataFrame:
 
 
 def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    both = a.join(b, lsuffix="_a", rsuffix="_b", how="inner").reset_index()
+    both = a.reset_index().merge(b.reset_index(), on=["policy", "ray"], suffixes=("_a", "_b"))
     difference = both["exponent_b"] - both["exponent_a"]
     half = 1.96 * np.hypot(both["se_a"], both["se_b"])
     both = both.rename(columns={"exponent_a": "a", "exponent_b": "b"}).assign(

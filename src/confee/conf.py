@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
 import re
 import stat
 from collections.abc import Collection, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +33,25 @@ LONGEST = 10**5
 
 
 def folder() -> Path:
-    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout.
+    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout, or where pip installed it.
 
     Raises ConfeeError if it isn't there.
     """
     named = os.environ.get("CONFEE_CONF")
     place = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
+    if not named and not place.is_dir():
+        place = _installed() or place
     if not (place / "config.yaml").is_file():
         raise ConfeeError(f"{place}: no configuration there; CONFEE_CONF must name conf/")
     return place.absolute()
+
+
+@functools.cache
+def _installed() -> Path | None:
+    """conf/ of an installed confee: a file of its wheel lies there."""
+    files = (file for one in metadata.distributions(name="confee") for file in one.files or ())
+    found = (file for file in files if file.as_posix().endswith("confee/conf/config.yaml"))
+    return next((Path(str(file.locate())).resolve().parent for file in found), None)
 
 
 def own() -> Path | None:

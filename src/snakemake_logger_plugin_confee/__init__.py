@@ -267,7 +267,8 @@ class LogHandler(LogHandlerBase):
         while not self.closed:
             time.sleep(MINUTE)
             for stage in [*self.stages.values()]:
-                if stage.at_work and stage.done < stage.total and not self.closed:
+                told = stage.at_work and stage.done < stage.total and not self.closed
+                if told and stage.spent(time.time()) > MINUTE / 2:
                     with contextlib.suppress(OSError, ValueError):
                         self._say(stage.progress(time.time()))
 

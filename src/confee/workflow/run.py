@@ -405,6 +405,9 @@ class Run:
             said: list[Any] = [*scoreboard.lines(findings(self.name), width)]
         else:  # a run of one picture, say
             said = ["claims: not judged by this run; what is there is of another"]
+        if self.name != self.experiment.experiment:  # of claims alone
+            ids = " ".join(self.claims)
+            said.append(f"in full: confee claims {ids} --experiment {self.experiment.experiment}")
         for line in [*said, *self.read_on()]:
             console.print(line, soft_wrap=True, highlight=False, markup=False)
 

@@ -216,8 +216,12 @@ def _control(
     same = [one for one in same if len(one.y)]
     if not same:
         return None
-    # A policy with a proved rate has the logarithms of its own theorem, not those of the claim.
-    return judge(same, claimed if free else dataclasses.replace(claimed, logs=budget_log), free)
+    if free:
+        return judge(same, claimed, free)
+    # A policy with a proved rate has that of its own theorem with its logarithms, not the claim's.
+    declared = isinstance(claimed.model, Mapping) and label in (IDEAL, IDEAL_ARMS)
+    model = "rate" if declared else claimed.model
+    return judge(same, dataclasses.replace(claimed, model=model, logs=budget_log))
 
 
 def combine(checks: Sequence[Check]) -> Joint:

@@ -1,0 +1,64 @@
+"""A policy made of a class with `act()` and `observe(arm, reward)`, as most libraries have them.
+
+It is asked for an arm in B rounds that are T/B apart, and told the reward; the arm is played on
+until it is asked again. So the class knows nothing of budgets: to it there are B rounds. It runs as
+Python, some 60 times slower a query than a compiled policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from confee import schema
+from confee.errors import ConfeeError
+from confee.policies.base import NoOptions, Policy
+from confee.policies.rate import Rate
+from confee.world.game import idle, new_data, query
+
+
+def from_class(
+    id: str,
+    make: Callable[..., Any],
+    *,
+    summary: str = "a class with act and observe, asked every T/B rounds",
+    told: tuple[str, ...] = ("T", "B"),
+    options: type = NoOptions,
+    rate: Rate | None = None,
+) -> Policy:
+    """The policy that plays `make(K, T, B, V, options, rng)`, an object with act and observe.
+
+    `V` is None unless `told` has it; `rng` is the numpy Generator that all of its randomness must
+    come from. `act()` returns an arm from 0 to K - 1, `observe(arm, reward)` is told 0.0 or 1.0.
+    """
+
+    def play(world, ledger, K, T, B, V, chosen, rng):
+        agent, data = make(K, T, B, V, chosen, rng), new_data(K)
+        t, carry = 1, 0
+        for _ in range(B):
+            arm = agent.act()
+            if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < K:
+                raise ConfeeError(
+                    f"policy={id}: act must return an arm as a whole number in [0, {K - 1}]; it "
+                    f"gave {schema.show(arm)}"
+                )
+            agent.observe(int(arm), query(world, ledger, data, t, int(arm), rng))
+            after, carry = t + T // B, carry + T % B
+            if carry >= B:
+                after, carry = after + 1, carry - B
+            weights = np.zeros(K)
+            weights[arm] = 1.0
+            idle(world, ledger, data, t + 1, after, weights, rng)
+            t = after
+
+    return Policy(
+        id=id,
+        summary=summary,
+        kernel=play,
+        told=told,
+        options=options,
+        arguments=lambda K, T, B, V, chosen: (V, chosen),
+        rate=rate,
+    )
