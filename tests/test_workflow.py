@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 import fresh
-from confee import load, simulate, worst_case
+from confee import compare, comparing, load, simulate, worst_case
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
 from confee.rendering import recipe
@@ -223,6 +223,15 @@ def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
     assert time_told(done.before).endswith("(rough: nothing of it was timed here yet)")
     copy.dry(overrides=SMALL + " policies.hyque.scale=2")
     assert time_told(copy.looked).endswith(" jobs timed here)")
+
+
+def test_numbers_and_verdicts_are_those_of_the_stored_run(done):
+    """Another machine, or another version of a library, may differ in the last digits alone.
+
+    A change that is meant: copy claims.json, slopes.csv and worst.csv of a run of SMALL to tests/tiny.
+    """
+    found = compare(ROOT / "tests/tiny", done.results)
+    assert found.same, "\n".join(comparing.lines(found))
 
 
 def time_told(said):

@@ -115,6 +115,7 @@ class Experiment:
     jobs: Jobs
     claims: Sequence[str]
     figures: Sequence[str]
+    show: Sequence[str]
     resolved: Mapping[str, Any]
     unplayed: Sequence[str]
     overrides: str
@@ -139,7 +140,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         values["figures"] = values["figures"] if "figures" in named else []
     expected = {
         "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
-        "rays", "seeds", "idle", "proxy", "claims", "figures", "jobs",
+        "rays", "seeds", "idle", "proxy", "claims", "figures", "show", "jobs",
     }  # fmt: skip
     schema.keys(values, expected)
     values["name"] = _name(values["name"], overrides)
@@ -191,6 +192,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         jobs=schema.build(Jobs, schema.mapping(values["jobs"], "jobs"), "jobs"),
         claims=_names(values["claims"], "claims"),
         figures=_names(values["figures"], "figures"),
+        show=_names(values["show"], "show", list(entrants)),
         resolved=resolved,
         unplayed=unplayed,
         overrides=shlex.join(o for o in overrides if not composing.key(o).startswith("jobs")),

@@ -236,6 +236,7 @@ class Run:
     @cached_property
     def plan_text(self) -> str:
         scales = {calibration_file(u.cell) for u in self._calibrated}
+        entrants = self.experiment.entrants
         return files.sealed(
             {
                 "about": self.about,
@@ -246,7 +247,9 @@ class Run:
                 "claims": self.claims,
                 "pictures": [*self.pictures, *self.tables],
                 "points": self.plan.points,
-                "shown": sorted(label_of(one.conf) for one in self.experiment.entrants.values()),
+                "shown": sorted(
+                    label_of(entrants[name].conf) for name in self.experiment.show or entrants
+                ),
                 "units": [u.file.as_posix() for u in self.plan.units],
                 "asked": [[tag, u.file.as_posix()] for tag, u in self.plan.asked],
                 "studies": [[s.name, s.file.as_posix()] for s in self.plan.studies],
