@@ -33,7 +33,7 @@ def sources(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, An
 def check(planned: Mapping[str, Any]) -> None:
     """Raises ConfeeError if the code that makes a stage's files is no more what was planned."""
     if sources(planned["apart"], planned["also"]) != planned:
-        raise ConfeeError("its code changed since it was planned; run snakemake again")
+        raise ConfeeError("confee changed since this run was planned; run snakemake again")
 
 
 def keep_note(experiment: str, stage: str, key: str, made: Sequence[Path]) -> None:
