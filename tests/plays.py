@@ -89,7 +89,8 @@ def plain(kernel, deep=False, **replaced):
     others = {name: plain(f, deep, **replaced) for name, f in called.items()
               if hasattr(f, "py_func" if deep else "__name__") and f is not kernel
               and (deep or f.__name__.startswith("play"))}  # fmt: skip
-    made = types.FunctionType(code.__code__, {**code.__globals__, **others, **replaced})
+    names = {**code.__globals__, **others, **replaced}
+    made = types.FunctionType(code.__code__, names, code.__name__, None, code.__closure__)
     made.deep = deep
     return made
 

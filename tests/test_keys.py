@@ -91,6 +91,12 @@ FOLLOWED = {
     "an absolute one": ("from confee.policies.strength import FACTOR", "own/policies/strength.py"),
     "through PYTHONPATH": ("from strength import FACTOR", "beside/strength.py"),
     "in a package there": ("from lab.strength import FACTOR", "beside/lab/strength.py"),
+    "a package beside": ("from .lab import FACTOR", "own/policies/lab/__init__.py"),
+    "a module in it": ("from .lab.sub import FACTOR", "own/policies/lab/sub.py"),
+    "by a function's other name": (
+        "from importlib import import_module as im\nFACTOR = im(name='strength').FACTOR",
+        "beside/strength.py",
+    ),
     "by importlib": (
         "import importlib\nFACTOR = importlib.import_module('strength').FACTOR",
         "beside/strength.py",
@@ -103,7 +109,7 @@ def test_an_edited_helper_of_ones_own_is_seen(own, how):
     """By the key, and by a kernel that was compiled with what it said before."""
     above, place = FOLLOWED[how]
     if "lab" in place:
-        own.write("beside/lab/__init__.py", "")
+        own.write(f"{place.partition('lab')[0]}lab/__init__.py", "")
     own.write("own/policies/mine.py", POLICY.format(above=above, weight="FACTOR"))
     own.write(place, "FACTOR = 1.0\n")
     first = own.told()
@@ -132,6 +138,10 @@ def test_a_file_that_a_module_reads_at_its_top_is_part_of_the_key(own):
         (POLICY.format(above="import importlib\nname = 'strength'\n"
          "FACTOR = importlib.import_module(name).FACTOR", weight="FACTOR"),
          r"mine.py: line 8: import_module must be given a name that is written out"),
+        (POLICY.format(above="said = {}\nexec('FACTOR = 1.0', said)", weight="1.0"),
+         r"mine.py: line 7: exec must not be called"),
+        (POLICY.format(above="import subprocess\nsubprocess.run(['true'])", weight="1.0"),
+         r"mine.py: line 7: starts a program"),
         (POLICY.format(above="", weight="1.0")
          + "FACTOR = open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8').read()\n",
          r"mine.py: line \d+: reads .*factor.txt below a compiled function"),
@@ -139,7 +149,7 @@ def test_a_file_that_a_module_reads_at_its_top_is_part_of_the_key(own):
          "lambda *_: (open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8'),)[1:]"),
          r"mine.py: line \d+: reads .*factor.txt while it plays"),
     ],
-    ids=["a computed name", "below a kernel", "while it plays"],
+    ids=["a computed name", "exec", "a program", "below a kernel", "while it plays"],
 )  # fmt: skip
 def test_what_cannot_be_followed_is_refused(own, text, said):
     own.write("own/policies/mine.py", text)

@@ -58,6 +58,7 @@ CALLS = {
     "fromfile", "execv", "spawnv",
 }  # fmt: skip
 IMPORTERS = {
+    "__init__.py": "what `confee` exports",
     "cli.py": "a policy or an adversary that is registered",
     "extra.py": "modules of a folder of one's own: code by intent",
     "claims/__init__.py": "its own modules",

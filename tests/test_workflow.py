@@ -228,7 +228,7 @@ def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
 def test_numbers_and_verdicts_are_those_of_the_stored_run(done):
     """Another machine, or another version of a library, may differ in the last digits alone.
 
-    A change that is meant: copy claims.json, slopes.csv and worst.csv of a run of SMALL to tests/tiny.
+    A change that is meant: copy claims.json, slopes.csv and worst.csv of a run of SMALL there.
     """
     found = compare(ROOT / "tests/tiny", done.results)
     assert found.same, "\n".join(comparing.lines(found))

@@ -103,6 +103,8 @@ def _plain(value: Any) -> Any:
     """A value as YAML would give it: numpy's scalars and arrays, and paths, in Python's types."""
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, np.longdouble):  # of which numpy makes no number of Python's
+        return float(value)
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
@@ -128,6 +130,8 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
     remake = commands.remake(experiment)
     missing = f"looked for in {Path.cwd()}; {remake}"
     place = Path(results) / experiment
+    if not place.is_dir() and (alone := Path(f"{place}{schema.CLAIMS_ALONE}")).is_dir():
+        place = alone  # a run for some claims alone
     if what == "claims":
         import pandas as pd
 

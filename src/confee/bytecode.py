@@ -9,6 +9,7 @@ the hash of its source, which Python can compare (PEP 552) but by default does n
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
@@ -52,7 +53,7 @@ def by_hash(*folders: Path) -> None:
         return not installed and any(place.is_relative_to(root) for root in roots)
 
     def hook(entry: str) -> FileFinder:
-        if not concerned(entry):
+        if not os.path.isdir(entry) or not concerned(entry):
             raise ImportError(entry)
         compiled = ExtensionFileLoader, EXTENSION_SUFFIXES
         return FileFinder(entry, compiled, (Loader, SOURCE_SUFFIXES))

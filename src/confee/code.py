@@ -25,12 +25,15 @@ def source_file(module: str) -> Path | None:
     """The file of a module of confee, or of one's own beside it, if it is one."""
     if not module.startswith("confee."):
         return None
-    package, _, name = module.rpartition(".")
-    base = PACKAGE.joinpath(*module.split(".")[1:])
-    own = [Path(folder) / f"{name}.py" for folder in extra.folders(package)]
-    for file in (base.with_suffix(".py"), base / "__init__.py", *own):
-        if file.is_file():
-            return file
+    places = [PACKAGE.joinpath(*module.split(".")[1:])]
+    for package in extra.FOLDERS:
+        if module.startswith(f"{package}."):
+            below = module.removeprefix(f"{package}.").split(".")
+            places += [Path(folder, *below) for folder in extra.folders(package)]
+    for place in places:
+        for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+            if file.is_file():
+                return file
     return None
 
 

@@ -58,6 +58,8 @@ def _folder(named: str | Path, results: Path) -> Path:
     place = Path(named)
     if not place.is_dir():
         place = results / schema.folder_name(str(named), "experiment")
+        alone = place.with_name(place.name + schema.CLAIMS_ALONE)
+        place = alone if alone.is_dir() and not place.is_dir() else place
     if not (place / "claims.json").is_file():
         raise ConfeeError(
             f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "
@@ -118,17 +120,17 @@ def lines(found: Comparison, most: int = 20) -> list[str]:
         f"[{e.low:+.3f}, {e.high:+.3f}]"
         for e in found.exponents.itertuples()
     ]
-    rows: list[Any] = list(found.cells.itertuples())
+    cells = found.cells
+    alone = {run: int(cells[other].isna().sum()) for run, other in (("a", "b"), ("b", "a"))}
+    rows: list[Any] = list(cells.dropna(subset=["a", "b"]).itertuples())
     said += [
-        f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {_number(c.a)} -> "
-        f"{_number(c.b)}"
+        f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {c.a:.6g} -> {c.b:.6g}"
         for c in rows[:most]
     ]
     if len(rows) > most:
         said.append(f"... and {len(rows) - most} cells more")
-    counts = f"{len(found.verdicts)} verdicts, {len(found.exponents)} exponents, {len(rows)} cells"
+    for which, run in (("first", "a"), ("second", "b")):
+        if alone[run]:
+            said.append(f"{alone[run]} cells were played in the {which} run alone")
+    counts = f"{len(found.verdicts)} verdicts, {len(found.exponents)} exponents, {len(cells)} cells"
     return [*said, f"differ: {counts}"]
-
-
-def _number(value: float) -> str:
-    return "none" if value != value else f"{value:.6g}"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confee import schema
-from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.exponents import Check, Claimed
 from confee.claims.judging.finding import Finding, graded
 from confee.claims.judging.rates import Controls, exponents_verdict, ray_checks
 from confee.errors import ConfeeError
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEEDED = ("policy", "T", "V", "K", "seed", "regret")
-RATIO = 1.05
-"""T/B may differ by this factor along a ray along B, V or K: budgets are whole numbers."""
+EXPONENTS = ["policy", "ray", "exponent", "low", "high", "claimed", "points", "left_out"]
+"""Columns of the fitted exponents."""
 LARGEST = 10**7
 """Rows of a table."""
 
@@ -50,8 +50,8 @@ class Fit:
         Fitted exponents of R/T with their 95 % limits, a row for each policy and ray.
     worst, points
         Worst case of each cell, and which cells lie on which ray.
-    claim
-        What was judged.
+    claim, law
+        What was judged, and its exponents by axis.
     """
 
     findings: tuple[Finding, ...]
@@ -59,30 +59,24 @@ class Fit:
     worst: pd.DataFrame
     points: pd.DataFrame
     claim: str
+    law: Mapping[str, float]
 
     def figure(self) -> Figure:
         """Worst-case regret per round along each ray, by policy."""
         from confee import plot
 
-        return plot.rays(self.worst, self.points)
+        return plot.rays(self.worst, self.points, self.law)
 
     def report(self) -> str:
         """The verdicts and the exponents in Markdown."""
         lines = [f"# Judged: R/T at most {self.claim}", ""]
         for found in self.findings:
-            lines += [f"## {found.id}: {found.as_printed}", "", f"{found.measured}.", ""]
-            lines += [f"- why: {found.why}"] if found.why else []
-            lines += [f"- what would decide: {found.decide}"] if found.decide else []
-            for one in found.controls:
-                must = {"fails": "must fail", "holds": "must hold"}[one.expected]
-                came = {True: "it does", False: "it does not", None: "not on these cells"}
-                said = f"{one.what}: {came[one.as_expected]}"
-                if one.what.startswith("none,"):
-                    said = "none was named, so no verdict is more than `undecided`"
-                lines.append(f"- the control that {must}: {said}")
+            lines += [f"## {found.id}: {found.as_printed}", ""]
+            lines += [f"{found.why}.", ""] if found.why else []
+            lines += [f"What would decide: {found.decide}.", ""] if found.decide else []
+            lines += [f"- {step.step}: {step.outcome}; {step.note}" for step in found.steps]
             lines.append("")
-        shown = self.exponents[["policy", "axis", "exponent", "low", "high", "rate", "points"]]
-        lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(shown), ""]
+        lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(self.exponents), ""]
         return "\n".join(lines)
 
 
@@ -133,15 +127,25 @@ def fit(
     asked = points["variable"].isin([*said, *("T" for name in said if name == "B")])
     points = points[asked].reset_index(drop=True)
     nobody = dict.fromkeys("BVKT", "none")
-    controls = Controls(nobody | positive, nobody | negative, positive.get("K", "none"))
+    partner = positive.get("B", positive.get("K", "none"))
+    controls = Controls(nobody | positive, nobody | negative, partner, others=())
+    for name in {*positive.values()} & {*negative.values()}:
+        raise ConfeeError(f"fails={schema.show(name)}: is the control that must hold as well")
+    if policy in {*positive.values(), *negative.values()}:
+        raise ConfeeError(f"policy={schema.show(policy)}: is a control; none controls itself")
     known = {*positive.values(), *negative.values(), "uniform"}
     judged = [policy] if policy else [name for name in names if name not in known]
     if not judged:
         raise ConfeeError("policy: the table has nobody but the controls; name one to be judged")
-    law = dict.fromkeys("KVBT", 0.0) | said
+    law = dict.fromkeys("KVBT", 0.0) | {axis: said[axis] for axis in said if axis != "log"}
     still = not (worst["V"] > 0).any()
-    claimed = Claimed(law, logs=_logs(said.get("log", 0.0)), explicit=True,
-                      lower="stationary" if still else "rate")  # fmt: skip
+    claimed = Claimed(
+        law,
+        logs=_logs(said.get("log", 0.0)),
+        explicit=True,
+        lower="stationary" if still else "rate",
+        positive=lambda _: claimed,
+    )
     evidence = Evidence(runs, worst, worst, points)
     findings = []
     for name in judged:
@@ -151,12 +155,20 @@ def fit(
                 f"policy={schema.show(name)}: on no ray: what the claim names (B at equal T/B, V "
                 "or K) must take several values while the others stay"
             )
+        there = {check.variable for check in checks}
+        checks += [
+            Check(name=axis, why="no ray along it", decide=f"cells in which only {axis} moves")
+            for axis in "BVK" if axis in said and axis not in there
+        ]  # fmt: skip
         found = exponents_verdict(
             evidence, name, f"{name}: R/T at most {claim}", "declared", claim, checks
         )
         findings.append(graded(found))
     table = slopes(worst, points)
-    return Fit(tuple(findings), table[table["part"] == "ray"], worst, points, claim)
+    fitted = table[table["part"] == "ray"].reset_index(drop=True)
+    fitted["claimed"] = [law[ray.partition(" ")[0]] for ray in fitted["axis"]]
+    fitted = fitted.rename(columns={"axis": "ray"})[EXPONENTS]
+    return Fit(tuple(findings), fitted, worst, points, claim, law)
 
 
 def by_axis(text: str | None) -> str | dict[str, str] | None:
@@ -216,6 +228,8 @@ def parsed(claim: str) -> dict[str, float]:
             number = math.nan
         if not abs(number) <= 9:
             raise ConfeeError(f"claim: {schema.show(word)}: must be a number in [-9, 9], as -1/3")
+        if name in found:
+            raise ConfeeError(f"claim: {name}: given twice; must be given once")
         found[name] = number
     return found
 
@@ -264,11 +278,30 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
         _refuse(bad, given, name, f"a {'whole' if whole else 'finite'} number{least}")
         runs[name] = numbers.astype(np.int64) if whole else numbers
     _refuse((runs["B"] > runs["T"]).to_numpy(), runs["B"], "B", "at most T")
+    if (runs["regret"].abs() <= 1).all() and (runs["T"] >= 100).all():
+        raise ConfeeError("table: regret: at most 1 in all rows; must be of all T rounds together")
     cell = ["policy", "K", "T", "B", "V", "adversary"]
     twice = runs.duplicated([*cell, "seed"]).to_numpy()
     _refuse(twice, runs["seed"], "seed", "another one: this run is there already")
+    _same_adversaries(runs)
     runs["seed"] = runs.groupby(cell)["seed"].rank(method="first").astype(np.int64) - 1
     return runs.assign(label=runs["policy"])
+
+
+def _same_adversaries(runs: pd.DataFrame) -> None:
+    """Raises ConfeeError if policies met different adversaries in a cell: worst cases over
+    different families do not compare."""
+    places = ["K", "T", "B", "V"]
+    met = runs.groupby([*places, "policy"])["adversary"].agg(frozenset).reset_index()
+    for place, group in met.groupby(places):
+        everyone = frozenset().union(*group["adversary"])
+        for policy, own in zip(group["policy"], group["adversary"], strict=True):
+            if lacking := sorted(everyone - own):
+                where = ", ".join(f"{n}={v:g}" for n, v in zip(places, place, strict=True))
+                raise ConfeeError(
+                    f"table: at {where} policy={schema.show(policy)} has no run against "
+                    f"adversary={schema.show(lacking[0])}, which others met"
+                )
 
 
 def _refuse(bad: np.ndarray, values: pd.Series, name: str, must: str) -> None:

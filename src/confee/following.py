@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -29,7 +29,13 @@ from confee.errors import ConfeeError
 _NAMES = ("stdlib", "platstdlib", "purelib", "platlib")
 _INSTALLED = {Path(sysconfig.get_path(name)) for name in _NAMES}
 LIBRARIES = tuple(f"{folder}{os.sep}" for one in _INSTALLED for folder in (one, one.resolve()))
-NO_DATA = (".py", ".pyc", ".pyi", ".so")
+NO_DATA = (".pyc", ".so")
+SOURCES = ("linecache.py", "tokenize.py", "inspect.py")
+"""Python's own readers of sources: for tracebacks, and for numba."""
+BY_NAME = ("import_module", "__import__")
+UNSEEN = ("exec", "eval", "spec_from_file_location", "SourceFileLoader", "run_path", "run_module")
+"""Calls of which nobody can tell what code they run."""
+PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork")
 SYSTEM = ("/proc/", "/dev/", "/sys/", "/etc/", "/usr/")
 
 
@@ -48,11 +54,17 @@ def imports(module: str) -> frozenset[str]:
         tree = ast.parse(file.read_bytes(), str(file))
     except (SyntaxError, ValueError):  # who imports it is told
         return frozenset()
-    names = {name for node in ast.walk(tree) for name in _named(node, package, file)}
+    called = {  # local name -> what it is, for what is imported under another one
+        one.asname or one.name: one.name
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }  # fmt: skip
+    nodes = [*ast.walk(tree)]
+    names = {name for node in nodes for name in _named(node, package, file, called)}
     return frozenset(name for name in names if _is_followed(name))
 
 
-def _named(node: ast.AST, package: str, file: Path) -> Iterator[str]:
+def _named(node: ast.AST, package: str, file: Path, called: Mapping[str, str]) -> Iterator[str]:
     """The names of modules, or of what is in them, that a statement imports."""
     match node:
         case ast.Import(names=names):
@@ -62,15 +74,20 @@ def _named(node: ast.AST, package: str, file: Path) -> Iterator[str]:
             base = importlib.util.resolve_name("." * level + (origin or ""), package)
             yield from _with_parents(base)
             yield from (f"{base}.{one.name}" for one in names)
-        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=[first, *rest]):
-            if called not in ("import_module", "__import__"):
-                return
-            if not isinstance(first, ast.Constant) or not isinstance(first.value, str) or rest:
-                raise ConfeeError(
-                    f"{file}: line {node.lineno}: {called} must be given a name that is written "
-                    "out: an edit of that module would not be seen"
-                )
-            yield from _with_parents(importlib.util.resolve_name(first.value, package))
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            what = called.get(name, name) if isinstance(node.func, ast.Name) else name
+            where = f"{file}: line {node.lineno}: {what}"
+            if what in UNSEEN:
+                raise ConfeeError(f"{where} must not be called: an edit of its code is not seen")
+            if what in BY_NAME:
+                given = [*node.args, *(one.value for one in node.keywords if one.arg == "name")]
+                if len(given) != 1 or not isinstance(given[0], ast.Constant):
+                    raise ConfeeError(
+                        f"{where} must be given a name that is written out: an edit of that module "
+                        "would not be seen"
+                    )
+                name = importlib.util.resolve_name(str(given[0].value), package)
+                yield from _with_parents(name)
 
 
 def _with_parents(name: str) -> list[str]:
@@ -154,10 +171,18 @@ def watch() -> None:
 
 
 def _opened(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in PROGRAMS and (starter := _reader(sys._getframe(1))):
+        raise ConfeeError(
+            f"{starter.f_code.co_filename}: line {starter.f_lineno}: starts a program; must not: "
+            "an edit of what that does is not seen"
+        )
     if event != "open" or not isinstance(arguments[0], str | os.PathLike):
         return
     path, mode, flags = arguments
-    writes = any(letter in mode for letter in "wax+") if mode else flags & (os.O_WRONLY | os.O_RDWR)
+    if mode:
+        writes = any(letter in mode for letter in "wax")
+    else:
+        writes = bool(flags & (os.O_WRONLY | os.O_TRUNC))
     file = Path(path).absolute()
     apart = str(file).startswith((*SYSTEM, str(code.PACKAGE))) or _is_librarys(str(file))
     if writes or apart or file.suffix in NO_DATA:
@@ -190,7 +215,7 @@ def _reader(frame: FrameType | None) -> FrameType | None:
     """The innermost frame that is not a library's, if it is of one's own and imports nothing."""
     while frame:
         name = frame.f_code.co_filename
-        if name.startswith(("<frozen importlib", str(code.PACKAGE))):
+        if name.startswith(("<frozen importlib", str(code.PACKAGE))) or name.endswith(SOURCES):
             return None
         if not name.startswith("<") and not _is_librarys(name):
             return frame if _is_own(frame) else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from confee import schema
 from confee.errors import ConfeeError
@@ -58,24 +60,39 @@ def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None =
         )
     panels = [", ".join(f"{name}={value:g}" for name, value in zip(fixed, row, strict=True))
               for row in cells[fixed].itertuples(index=False)]  # fmt: skip
-    return _panels(cells.assign(panel=panels), axis)
+    return _finished(_panels(cells.assign(panel=panels), axis))
 
 
-def rays(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
-    """Worst-case regret per round along rays, a panel each: frames as in docs/design.md."""
+def rays(
+    worst: pd.DataFrame, points: pd.DataFrame, law: Mapping[str, float] | None = None
+) -> Figure:
+    """Worst-case regret per round along rays, a panel each: frames as in docs/design.md.
+
+    `law`: exponents of R/T by axis, drawn as a dashed line.
+    """
     keys = ["label", "K", "T", "B", "V"]
     cells = points.drop(columns="policy").merge(worst, on=keys)
     moving = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
     moving = moving[moving["regret"] > 0]
     if moving.empty:
         raise ConfeeError("rays: no regret over 0 to be drawn")
-    return _panels(moving.assign(panel=moving["axis"], value=moving["point"]), "value")
+    grid = _panels(moving.assign(panel=moving["axis"], value=moving["point"]), "value")
+    for ax in grid.axes.flat:
+        axis = ax.get_title().partition(" ")[0]
+        ax.set_xlabel("T/B" if axis == "T" else axis)
+        if law is not None:
+            here = moving[moving["axis"] == ax.get_title()]
+            ends = np.array([here["point"].min(), here["point"].max()])
+            first = here[here["point"] == ends[0]]
+            level = float((first["regret"] / first["T"]).median())
+            ax.plot(ends, level * (ends / ends[0]) ** law[axis], "--", color="0.4", zorder=0)
+            ax.annotate("claimed", (ends[1], level * (ends[1] / ends[0]) ** law[axis]), color="0.4")
+    return _finished(grid)
 
 
-def _panels(cells: pd.DataFrame, x: str) -> Figure:
-    """A panel for each value of `panel`, two in a row; points with 95 % intervals, a line for each
-    policy."""
-    import matplotlib.pyplot as plt
+def _panels(cells: pd.DataFrame, x: str) -> Any:
+    """A panel for each value of `panel`, two in a row; points with 95 % intervals, a line for
+    each policy: seaborn's grid."""
     import pandas as pd
     import seaborn as sns
     from matplotlib.ticker import NullFormatter
@@ -97,6 +114,13 @@ def _panels(cells: pd.DataFrame, x: str) -> Figure:
     grid.set_titles("{col_name}")
     for ax in grid.axes.flat:
         ax.xaxis.set_minor_formatter(NullFormatter())
+    return grid
+
+
+def _finished(grid: Any) -> Figure:
+    """The figure of seaborn's panels, laid out."""
+    import matplotlib.pyplot as plt
+
     grid.tight_layout()
     plt.close(grid.figure)  # a notebook would show it twice
     return grid.figure

@@ -22,7 +22,7 @@ from unittest import mock
 
 from confee import api, cli, composing, conf
 from confee.errors import ConfeeError
-from confee.workflow import jobs, results, stages
+from confee.workflow import cleaning, jobs, results, stages
 from confee.workflow.run import Run
 from fuzz import cases
 from fuzz.cases import CANARY, Case
@@ -87,6 +87,7 @@ class Bench:
         for stage, make in (("regret", results.collect), ("slopes", results.measure),
                             ("claims", results.judge)):  # fmt: skip
             stages.keep_note(run.name, stage, run.keys[stage], make(plan))
+        cleaning.settle(run.name, run.plan_text)
         for name in run.pictures + run.tables:
             Path("figures", run.name).mkdir(parents=True, exist_ok=True)
             Path("figures", run.name, f"{name}.txt").write_text("A caption.\n")

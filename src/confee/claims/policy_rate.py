@@ -14,7 +14,8 @@ import numpy as np
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, judge_rate
-from confee.evidence.curve import Curve
+from confee.evidence.curve import Curve, budget_log
+from confee.evidence.worst import rate_declared
 from confee.policies import POLICIES
 from confee.policies.rate import Rate
 from confee.simulation.needs import Needs, Sweep
@@ -69,7 +70,13 @@ def claimed(rate: Rate) -> Claimed:
         cells = zip(*(getattr(curve, name).tolist() for name in "KTBV"), strict=True)
         return np.log([rate.log(int(K), int(T), int(B), V) for K, T, B, V in cells])
 
-    return Claimed(rate.law, logs=logs, explicit=True)
+    return Claimed(rate.law, logs=logs, explicit=True, positive=_of_control)
+
+
+def _of_control(label: str) -> Claimed:
+    """A control that must hold keeps its own rate, whatever is claimed of another policy."""
+    own = rate_declared(label.partition("(")[0])
+    return claimed(own) if own else Claimed(logs=budget_log)
 
 
 def _controls(rate: Rate) -> Controls:

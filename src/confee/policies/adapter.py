@@ -34,8 +34,18 @@ def from_class(
     come from. `act()` returns an arm from 0 to K - 1, `observe(arm, reward)` is told 0.0 or 1.0.
     """
 
+    def _made(*arguments):
+        try:
+            agent = make(*arguments)
+        except TypeError as error:
+            raise ConfeeError(f"policy={id}: make(K, T, B, V, options, rng): {error}") from None
+        for name in ("act", "observe"):
+            if not callable(getattr(agent, name, None)):
+                raise ConfeeError(f"policy={id}: what make returns has no function {name}")
+        return agent
+
     def play(world, ledger, K, T, B, V, chosen, rng):
-        agent, data = make(K, T, B, V, chosen, rng), new_data(K)
+        agent, data = _made(K, T, B, V, chosen, rng), new_data(K)
         t, carry = 1, 0
         for _ in range(B):
             arm = agent.act()

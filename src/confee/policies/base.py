@@ -50,6 +50,8 @@ class Policy:
         if unknown := sorted(set(self.told) - TOLD):
             known = ", ".join(sorted(TOLD))
             raise ConfeeError(f"policy={self.id}: told {', '.join(unknown)}; must be among {known}")
+        if self.rate is not None and not isinstance(self.rate, Rate):
+            raise ConfeeError(f"policy={self.id}: rate={self.rate!r}: must be Rate(K=, V=, B=)")
         for name in ("kernel", "arguments"):
             if not callable(getattr(self, name)):
                 raise ConfeeError(f"policy={self.id}: {name} must be a function")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from confee.errors import ConfeeError
 
@@ -53,6 +56,17 @@ class Rate:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 9:
                 raise ConfeeError(f"rate.{name}={value}: must be a number in [-9, 9]")
+        # One cell tells what would else be told once all cells are played.
+        for name, kind in (("log", "a number over 0"), ("in_range", "true or false")):
+            try:
+                found = getattr(self, name)(2, 10_000, 1_000, 1.0)
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                raise ConfeeError(f"rate.{name}: at K=2, T=10000, B=1000, V=1: {said}") from None
+            right = isinstance(found, bool | np.bool_) if name == "in_range" else (
+                isinstance(found, int | float) and 0 < found < math.inf)  # fmt: skip
+            if not right:
+                raise ConfeeError(f"rate.{name}: gives {found!r}; must be {kind}")
         for kind in ("positive", "negative"):
             if unknown := sorted(set(getattr(self, kind)) - set("BVKT")):
                 raise ConfeeError(f"rate.{kind}.{unknown[0]}: no such key; must be B, V, K or T")

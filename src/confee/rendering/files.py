@@ -55,10 +55,21 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
         with style.applied():
             if path.suffix == ".png":
                 _small_png(copied, part, metadata)
+            elif path.suffix == ".svg":
+                drawn = io.StringIO()
+                copied.savefig(drawn, format="svg", metadata=metadata)
+                part.write_text(_numbered(drawn.getvalue()), encoding="utf-8")
             else:
                 copied.savefig(part, format=path.suffix[1:], metadata=metadata)
 
     write_whole(path, write)
+
+
+def _numbered(svg: str) -> str:
+    """An SVG whose clip paths are numbered: matplotlib names them after places in memory."""
+    names = dict.fromkeys(re.findall(r'<clipPath id="(p[0-9a-f]{10})"', svg))
+    numbers = {name: f"clip{i}" for i, name in enumerate(names)}
+    return re.sub(r"\bp[0-9a-f]{10}\b", lambda found: numbers.get(found[0], found[0]), svg)
 
 
 def _small_png(fig: Figure, part: Path, metadata: Mapping[str, str]) -> None:

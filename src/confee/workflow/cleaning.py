@@ -153,12 +153,34 @@ def remove(some: Iterable[Path]) -> list[Path]:
 def _ours() -> list[tuple[str, Path]]:
     """(kind, file) of all that clean may remove."""
     found = []
+    own = {folder.name for folder in RESULTS.glob("*/") if _is_ours(folder)}
     for file in _below(RESULTS):
         name = file.relative_to(RESULTS).as_posix()
-        found += [(kind, file) for kind, named in KINDS.items() if re.fullmatch(named, name)]
+        if name.partition("/")[0] not in own:
+            continue
+        kinds = [kind for kind, named in KINDS.items() if re.fullmatch(named, name)]
+        if kinds and not (kinds[0] == "jobs" and file.suffix == ".json" and not _is_sealed(file)):
+            found.append((kinds[0], file))
     if not FIGURES.is_symlink():
-        found += [(PART, file) for file in _below(FIGURES) if re.fullmatch(_PART, file.name)]
+        files_of = (file for file in _below(FIGURES) if file.parent.name in own)
+        found += [(PART, file) for file in files_of if re.fullmatch(_PART, file.name)]
     return found
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder of results/ is one that confee makes, or an experiment's."""
+    made = ("plan.json", BEGUN, *MADE)
+    return folder.name in RESERVED or any((folder / name).exists() for name in made)
+
+
+def _is_sealed(file: Path) -> bool:
+    """Whether confee wrote it: a job, a plan, what a run told; an empty one counts."""
+    try:
+        text = files.content(file)
+    except OSError:
+        return False
+    marks = files.SEAL.encode(), b'"plan_file"'
+    return not text.strip() or (text.startswith(b'{"') and any(mark in text for mark in marks))
 
 
 def _below(base: Path) -> Iterator[Path]:

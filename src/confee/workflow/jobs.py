@@ -37,7 +37,7 @@ AGAIN = "run snakemake again"
 
 def calibration_key(one: Cell) -> dict[str, Any]:
     """What a found scale depends on: not V."""
-    sources = code.code_hash(["confee.simulation.calibrate"])
+    sources = code.code_hash(["confee.simulation.calibrate"], ["confee.workflow.jobs"])
     key = {name: one.key[name] for name in ("policy", "options", "K", "T", "B")}
     return canonical(key | {"code": sources})
 

@@ -296,7 +296,8 @@ class Run:
         page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
         below = [made[name] for name in ("claims", *shown)]
         made["report"] = digest(["report", below, code["report"], page])
-        made["album"] = digest(["album", [[name, made[name]] for name in shown], code["album"]])
+        bound = [[name, made[name]] for name in shown]
+        made["album"] = digest(["album", bound, code["album"]])
         return made
 
     @property

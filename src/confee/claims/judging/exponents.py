@@ -123,6 +123,9 @@ class Claimed:
         where the theorem states none.
     lower
         The row of theory.EXPONENTS that no policy can beat; None if no lower bound is known.
+    positive
+        What a positive control of that label is held to; by default this claim with the logarithms
+        of the control's own theorem, a factor sqrt(ln B).
     """
 
     model: str | Mapping[str, float] = "rate"
@@ -130,6 +133,13 @@ class Claimed:
     explicit: bool = False
     bound: Callable[[int, int, int, float], float] = field(default=lambda K, T, B, V: math.inf)
     lower: str | None = "rate"
+    positive: Callable[[str], Claimed] | None = None
+
+    def of_control(self, label: str) -> Claimed:
+        """What the positive control `label` is held to."""
+        if self.positive is not None:
+            return self.positive(label)
+        return dataclasses.replace(self, logs=budget_log)
 
     def rate(self, curve: Curve) -> np.ndarray:
         """Logarithm of the rate in each cell; of a difference of curves, what is left of it: the

@@ -30,7 +30,7 @@ from confee.claims.judging.finding import (
     Finding,
     at_horizon,
 )
-from confee.evidence.curve import Curve, budget_log, curve
+from confee.evidence.curve import Curve, curve
 from confee.simulation.needs import Sweep
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Controls:
         }
     )  # fmt: skip
     partner: str = IDEAL
+    others: Sequence[str] = (IDEAL, IDEAL_ARMS)
+    """Who stands in for a control that is the policy itself."""
 
     def sweeps(self) -> list[Sweep]:
         """Each control on the rays it is for, and uniform play: it tells which cells are
@@ -147,8 +149,9 @@ def ray_checks(
         labels = [ray for ray, moves in found.items() if moves == variable]
         partner = ""
         if variable == "K":
-            partner = _other_than([label], controls.partner)
-        positive = _other_than([label, partner], controls.positive.get(variable, ""))
+            partner = _other_than([label], controls.partner, controls.others)
+        wanted = controls.positive.get(variable, "")
+        positive = _other_than([label, partner], wanted, controls.others)
         made = (curve(worst, points, label, ray, partner) for ray in labels)
         for there in _groups([one for one in made if one is not None]):
             check = judge(there, claimed)
@@ -173,10 +176,9 @@ def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
     return list(groups.values())
 
 
-def _other_than(labels: Collection[str], wanted: str) -> str:
+def _other_than(labels: Collection[str], wanted: str, others: Sequence[str]) -> str:
     """The policy that is wanted, or another one with a proved rate: none controls itself."""
-    ideal = (wanted, IDEAL, IDEAL_ARMS)
-    return next((one for one in ideal if one not in labels), "none")
+    return next((one for one in (wanted, *others) if one not in labels), "none")
 
 
 def distinct(checks: Sequence[Check]) -> list[Check]:
@@ -216,12 +218,7 @@ def _control(
     same = [one for one in same if len(one.y)]
     if not same:
         return None
-    if free:
-        return judge(same, claimed, free)
-    # A policy with a proved rate has that of its own theorem with its logarithms, not the claim's.
-    declared = isinstance(claimed.model, Mapping) and label in (IDEAL, IDEAL_ARMS)
-    model = "rate" if declared else claimed.model
-    return judge(same, dataclasses.replace(claimed, model=model, logs=budget_log))
+    return judge(same, claimed, free) if free else judge(same, claimed.of_control(label))
 
 
 def combine(checks: Sequence[Check]) -> Joint:
