@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -318,3 +319,53 @@ def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
     said: dict = {}
     exec(compile(blocks("fit.md", "python")[0], "fit.md", "exec"), said)
     assert said["found"].findings[0].as_printed == "consistent"
+
+
+def test_a_claim_of_ones_own_is_judged(tmp_path):
+    """As the page has it: listed with the others, and refused where its id is taken."""
+    (page,) = blocks("add-a-claim.md", "python")
+    file = tmp_path / "claims/beats_uniform.py"
+    file.parent.mkdir()
+    file.write_text(page, encoding="utf-8")
+    assert "beats-uniform" in confee(tmp_path, "list").stdout
+    program = (
+        "import pandas as pd; from confee import claims; from confee.evidence import Evidence\n"
+        "rows = [(l, 2, 100, 10, 1.0, r) for l, r in (('hyque', 5.0), ('uniform', 9.0))]\n"
+        "worst = pd.DataFrame(rows, columns=['label', 'K', 'T', 'B', 'V', 'regret'])\n"
+        "(v,) = claims.judge(Evidence(worst, worst, worst, worst), ['beats-uniform'])\n"
+        "print(v.as_printed, v.measured)"
+    )
+    env = {**os.environ, "CONFEE_EXTRA": str(tmp_path), "PYTHONPATH": str(ROOT / "src")}
+    done = fresh.python("-c", program, cwd=tmp_path, env=env)
+    assert done.stdout == "holds a ratio of at most 0.56\n", done.stderr
+    file.write_text(page.replace('"beats-uniform",)', '"idle-runs",)'), encoding="utf-8")
+    done = confee(tmp_path, "list")
+    assert "beats_uniform.py: IDS: another claim is called idle-runs" in done.stderr
+    file.rename(file.with_name("idle_runs.py"))
+    assert "idle_runs.py: confee has a idle_runs; choose" in confee(tmp_path, "list").stderr
+
+
+@pytest.mark.slow
+def test_the_wheel_has_all_that_simulate_needs(tmp_path):
+    """Installed from it, elsewhere than in a checkout, it finds conf."""
+    for name in ("src", "conf", "pyproject.toml", "README.md", "LICENSE"):
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, tmp_path / name)
+    pip = [sys.executable, "-m", "pip", "-q"]
+    made = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", "dist", "."]
+    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    place = tmp_path / "installed"
+    into = [*pip, "install", "--no-deps", "--no-index", "--target", str(place), str(wheel)]
+    subprocess.run(into, cwd=tmp_path, check=True, capture_output=True)
+    program = (
+        "import confee\n"
+        "sizes = dict(K=2, T=1000, B=100, V=1, seeds=2)\n"
+        "print(confee.__file__, len(confee.simulate('ucb1', 'switching', **sizes)))"
+    )
+    env = {name: value for name, value in os.environ.items() if not name.startswith("CONFEE")}
+    done = subprocess.run([sys.executable, "-c", program], cwd=place, capture_output=True,
+                          text=True, env=env | {"PYTHONPATH": str(place)}, check=False)  # fmt: skip
+    assert done.stdout.startswith(str(place)), done.stderr
+    assert done.stdout.endswith(" 2\n")

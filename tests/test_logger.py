@@ -297,3 +297,13 @@ def test_a_stage_counts_the_time_in_which_a_job_of_it_is_at_work():
     assert stage.spent(101.0) == 8.0
     stage.end(103.0)
     assert stage.spent(200.0) == 10.0
+
+
+def test_a_line_of_progress_has_counts_and_the_time_left():
+    from snakemake_logger_plugin_confee import Stage
+
+    stage = Stage("simulating", 10)
+    stage.begin(0.0)
+    assert stage.progress(60.0) == "simulating: 0 of 10 done in 1:00"
+    stage.done = 4
+    assert stage.progress(120.0) == "simulating: 4 of 10 done in 2:00, about 3:00 left"

@@ -492,3 +492,13 @@ def test_jobs_of_much_memory_are_told_of():
     assert any("jobs.shard=1000" in said for said in Run({"overrides": many}).warnings)
     assert not Run({"overrides": f"{many} jobs.shard=1000"}).warnings
     assert not Run({"overrides": "experiment=tiny"}).warnings
+
+
+def test_figures_can_be_restricted_to_some_policies():
+    def shown(said):
+        return json.loads(Run({"overrides": f"experiment=tiny {said}"}).plan_text)["shown"]
+
+    assert shown("show=[hyque,uniform]") == ["hyque", "uniform"]
+    assert len(shown("")) == 5
+    with pytest.raises(ConfeeError, match=r"^show=nobody: must be among hyque, "):
+        shown("show=[nobody]")
