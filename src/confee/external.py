@@ -74,7 +74,7 @@ class Fit:
             lines += [f"## {found.id}: {found.as_printed}", ""]
             lines += [f"{found.why}.", ""] if found.why else []
             lines += [f"What would decide: {found.decide}.", ""] if found.decide else []
-            lines += [f"- {step.step}: {step.outcome}; {step.note}" for step in found.steps]
+            lines += [f"- {step.outcome}: {step.note or step.step}" for step in found.steps]
             lines.append("")
         lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(self.exponents), ""]
         return "\n".join(lines)
