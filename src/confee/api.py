@@ -129,9 +129,7 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
     remake = commands.remake(experiment)
     missing = f"looked for in {Path.cwd()}; {remake}"
-    place = Path(results) / experiment
-    if not place.is_dir() and (alone := Path(f"{place}{schema.CLAIMS_ALONE}")).is_dir():
-        place = alone  # a run for some claims alone
+    place = reading.folder(Path(results), experiment)
     if what == "claims":
         import pandas as pd
 

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -32,12 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         words = sys.argv[1:] if arguments is None else arguments
         if words and re.match(r"[+~]*[\w@./]+=", words[0]):
-            of_a_cell = re.match(r"(policy|adversary|[KTBV]|seeds)\b", words[0])
-            said = " ".join(words)
-            play = f"confee simulate {said}"
-            if not of_a_cell:
-                play = f'snakemake --cores 2 --config overrides="{said}"'
-            raise ConfeeError(f"{words[0]}: an override and no command; type: {play}")
+            raise ConfeeError(f"{words[0]}: an override and no command; type: {_command_of(words)}")
         chosen = _parser().parse_args(words)
         chosen.run(chosen)
         sys.stdout.flush()
@@ -61,6 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"confee: a kernel does not compile: {printable(reason(error))}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
+
+
+def _command_of(overrides: Sequence[str]) -> str:
+    """The command that takes these overrides: of a cell, or of an experiment."""
+    if re.match(r"(policy|adversary|[KTBV]|seeds)\b", overrides[0]):
+        return f"confee simulate {shlex.join(overrides)}"
+    from confee import commands
+
+    return commands.snakemake(shlex.join(overrides))
 
 
 def _open_closed_streams() -> None:

@@ -57,9 +57,7 @@ def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Co
 def _folder(named: str | Path, results: Path) -> Path:
     place = Path(named)
     if not place.is_dir():
-        place = results / schema.folder_name(str(named), "experiment")
-        alone = place.with_name(place.name + schema.CLAIMS_ALONE)
-        place = alone if alone.is_dir() and not place.is_dir() else place
+        place = reading.folder(results, schema.folder_name(str(named), "experiment"))
     if not (place / "claims.json").is_file():
         raise ConfeeError(
             f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "

@@ -6,12 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confee.errors import ConfeeError
+from confee.schema import CLAIMS_ALONE
 from confee.simulation import files
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from confee.claims.judging.finding import Finding
+
+
+def folder(results: Path, experiment: str) -> Path:
+    """The folder of an experiment; where there is none, that of a run for some of its claims alone,
+    if that is there."""
+    place, alone = results / experiment, results / (experiment + CLAIMS_ALONE)
+    return alone if alone.is_dir() and not place.is_dir() else place
 
 
 def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
