@@ -91,6 +91,16 @@ def test_controls_are_held_to_the_claim_whatever_they_are_called():
     assert outcomes(one) == {"true": "undecided"}
 
 
+def test_a_control_is_forgiven_no_logarithm_that_the_claim_does_not_name():
+    """Its law misses B^-0.37 by 0.036, less than a factor sqrt(ln B) would forgive."""
+    runs = table(["true", "kept", "flat in B"])
+    controls = {"policy": "true", "holds": "kept", "fails": "flat in B"}
+    (found,) = fit(runs, "B=-0.37", **controls).findings
+    assert found.positive.as_expected is False
+    (found,) = fit(runs, "B=-0.37 log=1/2", **controls).findings
+    assert found.positive.as_expected is True
+
+
 def test_an_axis_that_never_moves_is_not_taken_for_judged():
     runs = table(["true", "kept", "flat in B", "steep in V"], variations=[4])
     (found,) = fit(runs, CLAIM, policy="true", **CONTROLS).findings
