@@ -8,10 +8,11 @@ import os
 import shlex
 import sys
 
-from confee import commands, runlock
-from confee.errors import ConfeeError, printable
+from confee.config import reproduce
+from confee.workflow import runlock
+from confee.core.errors import ConfeeError, printable
 from confee.workflow import captions, mode
-from confee.workflow.told import VARIABLE, read
+from confee.workflow.handoff import VARIABLE, read
 from snakemake_logger_plugin_confee import TOLD
 
 # Only a run owns the plan: no look at one (-n, --dag, --report), nor a job on another machine.
@@ -49,7 +50,7 @@ shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
 results, figures = f"results/{told.name}", f"figures/{told.name}"
 if mode.reports():
     if look and (foreign := run.foreign()):
-        run_it = commands.snakemake(run.experiment.overrides)
+        run_it = reproduce.snakemake(run.experiment.overrides)
         said = f"not made from this configuration and code: {', '.join(foreign)}"
         sys.exit(f"confee: {results}: {said}; run it: {run_it}")
     config["captions"] = captions.captions(told.name, told.pictures, told.tables)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from confee import theory
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import cell, opponent

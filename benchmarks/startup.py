@@ -37,12 +37,13 @@ def done(step):
     took[step] = time.process_time() - sum(took.values())
 
 done("Python itself")
-from confee import cli, lean
-lean.collect_rarely()
+from confee.core import startup
+from confee.workflow import cli
+startup.collect_rarely()
 done("the command line")
 import numpy
 done("numpy")
-from confee import jit
+from confee.core import jit
 done("numba")
 from confee.workflow import jobs
 done("the game, cells, files")
@@ -61,8 +62,9 @@ print(json.dumps(took))
 
 JOB = f"""
 import json, time
-from confee import cli, lean
-lean.collect_rarely()
+from confee.core import startup
+from confee.workflow import cli
+startup.collect_rarely()
 from confee.simulation import play
 took = {{}}
 

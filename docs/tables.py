@@ -93,8 +93,9 @@ def horizon_levels(results: Path) -> str:
     panels = horizon.over_rate(worst, points)
     every = pd.concat([line.table for some in panels.values() for line in some])
     budgets = sorted(set(every["x"].map(lambda x: float(f"{x:.3g}"))))
-    chosen = [budgets[i] for i in sorted({0, len(budgets) // 3, 2 * len(budgets) // 3,
-                                          len(budgets) - 1})]  # fmt: skip
+    chosen = [
+        budgets[i] for i in sorted({0, len(budgets) // 3, 2 * len(budgets) // 3, len(budgets) - 1})
+    ]
     rows = []
     for title, some in panels.items():
         for line in some:
@@ -115,10 +116,15 @@ def floor_shares(results: Path) -> str:
         found = numbers_of[f"B at V={V}, T/B={hyque_floor.RATIO}"]
         shares = {float(B): share for B, share in found["stale"].items()}
         controls = [f"{found['controls'][kind]['value']:+.2f}" for kind in ("positive", "negative")]
-        rows.append([
-            str(V), f"{shares[min(shares)]:.1%}", f"{shares[max(shares)]:.1%}",
-            limits(found["exponent"], found["low"], found["high"]), *controls,
-        ])  # fmt: skip
+        rows.append(
+            [
+                str(V),
+                f"{shares[min(shares)]:.1%}",
+                f"{shares[max(shares)]:.1%}",
+                limits(found["exponent"], found["low"], found["high"]),
+                *controls,
+            ]
+        )
     ends = [f"stale at B = {size(B)}" for B in (min(shares), max(shares))]
     return table(["V", *ends, "exponent in B", "a window's", "outdated rounds'"], rows)
 
@@ -131,8 +137,10 @@ def floor_levels(results: Path) -> str:
     chosen = [budgets[0], budgets[len(budgets) // 2], budgets[-1]]
     rows = []
     for (label, V), mine in made.groupby(["label", "V"]):
-        at = {r.point: numbers.two(r.y) + (" (saturated)" if r.saturated else "")
-              for r in mine.itertuples()}  # fmt: skip
+        at = {
+            r.point: numbers.two(r.y) + (" (saturated)" if r.saturated else "")
+            for r in mine.itertuples()
+        }
         rows.append([f"`{label}`", f"{V:g}", *(at.get(B, "") for B in chosen)])
     return table(["policy", "V", *(f"B = {size(B)}" for B in chosen)], rows)
 
@@ -151,8 +159,12 @@ def scales(results: Path) -> str:
         if jump:
             more = [f"{jump['restarting']} of {jump['runs']}", f"{jump['still'] or 0:.0%}"]
         rows.append([*row, *more])
-    head = ["scale of the thresholds", "stationary runs that restart",
-            "runs with a jump of 1/2 that restart", "the same without the jump"]  # fmt: skip
+    head = [
+        "scale of the thresholds",
+        "stationary runs that restart",
+        "runs with a jump of 1/2 that restart",
+        "the same without the jump",
+    ]
     return table(head, rows)
 
 

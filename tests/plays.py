@@ -65,8 +65,15 @@ def as_played(policy, path):
     if spec.setting in path.offers:
         return path
     if spec.setting in ("linear", "logistic"):
-        return Structured(path.start, path.mean, path.slope, features=np.eye(path.mean.shape[1]),
-                          theta=path.mean, end=path.last, link=spec.setting)  # fmt: skip
+        return Structured(
+            path.start,
+            path.mean,
+            path.slope,
+            features=np.eye(path.mean.shape[1]),
+            theta=path.mean,
+            end=path.last,
+            link=spec.setting,
+        )
     # One context, or one state and one step. Nothing moves inside a segment.
     reward = path.mean[:, None, :]
     if spec.setting == "contextual":
@@ -86,9 +93,13 @@ def plain(kernel, deep=False, **replaced):
     then takes any object for random numbers."""
     code = python(kernel)
     called = {name: code.__globals__.get(name) for name in code.__code__.co_names}
-    others = {name: plain(f, deep, **replaced) for name, f in called.items()
-              if hasattr(f, "py_func" if deep else "__name__") and f is not kernel
-              and (deep or f.__name__.startswith("play"))}  # fmt: skip
+    others = {
+        name: plain(f, deep, **replaced)
+        for name, f in called.items()
+        if hasattr(f, "py_func" if deep else "__name__")
+        and f is not kernel
+        and (deep or f.__name__.startswith("play"))
+    }
     names = {**code.__globals__, **others, **replaced}
     made = types.FunctionType(code.__code__, names, code.__name__, None, code.__closure__)
     made.deep = deep

@@ -266,9 +266,17 @@ def baseline_quota(T, b, t_n, slots, quota):
 
 
 def play_hyque(
-    record, rng, base, baseline=True, on_demand=True, scale=1.0, buffer="body", quota="horizon",
-    blind=False, discarding=False,
-):  # fmt: skip
+    record,
+    rng,
+    base,
+    baseline=True,
+    on_demand=True,
+    scale=1.0,
+    buffer="body",
+    quota="horizon",
+    blind=False,
+    discarding=False,
+):
     """Algorithm 2 over `base`. Without `on_demand` it is BaQue, without `baseline` OdQue.
 
     `blind` draws every queried arm uniformly; `discarding` forgets what converted queries showed.

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plays
-from confee import theory
-from confee.canonical import canonical
-from confee.errors import ConfeeError
+from confee.core.canonical import canonical
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.simulation.cells import cell, family, opponent
 from confee.simulation.plan import Seeds, unit, units
 from confee.simulation.play import USUAL, Accounting, draw_path, play

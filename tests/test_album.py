@@ -59,13 +59,38 @@ def experiment(tmp_path):
         fig = matplotlib.figure.Figure(figsize=(5.5, 3))
         fig.subplots().plot([1, 2])
         files.save(fig, tmp_path / f"{name}.pdf", ABOUT)
-    slopes = pd.DataFrame({"policy": ["hyque"], "axis": ["B_at_V4"], "part": ["ray"], "points": [6],
-                           "exponent": [-0.333], "low": [-0.35], "high": [-0.31]})  # fmt: skip
-    points = pd.DataFrame({"label": ["hyque"], "axis": ["B_at_V4"], "variable": ["B"], "K": [4],
-                           "T": [1000], "B": [100], "V": [4.0]})  # fmt: skip
-    claims = pd.DataFrame({"id": ["hyque-rate/theory"], "as_printed": ["holds"], "steps": [()],
-                           "basis": ["measured"], "severity": ["none"], "numbers": [{}]},
-                          )  # fmt: skip
+    slopes = pd.DataFrame(
+        {
+            "policy": ["hyque"],
+            "axis": ["B_at_V4"],
+            "part": ["ray"],
+            "points": [6],
+            "exponent": [-0.333],
+            "low": [-0.35],
+            "high": [-0.31],
+        }
+    )
+    points = pd.DataFrame(
+        {
+            "label": ["hyque"],
+            "axis": ["B_at_V4"],
+            "variable": ["B"],
+            "K": [4],
+            "T": [1000],
+            "B": [100],
+            "V": [4.0],
+        }
+    )
+    claims = pd.DataFrame(
+        {
+            "id": ["hyque-rate/theory"],
+            "as_printed": ["holds"],
+            "steps": [()],
+            "basis": ["measured"],
+            "severity": ["none"],
+            "numbers": [{}],
+        }
+    )
     table = table1.make(slopes, points, claims)
     save(table, tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
     long = pd.DataFrame([{"Regret of": "[0.9] or UCB1 (exploration=0.5)", "Over": "SW-UCB"}] * 90)
@@ -105,8 +130,12 @@ def compile_twice(folder, file):
     for _ in range(2):  # references are known in the second
         done = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file],
-            cwd=folder, capture_output=True, text=True, errors="replace", timeout=120,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=120,
+        )
         assert done.returncode == 0, done.stdout[-2000:]
     wrong = re.findall(
         r"(?im)^.*(?:overfull|undefined|multiply|too large|incomplete).*$", done.stdout
@@ -128,9 +157,10 @@ def test_a_paper_takes_it_in_and_refers_to_its_labels(experiment, columns):
     for file in [*experiment.glob("*.pdf"), *experiment.glob("*.tex")]:
         file.rename(inside / file.name)
     (experiment / "paper.tex").write_text(
-        rf"\documentclass[{columns}]{{article}}" r"\usepackage{booktabs,graphicx}"
+        rf"\documentclass[{columns}]{{article}}"
+        r"\usepackage{booktabs,graphicx}"
         r"\usepackage[textwidth=5.5in]{geometry}\newcommand{\confee}{figures}\begin{document}"
         r"See \ref{fig:regret-T}, \ref{fig:block}, \ref{tab:table1} and \ref{tab:questions}."
         r"\input{\confee/all} Words after it.\end{document}"
-    )  # fmt: skip
+    )
     compile_twice(experiment, "paper.tex")

@@ -18,8 +18,8 @@ import pytest
 import confee.policies
 import fresh
 import plays
-from confee.errors import ConfeeError
-from confee.jit import njit, over
+from confee.core.errors import ConfeeError
+from confee.core.jit import njit, over
 from confee.policies import POLICIES, hyque, planned
 from confee.policies.algorithm import CALLED, Algorithm
 from confee.policies.examine import examine, observe
@@ -162,15 +162,17 @@ MISTAKES = [
     ({"act": lambda instance, tau, known, constants, rng: (0.0, 1.0)}, "arm as a whole number"),
     ({"act": lambda instance, tau, known, constants, rng: (known, 1.0)}, r"in \[0, 2\]; it gave 3"),
     ({"act": lambda instance, tau, known, constants, rng: instance.arm()}, "act: .*'arm'"),
-    ({"learn": lambda instance, known, constants, data, arm, reward: instance["a"]},
-     r"learn: .*line \d+: there is no getitem"),
+    (
+        {"learn": lambda instance, known, constants, data, arm, reward: instance["a"]},
+        r"learn: .*line \d+: there is no getitem",
+    ),
     ({"new_instances": lambda count, known, constants: np.zeros(count)}, "with `count` rows"),
     ({"replayed": lambda instance, data: instance[0, :2]}, r"shape \(3,\)"),
     ({"rho": lambda t, known: -1.0}, "rho must return a number over 0"),
     ({"rho": lambda t, known: float(t)}, "at t=2 from half to all of its 1 at half t"),
     ({"rho": lambda t, known: t**-2.0}, "at t=2 from half to all of its 1 at half t"),
     ({"chances": lambda n, known: np.full(n + 1, 0.5)}, "chances in .* the last one 1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("wrong", "said"), MISTAKES, ids=[next(iter(w)) for w, _ in MISTAKES])
@@ -186,14 +188,16 @@ def test_an_algorithm_that_is_none_is_named_with_the_function(wrong, said):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"act": lambda instance, tau, known, constants, rng: (0, 1.0)}, "act must be a function "
-         "under @njit"),
+        (
+            {"act": lambda instance, tau, known, constants, rng: (0, 1.0)},
+            "act must be a function under @njit",
+        ),
         ({"learn": njit(lambda instance, reward: None)}, r"learn must take \(instance, known"),
         ({"setting": "arms"}, "setting must be one of confee.world.settings"),
         ({"error": 3}, "error must be a function"),
         ({"options": 3}, "options must be a dataclass"),
     ],
-)  # fmt: skip
+)
 def test_an_algorithm_is_checked_where_it_is_made(wrong, said):
     with pytest.raises(ConfeeError, match=f"algorithm=ucb1: {said}"):
         dataclasses.replace(UCB1, **wrong)
@@ -250,7 +254,7 @@ def test_policies_of_any_setting_compile_before_an_experiment():
 # ----------------------------------------------------------------------- in a folder of one's own
 
 TWICE = """
-from confee.jit import njit, over
+from confee.core.jit import njit, over
 from confee.policies import schedule
 
 @njit
@@ -266,7 +270,7 @@ SECOND = over(schedule.ratios, __name__, rho=fast)
 """
 SAID = """
 import json
-from confee import jit
+from confee.core import jit
 from confee.policies import mine
 both = mine.FIRST, mine.SECOND
 print(json.dumps([[made(4, 0)[0] for made in both], [len(made.stats.cache_hits) for made in both],

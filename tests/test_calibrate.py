@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confee.canonical import stream
+from confee.core.canonical import stream
 from confee.policies import POLICIES, hyque
 from confee.policies.hyque_calibrated import Calibrated
 from confee.simulation import calibrate as calibration

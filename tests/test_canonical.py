@@ -11,19 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confee import theory
-from confee.canonical import canonical, digest, dumps, stream
-from confee.errors import ConfeeError
+from confee.core.canonical import canonical, digest, dumps, stream
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 
 KEY = {"policy": "hyque", "options": {"scale": 1, "buffer": "body"}, "T": 10000, "V": 0.1}
 few = settings(max_examples=60, derandomize=True, deadline=None)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -51,12 +55,7 @@ def test_known_text_digest_and_numbers():
     assert dumps(KEY) == text
     assert digest(KEY) == "a718c3d110f0e412"
     drawn = stream("path", KEY, 3).integers(0, 10**9, 4).tolist()
-    assert drawn == [
-        7704548,
-        779187199,
-        435183831,
-        958977232,
-    ]
+    assert drawn == [7704548, 779187199, 435183831, 958977232]
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan")])
@@ -77,7 +76,7 @@ def test_refuses_what_has_no_canonical_form(bad):
 @pytest.mark.parametrize("seed", ["0", "1", "random"])
 def test_the_same_in_another_process(seed):
     code = (
-        "from confee.canonical import digest, stream\n"
+        "from confee.core.canonical import digest, stream\n"
         f"key = {KEY!r}\n"
         "print(digest(key), stream('path', key, 3).random())"
     )

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import plays
-from confee import checked, proofs, theory
-from confee.checked import PROOFS, certify, declared_survivors, judge, mutants, rexp3b
-from confee.checked.__main__ import END, START, block
-from confee.checked.schedules import Rules, play
-from confee.checked.steps import off
+from confee.paper import checked, proofs, theory
+from confee.paper.checked import PROOFS, certify, declared_survivors, judge, mutants, rexp3b
+from confee.paper.checked.__main__ import END, START, block
+from confee.paper.checked.schedules import Rules, play
+from confee.paper.checked.steps import off
 from confee.world.path import Path as World
 
 DOCS = Path(__file__).parents[1] / "docs" / "proofs"
@@ -159,7 +159,7 @@ def test_mutants_are_off_by_5_percent():
 
 
 def test_importing_the_package_does_not_import_sympy():
-    code = "import sys, confee, confee.checked; sys.exit('sympy' in sys.modules)"
+    code = "import sys, confee, confee.paper.checked; sys.exit('sympy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, simulate, theory
+from confee import claims, simulate
 from confee.claims import hyque_budget, ledger, rexp3b_budget
 from confee.claims.judging import budget
 from confee.claims.judging import finding as findings
 from confee.evidence import Evidence
+from confee.paper import theory
 from confee.simulation import cells as simulated
 from confee.simulation.play import play_all
 from support import curves
@@ -41,11 +42,19 @@ def one(verdicts):
 
 # ------------------------------------------------------------------ rates
 
-RATES = {"hyque-rate/theory": "hyque", "hyque-rate/calibrated": "hyque_calibrated",
-         "hyque-rate/tuned": "hyque_tuned", "rexp3b-rate": "rexp3b"}  # fmt: skip
+RATES = {
+    "hyque-rate/theory": "hyque",
+    "hyque-rate/calibrated": "hyque_calibrated",
+    "hyque-rate/tuned": "hyque_tuned",
+    "rexp3b-rate": "rexp3b",
+}
 
-OFF = {"V": power(V=0.12), "B": power(B=0.12), "K": power(K=0.12), "T": times(
-    lambda K, T, B, V: (T / B) ** 0.2)}  # fmt: skip
+OFF = {
+    "V": power(V=0.12),
+    "B": power(B=0.12),
+    "K": power(K=0.12),
+    "T": times(lambda K, T, B, V: (T / B) ** 0.2),
+}
 """Off the rate along one variable."""
 
 FORGIVEN_ARMS = power(K=0.35)
@@ -77,10 +86,12 @@ def test_a_policy_on_the_rate_is_consistent(id):
     ("id", "variable", "law"),
     [
         *(("hyque-rate/theory", variable, law) for variable, law in OFF.items()),
-        ("hyque-rate/calibrated", "B", OFF["B"]), ("hyque-rate/tuned", "V", OFF["V"]),
-        ("rexp3b-rate", "B", OFF["B"]), ("rexp3b-rate", "K", FORGIVEN_ARMS),
+        ("hyque-rate/calibrated", "B", OFF["B"]),
+        ("hyque-rate/tuned", "V", OFF["V"]),
+        ("rexp3b-rate", "B", OFF["B"]),
+        ("rexp3b-rate", "K", FORGIVEN_ARMS),
     ],
-)  # fmt: skip
+)
 def test_a_rate_fails_if_one_exponent_is_off(id, variable, law):
     found = judged(id, law)
     assert found.as_printed == "fails"
@@ -163,8 +174,10 @@ def test_toy_experiments_say_so():
 
 def test_holm_takes_back_a_weak_verdict_among_many():
     weak = findings.Finding("a", "", "", "holds", "", "", "", p_value=0.02)
-    strong = [findings.Finding(i, "", "", "fails", "", "", "", p_value=p)
-              for i, p in (("b", 0.015), ("c", 1e-6))]  # fmt: skip
+    strong = [
+        findings.Finding(i, "", "", "fails", "", "", "", p_value=p)
+        for i, p in (("b", 0.015), ("c", 1e-6))
+    ]
     other = findings.Finding("other", "", "", "holds", "", "", "", p_value=0.02)
     after = findings.correct([weak, *strong, other], ["a", "b", "c"])
     assert [v.as_printed for v in after] == ["undecided", "undecided", "fails", "holds"]
@@ -181,9 +194,18 @@ def make_runs(cells, denied=0, **columns):
         for seed in range(cell.get("seeds", 4)):
             row = {name: cell[name] for name in ("policy", "K", "T", "B", "V")}
             wishes = denied(cell) if callable(denied) else denied
-            rows.append({"label": cell["policy"], **row, "adversary": "switching", "seed": seed,
-                         "regret": 1.0, "queries": cell["B"], "denied": wishes,
-                         "restarts": 0})  # fmt: skip
+            rows.append(
+                {
+                    "label": cell["policy"],
+                    **row,
+                    "adversary": "switching",
+                    "seed": seed,
+                    "regret": 1.0,
+                    "queries": cell["B"],
+                    "denied": wishes,
+                    "restarts": 0,
+                }
+            )
     return pd.DataFrame(rows).assign(**columns)
 
 
@@ -251,8 +273,9 @@ def test_hyque_budget_judges_the_default_quota_and_shows_the_other():
     assert found.control.as_expected is True
     assert found.numbers["runs"] == len(default)
     assert [(s.step, s.outcome) for s in found.steps] == [
-        ("`quota: horizon`", "holds"), ("`quota: block`", "fails"),
-    ]  # fmt: skip
+        ("`quota: horizon`", "holds"),
+        ("`quota: block`", "fails"),
+    ]
     quiet = both.assign(denied=0)
     for runs, came in ((default, None), (quiet, False)):
         found = one(claims.judge(evidence(regret=runs), ["hyque-budget"]))
@@ -262,16 +285,31 @@ def test_hyque_budget_judges_the_default_quota_and_shows_the_other():
 def restarting(denied, scale=1e-4):
     """Runs with restarts at a scale where no test fires in a short block, and at one where some
     do; `denied` of the latter's first runs."""
-    asks_ = [a for a in claims.needs([hyque_budget.RESTARTS], False).asks
-             if a.policy["name"] == "hyque"]  # fmt: skip
+    asks_ = [
+        a for a in claims.needs([hyque_budget.RESTARTS], False).asks if a.policy["name"] == "hyque"
+    ]
     rows = []
     for ask in asks_:
         for seed in range(len(ask.against) * ask.seeds):
             over = denied.get(ask.policy["scale"], 0) if seed == 0 else 0
-            rows.append({"ask": ask.tag, "policy": "hyque", "label": f"hyque {ask.policy['scale']}",
-                         "policy.scale": ask.policy["scale"], "K": ask.K, "T": ask.T, "B": ask.B,
-                         "V": ask.V, "adversary": "stationary", "seed": seed, "queries": ask.B,
-                         "denied": over, "restarts": 5, "regret": 1.0})  # fmt: skip
+            rows.append(
+                {
+                    "ask": ask.tag,
+                    "policy": "hyque",
+                    "label": f"hyque {ask.policy['scale']}",
+                    "policy.scale": ask.policy["scale"],
+                    "K": ask.K,
+                    "T": ask.T,
+                    "B": ask.B,
+                    "V": ask.V,
+                    "adversary": "stationary",
+                    "seed": seed,
+                    "queries": ask.B,
+                    "denied": over,
+                    "restarts": 5,
+                    "regret": 1.0,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -299,9 +337,18 @@ def test_phases_cut_by_hand_exceed_the_budget_even_in_long_blocks():
 def test_small_thresholds_really_restart_in_short_blocks_and_exceed_the_budget():
     """K = 8, means 1 and 0: UCB1 plays bad arms first, so each block is cut early."""
     sizes = {"K": 8, "T": 20_000, "B": 2_000, "V": 0}
-    runs = {scale: simulate(policy="hyque", options={"scale": scale}, adversary="stationary",
-                            gap=1.0, level=0.0, seeds=4, **sizes)
-            for scale in (1e-4, 1e-5)}  # fmt: skip
+    runs = {
+        scale: simulate(
+            policy="hyque",
+            options={"scale": scale},
+            adversary="stationary",
+            gap=1.0,
+            level=0.0,
+            seeds=4,
+            **sizes,
+        )
+        for scale in (1e-4, 1e-5)
+    }
     assert (runs[1e-4].restarts > 0).all()
     assert (runs[1e-4].denied == 0).all()
     assert (runs[1e-5].denied > 0.1 * sizes["B"]).all()
@@ -358,13 +405,19 @@ def test_rexp3b_budget_twins():
 
 def test_rexp3bs_plans_are_its_controls():
     """Twice the queries of a batch exceed B in some cell; the mended number never does."""
-    found = one(claims.judge(evidence(regret=make_runs(asks("rexp3b-budget", "rexp3b"))),
-                             ["rexp3b-budget"]))  # fmt: skip
+    found = one(
+        claims.judge(evidence(regret=make_runs(asks("rexp3b-budget", "rexp3b"))), ["rexp3b-budget"])
+    )
     assert [c.as_expected for c in found.controls] == [True, True]
     assert found.controls[0].value == pytest.approx(2 * 1.97, abs=0.02)
     rng = np.random.default_rng(2)
-    for K, T, B, V in zip(rng.integers(2, 40, 300), rng.integers(10**4, 10**6, 300),
-                          rng.integers(2000, 9000, 300), rng.random(300), strict=True):  # fmt: skip
+    for K, T, B, V in zip(
+        rng.integers(2, 40, 300),
+        rng.integers(10**4, 10**6, 300),
+        rng.integers(2000, 9000, 300),
+        rng.random(300),
+        strict=True,
+    ):
         assert rexp3b_budget._mended(int(K), int(T), int(B), float(V)) <= B
 
 
@@ -387,20 +440,24 @@ def some_verdicts():
 def test_what_fails_is_never_counted_as_nothing_to_correct(basis, severity):
     typo = findings.Correction("p", "p", "m", "typo", "r", "e")
     for corrections in ((), (typo,)):
-        odd = findings.Finding("a", "s", "p", "fails", "p", "m", "h", basis=basis,
-                               corrections=corrections)  # fmt: skip
+        odd = findings.Finding(
+            "a", "s", "p", "fails", "p", "m", "h", basis=basis, corrections=corrections
+        )
         assert findings.graded(odd).severity == severity
     constant = dataclasses.replace(typo, severity="constant")
-    for other in (dataclasses.replace(odd, corrections=(constant,)),
-                  dataclasses.replace(odd, as_printed="undecided")):  # fmt: skip
+    for other in (
+        dataclasses.replace(odd, corrections=(constant,)),
+        dataclasses.replace(odd, as_printed="undecided"),
+    ):
         assert findings.graded(other) == other
 
 
 def test_the_parts_of_a_finding_that_follow_from_others():
     def made(*outcomes, severity="constant", **fields):
         parts = [findings.Correction("p", "p", "m", severity, "r", "e", o) for o in outcomes]
-        return findings.Finding("a", "s", "p", "fails", "p", "m", "h",
-                                corrections=tuple(parts), **fields)  # fmt: skip
+        return findings.Finding(
+            "a", "s", "p", "fails", "p", "m", "h", corrections=tuple(parts), **fields
+        )
 
     order = ("fails", "vacuous", "undecided", "consistent", "holds")
     for i in range(len(order)):
@@ -433,8 +490,19 @@ def test_ledger_is_stable_plain_json():
         ledger.from_dict(data | {"version": 1})
     assert data["version"] == ledger.VERSION
     assert [c["id"] for c in data["claims"]] == ["hyque-budget", "counting-lemma"]
-    keys = ["id", "statement", "place", "as_printed", "prediction", "measured", "horizon",
-            "controls", "corrections", "readings", "basis"]  # fmt: skip
+    keys = [
+        "id",
+        "statement",
+        "place",
+        "as_printed",
+        "prediction",
+        "measured",
+        "horizon",
+        "controls",
+        "corrections",
+        "readings",
+        "basis",
+    ]
     for claim in data["claims"]:
         assert list(claim)[: len(keys)] == keys
     values = {"nan": np.nan, "np": np.float64(1 / 3), "int": np.int64(4), "bool": np.bool_(True)}
@@ -452,12 +520,7 @@ def test_ledger_follows_its_schema():
     files = {"regret": {"file": "results/x/regret.parquet", "sha256": "a" * 64}}
     data = ledger.to_dict(some_verdicts(), about, files)
     validator.validate(data)
-    for broken in (
-        {"as_printed": "true"},
-        {"p_value": 2},
-        {"colour": "red"},
-        {"severity": "mild"},
-    ):
+    for broken in ({"as_printed": "true"}, {"p_value": 2}, {"colour": "red"}, {"severity": "mild"}):
         wrong = {**data, "claims": [{**data["claims"][0], **broken}]}
         assert list(validator.iter_errors(wrong)), broken
 

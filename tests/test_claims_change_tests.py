@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import proofs, theory
-from confee.canonical import stream
 from confee.claims import detection_power, false_alarms
 from confee.claims.judging import change_tests
 from confee.claims.judging.shares import limits
+from confee.core.canonical import stream
 from confee.evidence import Evidence
+from confee.paper import proofs, theory
 from confee.policies import hyque
 from confee.simulation.cells import cell, family
 from confee.simulation.play import play_all
@@ -110,8 +110,9 @@ def test_false_alarms_on_real_runs_cannot_occur_at_scale_1_and_fail_at_the_contr
     assert found.control.as_expected is True
     assert found.control.value == 1.0
     assert {s.step: s.outcome for s in found.steps} == {
-        "scale 1": "vacuous", "scale 1e-05": "fails",
-    }  # fmt: skip
+        "scale 1": "vacuous",
+        "scale 1e-05": "fails",
+    }
     assert found.horizon.startswith("toy horizon")
 
 
@@ -159,14 +160,27 @@ def test_calibrated_is_held_against_its_nominal_share():
 def jumps(after, still=0.0, scale=1e-3, runs=60, label="hyque", T=10**5, B=10**4):
     """Runs with a jump, of which a share restarts, and without one."""
     rows = []
-    for adversary, time, share in (("single_jump", "half", after),
-                                   ("single_jump", "quarter", after),
-                                   ("stationary", None, still)):  # fmt: skip
+    for adversary, time, share in (
+        ("single_jump", "half", after),
+        ("single_jump", "quarter", after),
+        ("stationary", None, still),
+    ):
         for i in range(runs):
-            rows.append({"ask": detection_power.ID, "policy": label.split("(")[0], "label": label,
-                         "K": 2, "T": T, "B": B, "policy.scale": scale, "seed": i,
-                         "restarts": int(i < share * runs), "adversary": adversary,
-                         "adversary.time": time})  # fmt: skip
+            rows.append(
+                {
+                    "ask": detection_power.ID,
+                    "policy": label.split("(")[0],
+                    "label": label,
+                    "K": 2,
+                    "T": T,
+                    "B": B,
+                    "policy.scale": scale,
+                    "seed": i,
+                    "restarts": int(i < share * runs),
+                    "adversary": adversary,
+                    "adversary.time": time,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -209,8 +223,11 @@ def test_a_policy_that_restarts_anyway_detects_nothing():
 
 def test_power_on_real_runs():
     """Scale 1 does nothing; at 6e-5 HyQue restarts with and without a jump."""
-    asks = [a for a in detection_power.needs(detection_power.ID, True).asks
-            if a.policy["name"] == "hyque"]  # fmt: skip
+    asks = [
+        a
+        for a in detection_power.needs(detection_power.ID, True).asks
+        if a.policy["name"] == "hyque"
+    ]
     small = [
         a.__class__(**{**a.__dict__, "policy": {"name": "hyque", "scale": 6e-5}}) for a in asks
     ]
@@ -227,8 +244,19 @@ def statistics(ratios, runs=60):
     rows = []
     for (change, level, size), ratio in ratios.items():
         for i in range(runs):
-            rows.append({"K": 2, "T": 10**5, "B": 10**4, "change": change, "level": level,
-                         "size": size, "at": 0.5, "run": i, "ratio": ratio})  # fmt: skip
+            rows.append(
+                {
+                    "K": 2,
+                    "T": 10**5,
+                    "B": 10**4,
+                    "change": change,
+                    "level": level,
+                    "size": size,
+                    "at": 0.5,
+                    "run": i,
+                    "ratio": ratio,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -253,8 +281,9 @@ def test_a_run_restarts_at_a_scale_up_to_its_largest_ratio():
             ledger = new_ledger()
             world = new_world(change_statistics.path(2, 3000, "fall", 0.5, 0.5, 0.5))
             rng = stream("study", "change_statistics", about, row["run"])
-            hyque.play(world, ledger, 2, 3000, 700,
-                       *hyque.arguments(2, 3000, 700, None, options), rng)  # fmt: skip
+            hyque.play(
+                world, ledger, 2, 3000, 700, *hyque.arguments(2, 3000, 700, None, options), rng
+            )
             assert (ledger.restarts > 0) == restarts
 
 

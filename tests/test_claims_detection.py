@@ -7,9 +7,10 @@ import itertools
 import pandas as pd
 import pytest
 
-from confee import claims, proofs
+from confee import claims
 from confee.claims import detection_horizon, detection_power
 from confee.evidence import Evidence
+from confee.paper import proofs
 from confee.simulation.cells import cell, family
 from confee.simulation.play import play_all
 
@@ -18,8 +19,19 @@ BLANK = pd.DataFrame(columns=["label", "policy", "K", "T", "B", "V", "adversary"
 
 def horizon(*cells, **rest):
     """The verdict on detection/horizon where HyQue ran at (K, T, B)."""
-    rows = [{"label": "hyque", "policy": "hyque", "K": K, "T": T, "B": B, "V": 1.0,
-             "adversary": "switching", "seed": 0} for K, T, B in cells]  # fmt: skip
+    rows = [
+        {
+            "label": "hyque",
+            "policy": "hyque",
+            "K": K,
+            "T": T,
+            "B": B,
+            "V": 1.0,
+            "adversary": "switching",
+            "seed": 0,
+        }
+        for K, T, B in cells
+    ]
     regret = pd.DataFrame(rows) if rows else BLANK
     found = claims.judge(Evidence(regret, BLANK, BLANK, BLANK, **rest), ["detection/horizon"])
     assert len(found) == 1
@@ -83,8 +95,9 @@ def test_readings_of_the_logarithms_are_in_order():
         for test in ("mean, whole budget", "mean, last block", "span"):
             first = {name: rows[budget][K][test] for name, rows in table.items()}
             for delta in ("delta=1/T", "delta=1"):
-                ordered = [first[f"{log}, {delta}"]
-                           for log in ("ln", "log2 T + 1, else ln", "log2")]  # fmt: skip
+                ordered = [
+                    first[f"{log}, {delta}"] for log in ("ln", "log2 T + 1, else ln", "log2")
+                ]
                 assert ordered == sorted(ordered)
             assert first["ln, delta=1"] < first["ln, delta=1/T"]
 
@@ -144,16 +157,21 @@ def test_power_can_hold_and_the_twin_shows_it():
 def test_the_twin_meets_what_hyque_meets():
     for toy in (True, False):
         asks = detection_power.needs(detection_power.ID, toy).asks
-        where = {name: {(a.K, a.T, a.B, a.V) for a in asks if a.policy["name"] == name}
-                 for name in ("hyque", "glr_ucb")}  # fmt: skip
+        where = {
+            name: {(a.K, a.T, a.B, a.V) for a in asks if a.policy["name"] == name}
+            for name in ("hyque", "glr_ucb")
+        }
         assert where["hyque"] == where["glr_ucb"]
         assert all(a.against is detection_power.AGAINST for a in asks)
 
 
-@pytest.mark.parametrize(("restarts", "outcome"), [
-    (0, "fails"),  # a test that never fires is not excused as HyQue's is
-    (1, "vacuous"),  # and one that fires anyway detects nothing
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("restarts", "outcome"),
+    [
+        (0, "fails"),  # a test that never fires is not excused as HyQue's is
+        (1, "vacuous"),  # and one that fires anyway detects nothing
+    ],
+)
 def test_a_twin_that_does_not_detect_does_not_hold(restarts, outcome):
     runs = played("hyque", "glr_ucb")
     runs.loc[runs["policy"] == "glr_ucb", "restarts"] = restarts

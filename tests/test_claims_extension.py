@@ -13,12 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, jit, theory
+from confee import claims
 from confee.claims import alg_assumption, density, extension, ledger
 from confee.claims.judging import blocks, budget
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.slopes import MODELS
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.ucb import UCB1
 from confee.simulation.cells import family
@@ -39,8 +41,10 @@ tried_ids = [one.id for one in TRIED]
 
 def one_is_enough(all_of_them, fast):
     """All of them, those but one marked slow: each is played for real, for several seconds."""
-    return [pytest.param(one, id=one.id, marks=() if one.id == fast else pytest.mark.slow)
-            for one in all_of_them]  # fmt: skip
+    return [
+        pytest.param(one, id=one.id, marks=() if one.id == fast else pytest.mark.slow)
+        for one in all_of_them
+    ]
 
 
 def made(study: Study) -> list[dict]:
@@ -147,8 +151,9 @@ def inside(rows):
     return rows
 
 
-def ideal(case, law=rate, broken=("hyque",), told=None, control=None, misled=None, denied=0,
-          without=()):  # fmt: skip
+def ideal(
+    case, law=rate, broken=("hyque",), told=None, control=None, misled=None, denied=0, without=()
+):
     """HyQue on the rate but for the `broken`, on `law`; what is told V on the rate, or on `told`;
     uniform play flat, or on `control`; the misled one off by 0.4 in V, or on `misled`. Just after
     blocks start there are as many runs as it takes."""
@@ -169,11 +174,20 @@ def ideal(case, law=rate, broken=("hyque",), told=None, control=None, misled=Non
     for ask in budget.just_started(case.id, case.policies["hyque"], case.K, case.V, {}, False):
         sizes = {name: getattr(ask, name) for name in "KTBV"}
         for gap in (0.05, 0.1, 0.15):
-            frames.append(pd.DataFrame({
-                "ask": case.id, "policy": labels["hyque"], "label": labels["hyque"], **sizes,
-                "adversary": "switching", "adversary.gap": gap, "seed": range(ask.seeds),
-                "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.T,
-            }))  # fmt: skip
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "ask": case.id,
+                        "policy": labels["hyque"],
+                        "label": labels["hyque"],
+                        **sizes,
+                        "adversary": "switching",
+                        "adversary.gap": gap,
+                        "seed": range(ask.seeds),
+                        "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.T,
+                    }
+                )
+            )
     asked = pd.concat(frames, ignore_index=True)
     asked["queries"], asked["denied"] = asked["B"], 0
     asked.loc[asked.index[-1], "denied"] = denied
@@ -411,9 +425,15 @@ def test_rounds_with_more_variation_than_rho_are_not_looked_at():
     path = assumption.arms(pieces, 2000, 2)
     rows = UCB1.setting.game.new_world(path)
     found = over_ucb1()(
-        rows, assumption.new_ledger(), 2, 2.0, np.array([0.5, 0.1, 0.0]), np.array([0.0, 0.4]),
-        2000, np.random.default_rng(0),
-    )  # fmt: skip
+        rows,
+        assumption.new_ledger(),
+        2,
+        2.0,
+        np.array([0.5, 0.1, 0.0]),
+        np.array([0.0, 0.4]),
+        2000,
+        np.random.default_rng(0),
+    )
     assert theory.rho(500, 2) < 0.4
     assert found[-1] == 499
 

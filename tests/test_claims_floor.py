@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, simulate, theory
-from confee.canonical import canonical
+from confee import claims, simulate
 from confee.claims import hyque_floor
+from confee.core.canonical import canonical
 from confee.evidence import Evidence
+from confee.paper import theory
 from confee.simulation.studies import ages
 
 EMPTY = pd.DataFrame()
@@ -26,10 +27,20 @@ def stale_rows(power, error=0.002, window=-1 / 3, outdated=0.0):
             T, B = hyque_floor.horizon(order)
             ratio = B / hyque_floor.horizon(hyque_floor.ORDERS[0])[1]
             stale = 0.01 * V**0.5 * ratio**power
-            rows.append({"kind": "stale", "policy": "hyque", "T": T, "B": B, "drawn": 100,
-                         "changes": json.dumps(canonical(list(path))), "stale": stale,
-                         "stale_se": error * stale, "outdated": 0.2 * ratio**outdated,
-                         "windowed": 0.02 * ratio**window})  # fmt: skip
+            rows.append(
+                {
+                    "kind": "stale",
+                    "policy": "hyque",
+                    "T": T,
+                    "B": B,
+                    "drawn": 100,
+                    "changes": json.dumps(canonical(list(path))),
+                    "stale": stale,
+                    "stale_se": error * stale,
+                    "outdated": 0.2 * ratio**outdated,
+                    "windowed": 0.02 * ratio**window,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -93,8 +104,10 @@ def test_floor_is_that_of_the_schedules():
     assert found.as_printed == "fails"
     assert found.horizon.startswith("toy horizon")
     last = rows[(rows["kind"] == "stale") & (rows["T"] == rows["T"].max())].set_index("changes")
-    four, six = (last.loc[json.dumps(canonical(list(path)))]
-                 for path in (hyque_floor.even(4), hyque_floor.FRACTIONS))  # fmt: skip
+    four, six = (
+        last.loc[json.dumps(canonical(list(path)))]
+        for path in (hyque_floor.even(4), hyque_floor.FRACTIONS)
+    )
     assert four["stale"] == pytest.approx(0.15, abs=4 * four["stale_se"])
     # It is a lower estimate of what runs lose: perfect learning, nothing but old data.
     T, B = hyque_floor.horizon(9)

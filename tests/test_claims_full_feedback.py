@@ -9,21 +9,36 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, theory
+from confee import claims
 from confee.claims import ledger, table_rows
 from confee.claims.full_feedback import full_rays, to_rival
 from confee.claims.judging.lines import asks
 from confee.claims.judging.lines import curves as curves_of
 from confee.claims.judging.rates import ray_checks
 from confee.evidence import Evidence, slopes
+from confee.paper import theory
 from confee.simulation.cells import cell, family
 from confee.simulation.grid import Ray
 from confee.simulation.play import play_all
 from support import curves
 from support.curves import axis_of, flat, power, rate, times
 
-EMPTY = pd.DataFrame(columns=["policy", "label", "K", "T", "B", "V", "adversary", "seed", "axis",
-                              "part", "variable", "regret"])  # fmt: skip
+EMPTY = pd.DataFrame(
+    columns=[
+        "policy",
+        "label",
+        "K",
+        "T",
+        "B",
+        "V",
+        "adversary",
+        "seed",
+        "axis",
+        "part",
+        "variable",
+        "regret",
+    ]
+)
 
 
 def nanoseconds(policy, K):
@@ -67,13 +82,16 @@ def test_the_table_costs_minutes_and_seconds_in_a_toy(toy):
         each = 1e-9 * nanoseconds(name, ask.K)
         cells[name, tuple(sizes.values())] = runs * (1e-3 + ask.B * each)
     seconds = sum(cells.values())
-    assert seconds < (2 if toy else 480), {name: sum(v for (n, _), v in cells.items() if n == name)
-                                           for name, _ in cells}  # fmt: skip
+    assert seconds < (2 if toy else 480), {
+        name: sum(v for (n, _), v in cells.items() if n == name) for name, _ in cells
+    }
 
 
 def test_full_feedback_rests_on_rays_that_the_table_rests_on_too():
-    sweeps = [{(s.policy["name"], v) for s in claims.needs([id], False).sweeps for v in s.rays}
-              for id in ("full-feedback", "table-rows")]  # fmt: skip
+    sweeps = [
+        {(s.policy["name"], v) for s in claims.needs([id], False).sweeps for v in s.rays}
+        for id in ("full-feedback", "table-rows")
+    ]
     assert sweeps[0] <= sweeps[1]
     assert claims.needs(["full-feedback"], False).asks == ()
 
@@ -98,8 +116,9 @@ FULL = {name: curves.RAYS[name] for name in ("B=T, V=4", "B=T, V=64")}
 def full(law=rate, changed=None, rivals=None, runs=None, **how):
     """The verdict on a policy of this law at B = T beside controls, and beside MASTER on its."""
     others = {"master": rate} if rivals is None else rivals
-    tables = curves.played("hyque", law, FULL | {"B": curves.RAYS["B, V=4"]},
-                           {**others, **(changed or {})}, **how)  # fmt: skip
+    tables = curves.played(
+        "hyque", law, FULL | {"B": curves.RAYS["B, V=4"]}, {**others, **(changed or {})}, **how
+    )
     if runs is None:
         runs = pairs_of(rate, noise=0.01)
     return judged("full-feedback", worst=tables[0], points=tables[1], regret=runs)
@@ -120,9 +139,7 @@ def test_hyque_on_the_rate_is_consistent():
     assert found.control.as_expected is True
     assert [step.outcome for step in found.steps] == ["holds"] * 4  # two are MASTER's
     assert found.interval[1] <= 0.03
-    assert {name for name in found.numbers if name[0] == "B"} == {
-        "B at V=4, T=B", "B at V=64, T=B",
-    }  # fmt: skip
+    assert {name for name in found.numbers if name[0] == "B"} == {"B at V=4, T=B", "B at V=64, T=B"}
 
 
 def test_only_rays_at_B_equal_T_count():
@@ -241,11 +258,18 @@ def test_a_table_on_its_rates_is_open_where_nothing_can_be_judged():
     """MASTER's tests cannot fire, and what O~ hides forgives too much along B and K."""
     found = table()
     assert found.as_printed == "undecided"
-    assert rows_of(found) == {"rexp3": "consistent", "master": "vacuous", "cbm_ucb": "consistent",
-                              "hyque": "undecided"}  # fmt: skip
+    assert rows_of(found) == {
+        "rexp3": "consistent",
+        "master": "vacuous",
+        "cbm_ucb": "consistent",
+        "hyque": "undecided",
+    }
     assert "MASTER over UCB1: no change test can fire below" in found.decide
-    open_ones = {name: numbers["why"] for name, numbers in found.numbers["hyque"].items()
-                 if numbers["verdict"] != "holds"}  # fmt: skip
+    open_ones = {
+        name: numbers["why"]
+        for name, numbers in found.numbers["hyque"].items()
+        if numbers["verdict"] != "holds"
+    }
     assert {name[0] for name in open_ones} == {"B", "K"}
     assert all("logarithms of the statement forgive" in why for why in open_ones.values())
 
@@ -265,10 +289,14 @@ SLOW_BANDIT = times(lambda K, T, B, V: (B / 1e4) ** 0.2, still_rate)
 @pytest.mark.parametrize(
     ("policy", "law"),
     [
-        ("rexp3", power(B=0.16)), ("rexp3", power(V=0.16)), ("rexp3", power(K=0.6)),
-        ("master", power(V=0.16)), ("cbm_ucb", SLOW_BANDIT), ("hyque", power(V=0.16)),
+        ("rexp3", power(B=0.16)),
+        ("rexp3", power(V=0.16)),
+        ("rexp3", power(K=0.6)),
+        ("master", power(V=0.16)),
+        ("cbm_ucb", SLOW_BANDIT),
+        ("hyque", power(V=0.16)),
     ],
-)  # fmt: skip
+)
 def test_one_exponent_off_fails_its_row_and_the_table(fires, policy, law):
     found = table({policy: law})
     assert found.as_printed == "fails", found.measured
@@ -286,9 +314,13 @@ def test_a_row_of_a_policy_whose_tests_cannot_fire_never_fails():
 
 @pytest.mark.parametrize(
     ("control", "wrong", "row"),
-    [("ucb1", flat(0.1), "cbm_ucb"), ("uniform", still_rate, "cbm_ucb"),
-     ("sw_ucb", power(V=0.4, B=0.3), "rexp3"), ("sw_ucb_misled", rate, "rexp3")],
-)  # fmt: skip
+    [
+        ("ucb1", flat(0.1), "cbm_ucb"),
+        ("uniform", still_rate, "cbm_ucb"),
+        ("sw_ucb", power(V=0.4, B=0.3), "rexp3"),
+        ("sw_ucb_misled", rate, "rexp3"),
+    ],
+)
 def test_a_row_is_undecided_if_a_control_comes_out_wrong_or_is_missing(control, wrong, row):
     for changed in (wrong, None):
         found = table({control: changed}, variables="V")
@@ -320,9 +352,13 @@ def test_without_a_wide_gap_uniform_play_would_pass_on_the_stationary_row():
 def test_cells_without_variation_are_held_to_the_stationary_row():
     """Where nothing else is played; beside other V they say what overhead is."""
     rays = {"B": table_rows.STILL_RAYS["B at V=0"], "V": table_rows.FULL["V at T=B"]}
-    frames = [curves.runs_of(curves.points_of({name: ray}, [label]), law).assign(ask="x")
-              for name, ray, label, law in (("B", rays["B"], "cbm_ucb", still_rate),
-                                            ("V", rays["V"], "master", rate))]  # fmt: skip
+    frames = [
+        curves.runs_of(curves.points_of({name: ray}, [label]), law).assign(ask="x")
+        for name, ray, label, law in (
+            ("B", rays["B"], "cbm_ucb", still_rate),
+            ("V", rays["V"], "master", rate),
+        )
+    ]
     fitted = slopes(*curves_of(together(*frames), rays))
     row = axis_of(fitted, "cbm_ucb", "B", "ray")
     assert [row["rate"], row["theory"]] == pytest.approx([-0.5] * 2, abs=0.001)
@@ -343,8 +379,13 @@ def test_toy_runs_are_judged_in_the_form_of_the_schema():
     names = ("asked", "worst", "points")
     files = {name: {"file": name, "sha256": "a" * 64} for name in names}
     validator = jsonschema.Draft202012Validator(json.loads(ledger.SCHEMA.read_text()))
-    validator.validate(json.loads(ledger.to_json([found, full()], about, files | {
-        "regret": {"file": "regret", "sha256": "a" * 64}})))  # fmt: skip
+    validator.validate(
+        json.loads(
+            ledger.to_json(
+                [found, full()], about, files | {"regret": {"file": "regret", "sha256": "a" * 64}}
+            )
+        )
+    )
 
 
 def test_nothing_is_said_without_runs():

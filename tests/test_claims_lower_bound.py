@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import claims, proofs, theory
+from confee import claims
 from confee.claims import counting_lemma, lower_bound, lower_bound_algebra
 from confee.claims.judging.finding import Step
 from confee.claims.judging.proof import Line, judge_step
 from confee.evidence import Evidence
+from confee.paper import proofs, theory
 from confee.simulation.cells import cell, family
 from confee.simulation.play import play_all
 
@@ -45,8 +46,12 @@ def test_a_step_holds_up_to_machine_precision_and_not_further():
 
 def test_kl_twins():
     least = -8 * math.log(0.75)  # KL / eps^2 at eps = 1/4, where it is largest
-    for factor, outcome in ((2, "fails"), (least * (1 - 1e-9), "fails"),
-                            (least * (1 + 1e-9), "holds"), (4, "holds")):  # fmt: skip
+    for factor, outcome in (
+        (2, "fails"),
+        (least * (1 - 1e-9), "fails"),
+        (least * (1 + 1e-9), "holds"),
+        (4, "holds"),
+    ):
         assert judge_step(lower_bound_algebra.kl_at_most(factor)).outcome == outcome
 
 
@@ -99,9 +104,11 @@ def test_counting_lemma_against_vectors():
 WRONG = {
     "the batches of size Delta hold all T rounds",
     "the regret of an instance is the sum of the R_j",
-    "KL(1/2, 1/2 + eps) <= 2 eps^2", "sqrt(2 y) <= sqrt(15 B_j / K) at y = 15 B_j / K",
-    "R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch", "Delta in [1, T] on the range of V",
-}  # fmt: skip
+    "KL(1/2, 1/2 + eps) <= 2 eps^2",
+    "sqrt(2 y) <= sqrt(15 B_j / K) at y = 15 B_j / K",
+    "R_j >= Delta eps (1 - 5 / (4 K) - ...) in every batch",
+    "Delta in [1, T] on the range of V",
+}
 
 
 def test_algebra_fails_as_printed_and_says_where():
@@ -228,9 +235,18 @@ def slack_runs(slack, spread=0.02, seeds=8, seed=0):
     rows = []
     for (policy, value), c, s in itertools.product(slack.items(), shape, range(seeds)):
         height = value if c == 8 else min(shape[c], value)
-        rows.append({"ask": "lower-bound/measured", "policy": policy, "label": policy, **SIZES,
-                     "adversary": "hard", "adversary.c": float(c), "seed": s,
-                     "regret": height * best * (1 + spread * rng.standard_normal())})  # fmt: skip
+        rows.append(
+            {
+                "ask": "lower-bound/measured",
+                "policy": policy,
+                "label": policy,
+                **SIZES,
+                "adversary": "hard",
+                "adversary.c": float(c),
+                "seed": s,
+                "regret": height * best * (1 + spread * rng.standard_normal()),
+            }
+        )
     return pd.DataFrame(rows)
 
 

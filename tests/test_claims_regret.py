@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from confee import claims, proofs, theory
+from confee import claims
 from confee.claims import (
     decomposition,
     naive_allocation,
@@ -22,6 +22,7 @@ from confee.claims import (
 from confee.claims.judging import ratios
 from confee.evidence import Evidence, slopes, worst_cases
 from confee.evidence.parts import part_worst
+from confee.paper import proofs, theory
 from confee.simulation.cells import cell, family
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Ask
@@ -119,8 +120,12 @@ def test_the_printed_proxy_sees_drift_where_nothing_drifts():
 PARTS = {"query-regret": "query", "error-regret": "error", "drift-regret": "drift"}
 RAYS = {name: curves.RAYS[name] for name in ("V", "B, V=4", "K, B=1.3e5", "K, B=5e5", "T")}
 
-OFF = {"V": power(V=0.15), "B": power(B=0.15), "K": power(K=0.15), "T": times(
-    lambda K, T, B, V: (T / B) ** 0.3)}  # fmt: skip
+OFF = {
+    "V": power(V=0.15),
+    "B": power(B=0.15),
+    "K": power(K=0.15),
+    "T": times(lambda K, T, B, V: (T / B) ** 0.3),
+}
 
 
 def low(law):
@@ -145,8 +150,10 @@ def part_verdict(id, law=rate, changed=None, rays=RAYS, **rest):
     some = part_regret.controls(part)
     labels = {*some.positive.values(), *some.negative.values()}
     laws = {"hyque": law, **{name: laws[name] for name in sorted(labels) if laws[name]}}
-    made = [part_runs(label, part, one, rays, seed, **rest)
-            for seed, (label, one) in enumerate(laws.items())]  # fmt: skip
+    made = [
+        part_runs(label, part, one, rays, seed, **rest)
+        for seed, (label, one) in enumerate(laws.items())
+    ]
     runs, points = (pd.concat(some, ignore_index=True) for some in zip(*made, strict=True))
     evidence = Evidence(runs, EMPTY, EMPTY, points, choose=4)
     (found,) = part_regret.judge_part(evidence, id)
@@ -265,8 +272,10 @@ def test_conversions_pass_half_of_B_where_B_is_just_under_T():
 @cache
 def _divisible():
     against = {"switching": {"name": "switching", "strength": [2, "ceiling"]}}
-    asks = [Ask("on-demand-free", {"name": p}, 4, 16_000, 4_000, 2.0, against, 32)
-            for p in ("hyque", "baque", "odque", "hyque_blind", "hyque_discarding")]  # fmt: skip
+    asks = [
+        Ask("on-demand-free", {"name": p}, 4, 16_000, 4_000, 2.0, against, 32)
+        for p in ("hyque", "baque", "odque", "hyque_blind", "hyque_discarding")
+    ]
     return play(asks)
 
 
@@ -362,10 +371,22 @@ def allocation_runs(spread=0.03, uniform=9.0, **ratio):
             for seed in range(2 * SEEDS if label == "informed" else SEEDS):
                 noise = np.exp(spread * rng.standard_normal())
                 regret = 1000 * wide * (share if wide == 1 else 1) * noise
-                rows.append({"policy": label, "label": label, "K": 2, "T": 10**5, "B": 10**4,
-                             "V": 2.0, "adversary": "hard", "adversary.c": c, "seed": seed,
-                             "adversary.gap": 0.01 * c, "regret": regret,
-                             "ask": "naive-allocation"})  # fmt: skip
+                rows.append(
+                    {
+                        "policy": label,
+                        "label": label,
+                        "K": 2,
+                        "T": 10**5,
+                        "B": 10**4,
+                        "V": 2.0,
+                        "adversary": "hard",
+                        "adversary.c": c,
+                        "seed": seed,
+                        "adversary.gap": 0.01 * c,
+                        "regret": regret,
+                        "ask": "naive-allocation",
+                    }
+                )
     return pd.DataFrame(rows)
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from confee import claims, proofs, theory
-from confee import streaks as chances
+from confee import claims
 from confee.claims import density, idle_runs, ledger, query_runs
 from confee.claims.judging import blocks, streaks
 from confee.evidence import Evidence
+from confee.paper import proofs, theory
+from confee.paper import streaks as chances
 from confee.simulation.studies import schedules
 
 IDS = (*idle_runs.IDS, *query_runs.IDS)
@@ -97,10 +98,12 @@ def test_the_least_factor_of_the_logarithm_is_least():
     b, (last, _) = theory.slot_length(T, B), theory.last_block(T, B)
     c = streaks.log_factor("idle", T, B)
     totals = [
-        sum(chances.idle_streak_upper(n, b, f * math.log(T) * T / math.sqrt(B))
-            for n in range(last + 1))
+        sum(
+            chances.idle_streak_upper(n, b, f * math.log(T) * T / math.sqrt(B))
+            for n in range(last + 1)
+        )
         for f in (c, c - 0.01)
-    ]  # fmt: skip
+    ]
     assert totals[0] <= 1 / T < totals[1]
 
 
@@ -126,8 +129,10 @@ def test_the_pages_say_what_is_certified():
     first = [streaks.point("idle", 10**4, beta).p for beta in blocks.EXPONENTS]
     printed = sorted(f"{p.low:.2f}" for p in first if p.exact)
     assert f"{printed[0]} to {printed[-1]} at $T=10^4$" in reading
-    rows = {kind: [streaks.point(kind, T, 0.9).p for T in (10**4, 10**8, 10**12)]
-            for kind in ("idle", "query")}  # fmt: skip
+    rows = {
+        kind: [streaks.point(kind, T, 0.9).p for T in (10**4, 10**8, 10**12)]
+        for kind in ("idle", "query")
+    }
     for p in rows.values():
         assert p[-1].low > 1 - 1e-11
     assert rows["idle"][1].low > 0.9999
@@ -135,8 +140,10 @@ def test_the_pages_say_what_is_certified():
         f"| {rows['query'][0].low:.4f} | over {math.floor(100 * rows['query'][1].low) / 100}"
         in page
     )
-    depths = [streaks.safe_orders("idle", 10**8, proofs.power_budget(10**8, beta))
-              for beta in blocks.EXPONENTS]  # fmt: skip
+    depths = [
+        streaks.safe_orders("idle", 10**8, proofs.power_budget(10**8, beta))
+        for beta in blocks.EXPONENTS
+    ]
     assert "only {}, {} and {} orders below".format(*depths) in reading
     largest = idle_runs.largest_variations(4, 10**7, 10**6)
     assert f"{largest['theorem']:.0f}, and this step {largest['mended']:.2f}" in " ".join(
@@ -240,10 +247,14 @@ def test_blocks_far_below_the_last_keep_to_the_lemma():
 def phases():
     """Blocks at b = 20 (B | 2T) and b = 3 (B = T - 1), single and doubled quotas."""
     cells = [{"T": 10**4, "B": 1000, "exponent": 0.75}, {"T": 10**4, "B": 9999, "exponent": 0.99}]
-    return pd.concat([
-        pd.DataFrame(schedules.run(**cell, draws=400, work=40_000, quota=quota))
-        for cell in cells for quota in (1, 2)
-    ], ignore_index=True)  # fmt: skip
+    return pd.concat(
+        [
+            pd.DataFrame(schedules.run(**cell, draws=400, work=40_000, quota=quota))
+            for cell in cells
+            for quota in (1, 2)
+        ],
+        ignore_index=True,
+    )
 
 
 def test_density_fails_as_printed_and_holds_for_complete_blocks_where_B_divides_2T():

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import proofs, theory
-from confee.canonical import stream
 from confee.claims import ucb_near_stationary as claim
-from confee.errors import ConfeeError
+from confee.core.canonical import stream
+from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
+from confee.paper import proofs, theory
 from confee.simulation.needs import Study
 from confee.simulation.studies import near_stationary
 

@@ -7,32 +7,50 @@ from pathlib import Path
 
 import pytest
 
-from confee import cli, jit, runlock
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 from confee.simulation import files
-from confee.workflow import cleaning
+from confee.workflow import cleaning, cli, runlock
 from confee.workflow.jobs import RESULTS
 from confee.workflow.run import Run
 
 SMALL = "experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle"
 NAME = "0123456789abcdef"
 UNNEEDED = [
-    f"results/cells/hyque/{NAME}.parquet", f"results/studies/ages/{NAME}.parquet",
-    f"results/calibration/{NAME}.json", f"results/jobs/{NAME}.json", f"results/jobs/{NAME}.due",
-    f"results/jobs/{NAME}.done", f"results/jobs/plan-{NAME}.json", f"results/jobs/told-{NAME}.json",
-    f"results/jobs/hyque-kernels-{NAME}.compiled", "results/jobs/none.compiled",
-    f"results/logs/simulate/{NAME}.log", f"results/logs/calibrate/{NAME}.log",
-    "results/cells/hyque/.part-a1b2c3_d.parquet", "results/tiny/.part-a1b2c3_d.csv",
-    "figures/tiny/.part-a1b2c3_d.pdf", "results/logs/costs/.part-a1b2c3_d.json",
-]  # fmt: skip
+    f"results/cells/hyque/{NAME}.parquet",
+    f"results/studies/ages/{NAME}.parquet",
+    f"results/calibration/{NAME}.json",
+    f"results/jobs/{NAME}.json",
+    f"results/jobs/{NAME}.due",
+    f"results/jobs/{NAME}.done",
+    f"results/jobs/plan-{NAME}.json",
+    f"results/jobs/told-{NAME}.json",
+    f"results/jobs/hyque-kernels-{NAME}.compiled",
+    "results/jobs/none.compiled",
+    f"results/logs/simulate/{NAME}.log",
+    f"results/logs/calibrate/{NAME}.log",
+    "results/cells/hyque/.part-a1b2c3_d.parquet",
+    "results/tiny/.part-a1b2c3_d.csv",
+    "figures/tiny/.part-a1b2c3_d.pdf",
+    "results/logs/costs/.part-a1b2c3_d.json",
+]
 FOREIGN = [
-    "results/jobs/my_slurm_job.sh", "results/logs/x/y.log", "results/logs/simulate/mine.log",
-    "results/cells/hyque/notes.parquet", f"results/cells/{NAME}.parquet",
-    f"results/cells/hyque/more/{NAME}.parquet", f"results/cells/hyque/{NAME}.parquet.bak",
-    "results/calibration/mine.json", "results/jobs/plan-of-mine.json", "results/mine/data.csv",
-    f"results/mine/{NAME}.parquet", "results/.part-time.txt", "figures/tiny/.part-time.pdf",
-    f"figures/{NAME}.parquet", "results/logs/costs/tiny.json",
-]  # fmt: skip
+    "results/jobs/my_slurm_job.sh",
+    "results/logs/x/y.log",
+    "results/logs/simulate/mine.log",
+    "results/cells/hyque/notes.parquet",
+    f"results/cells/{NAME}.parquet",
+    f"results/cells/hyque/more/{NAME}.parquet",
+    f"results/cells/hyque/{NAME}.parquet.bak",
+    "results/calibration/mine.json",
+    "results/jobs/plan-of-mine.json",
+    "results/mine/data.csv",
+    f"results/mine/{NAME}.parquet",
+    "results/.part-time.txt",
+    "figures/tiny/.part-time.pdf",
+    f"figures/{NAME}.parquet",
+    "results/logs/costs/tiny.json",
+]
 """Of somebody else, or confee's own that stay."""
 
 
@@ -156,8 +174,16 @@ def test_the_cells_of_an_experiment_whose_folder_is_a_link_are_kept(here):
     assert not cleaning.unneeded()
 
 
-@pytest.mark.parametrize("left", [[], *([f"results/tiny/{name}"] for name in (
-    "regret.parquet", "config.yaml", "made/block.json", "claims.json"))])  # fmt: skip
+@pytest.mark.parametrize(
+    "left",
+    [
+        [],
+        *(
+            [f"results/tiny/{name}"]
+            for name in ("regret.parquet", "config.yaml", "made/block.json", "claims.json")
+        ),
+    ],
+)
 @pytest.mark.parametrize("others", [False, True])
 def test_nothing_is_removed_where_a_plan_is_lost(left, others):
     if others and left:
@@ -170,9 +196,10 @@ def test_nothing_is_removed_where_a_plan_is_lost(left, others):
 
 
 @pytest.mark.parametrize("name", ["results/tiny/plan.json", f"results/tiny/begun/{NAME}.json"])
-@pytest.mark.parametrize("change", [
-    lambda text: text.replace("0", "1", 1), lambda text: "", lambda text: files.sealed({}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [lambda text: text.replace("0", "1", 1), lambda text: "", lambda text: files.sealed({})],
+)
 def test_nothing_is_removed_by_a_damaged_plan(name, change):
     """One flipped digit in it would make it take cells that are needed for ones that are not."""
     run = finished()
@@ -196,10 +223,17 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("answer", "words", "removed"), [
-    ("y\n", [], True), ("YES\n", [], True), ("n\n", [], False), ("\n", [], False), ("", [], False),
-    ("n\n", ["--yes"], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "words", "removed"),
+    [
+        ("y\n", [], True),
+        ("YES\n", [], True),
+        ("n\n", [], False),
+        ("\n", [], False),
+        ("", [], False),
+        ("n\n", ["--yes"], True),
+    ],
+)
 def test_someone_at_a_terminal_is_asked(monkeypatch, answer, words, removed):
     finished()
     make(UNNEEDED)

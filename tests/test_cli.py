@@ -11,11 +11,12 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from confee import cli, load, simulate
+from confee import load, simulate
 from confee.claims import ledger
 from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding, Step
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.simulation.files import write_text
+from confee.workflow import cli
 from confee.world.game import RECORDED
 
 SIZES = ["K=2", "T=2000", "B=400", "V=2"]
@@ -66,22 +67,32 @@ def test_a_policy_and_an_adversary_of_two_settings(capsys):
 
 def test_output_holds_one_row_a_seed_equal_to_the_library(capsys, tmp_path):
     file = tmp_path / "cell.parquet"
-    run(capsys, "simulate", *CELL, "adversary.gap=0.25", "seeds=3", "first_seed=2",
-        f"output={file}")  # fmt: skip
+    run(
+        capsys, "simulate", *CELL, "adversary.gap=0.25", "seeds=3", "first_seed=2", f"output={file}"
+    )
     rows = pq.read_table(file).to_pandas()
     assert list(rows["seed"]) == [2, 3, 4]
     assert {*RECORDED, "policy", "adversary", "K", "T", "B", "V", "adversary.gap"} <= {*rows}
-    same = simulate("uniform", "switching", gap=0.25, K=2, T=2000, B=400, V=2, seeds=3,
-                    first_seed=2)  # fmt: skip
+    same = simulate(
+        "uniform", "switching", gap=0.25, K=2, T=2000, B=400, V=2, seeds=3, first_seed=2
+    )
     assert rows.equals(same[list(rows)])
 
 
 def test_one_number_has_many_spellings(capsys):
     said = {
-        run(capsys, "simulate", "policy=uniform", "adversary=switching", "K=2", f"T={T}",
-            f"B={B}", f"V={V}")
+        run(
+            capsys,
+            "simulate",
+            "policy=uniform",
+            "adversary=switching",
+            "K=2",
+            f"T={T}",
+            f"B={B}",
+            f"V={V}",
+        )
         for T, B, V in (("10000", "400", "2"), ("1e4", "4e2", "2.0"), ("10000.0", "400.0", "2e0"))
-    }  # fmt: skip
+    }
     assert len(said) == 1
 
 
@@ -231,20 +242,37 @@ def test_a_reader_that_goes_away_is_no_error():
 def leave_ledger(monkeypatch, tmp_path, *findings):
     monkeypatch.chdir(tmp_path)
     made = [
-        Finding(id, "a statement", "Theorem 1", outcome, "a prediction", "a number", "T up to 10",
-                controls=(Control("uniform", "fails", True, 1.0),), numbers={"runs": 3},
-                why="the rule", seeds=4, interval=(0.1, 0.2), basis="counted",
-                steps=(Step("part one", outcome, 0.5, "n"),),
-                corrections=tuple(Correction("Lemma 4", "$a$", "$b$", word, "b is meant", "none")
-                                  for word in severities))
+        Finding(
+            id,
+            "a statement",
+            "Theorem 1",
+            outcome,
+            "a prediction",
+            "a number",
+            "T up to 10",
+            controls=(Control("uniform", "fails", True, 1.0),),
+            numbers={"runs": 3},
+            why="the rule",
+            seeds=4,
+            interval=(0.1, 0.2),
+            basis="counted",
+            steps=(Step("part one", outcome, 0.5, "n"),),
+            corrections=tuple(
+                Correction("Lemma 4", "$a$", "$b$", word, "b is meant", "none")
+                for word in severities
+            ),
+        )
         for id, outcome, *severities in findings
-    ]  # fmt: skip
+    ]
     about = {"experiment": "paper", "toy": False, "code": "0"}
     write_text("results/paper/claims.json", ledger.to_json(made, about))
 
 
-LEDGER = (("query-runs", "fails", "rounding", "gap"), ("idle-runs", "undecided"),
-          ("density", "holds", "typo"))  # fmt: skip
+LEDGER = (
+    ("query-runs", "fails", "rounding", "gap"),
+    ("idle-runs", "undecided"),
+    ("density", "holds", "typo"),
+)
 
 
 def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
@@ -257,10 +285,18 @@ def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
     assert rows["idle-runs"][1:3] == ["undecided", "none"]
     assert rows["density"][1:3] == ["holds", "typo"]
     one = run(capsys, "claims", "query-runs")
-    for text in ("a statement", "Theorem 1", "a prediction", "the rule", "1, failed, as expected",
-                 "[0.1, 0.2]", "part one", "fails (wrong as printed)  severity: gap",
-                 "Lemma 4. Printed: a. Mended: b (holds). rounding: b is meant. Effect: none",
-                 "claims=[query-runs]"):  # fmt: skip
+    for text in (
+        "a statement",
+        "Theorem 1",
+        "a prediction",
+        "the rule",
+        "1, failed, as expected",
+        "[0.1, 0.2]",
+        "part one",
+        "fails (wrong as printed)  severity: gap",
+        "Lemma 4. Printed: a. Mended: b (holds). rounding: b is meant. Effect: none",
+        "claims=[query-runs]",
+    ):
         assert text in one, text
     assert "idle-runs" not in one
     assert '"runs": 3' not in one
@@ -274,9 +310,11 @@ def test_fail_on_takes_outcomes_and_severities_and_gives_an_exit_code(
     for words in ("vacuous", "false,condition", "rounding"):  # the gravest severity counts
         assert "density" in run(capsys, "claims", "--fail-on", words)
     assert "density" in run(capsys, "claims", "density", "--fail-on", "fails,gap")
-    for words, found in (("fails,undecided", "query-runs, idle-runs"),
-                         ("gap,false,undecided", "query-runs, idle-runs"),
-                         ("typo", "density")):  # fmt: skip
+    for words, found in (
+        ("fails,undecided", "query-runs, idle-runs"),
+        ("gap,false,undecided", "query-runs, idle-runs"),
+        ("typo", "density"),
+    ):
         with pytest.raises(SystemExit) as stop:
             cli.main(["claims", "--fail-on", words])
         assert stop.value.code == 2
@@ -307,13 +345,31 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"as_printed": "great"}, {"as_printed": None}, {"id": 3}, {"controls": None}, {"steps": [1]},
-     {"controls": [{"what": "a", "as_expected": "maybe"}]}, {"interval": ["a", "b"]},
-     {"interval": [1]}, {"why": 3}, {"steps": [{}]}, {"controls": [{"what": "a", "value": "x"}]},
-     {"why": "\x1b[31m"}, {"measured": None}, {"seeds": "x"}, {"id": "density"},
-     {"corrections": []}, {"severity": "typo"}, {"mended": "fails"}, {"breaks": False},
-     {"gloss": ""}, {"reason": "another"}, {"basis": "measured"}],
-)  # fmt: skip
+    [
+        {"as_printed": "great"},
+        {"as_printed": None},
+        {"id": 3},
+        {"controls": None},
+        {"steps": [1]},
+        {"controls": [{"what": "a", "as_expected": "maybe"}]},
+        {"interval": ["a", "b"]},
+        {"interval": [1]},
+        {"why": 3},
+        {"steps": [{}]},
+        {"controls": [{"what": "a", "value": "x"}]},
+        {"why": "\x1b[31m"},
+        {"measured": None},
+        {"seeds": "x"},
+        {"id": "density"},
+        {"corrections": []},
+        {"severity": "typo"},
+        {"mended": "fails"},
+        {"breaks": False},
+        {"gloss": ""},
+        {"reason": "another"},
+        {"basis": "measured"},
+    ],
+)
 def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     capsys, monkeypatch, tmp_path, change
 ):
@@ -344,12 +400,20 @@ def test_a_ledger_follows_its_schema(monkeypatch, tmp_path):
     schema.validate(said)
     first = said["claims"][0]
     for broken in (
-        {"as_printed": "true"}, {"severity": "bad"}, {"p_value": 2}, {"colour": "red"},
-        {"verdict": "fails"}, {"basis": "guessed"}, {"gloss": "?"}, {"ours": 1}, {"breaks": None},
+        {"as_printed": "true"},
+        {"severity": "bad"},
+        {"p_value": 2},
+        {"colour": "red"},
+        {"verdict": "fails"},
+        {"basis": "guessed"},
+        {"gloss": "?"},
+        {"ours": 1},
+        {"breaks": None},
         {"controls": [{**first["controls"][0], "failed": True}]},
         {"corrections": [{**first["corrections"][0], "severity": "bad"}]},
-        {"readings": [{"choice": "a"}]}, {"steps": [{"step": "a", "outcome": "b"}]},
-    ):  # fmt: skip
+        {"readings": [{"choice": "a"}]},
+        {"steps": [{"step": "a", "outcome": "b"}]},
+    ):
         assert list(schema.iter_errors({**said, "claims": [{**first, **broken}]})), broken
     assert list(schema.iter_errors({**said, "version": 2}))
 
@@ -368,9 +432,18 @@ def test_fail_on_takes_words_only(capsys, monkeypatch, tmp_path, words):
 def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
     nan = float("nan")
     leave_ledger(monkeypatch, tmp_path, ("density", "undecided"))
-    odd = Finding("density", "s", "p", "undecided", "p", "m", "T", interval=(nan, nan),
-                  controls=(Control("x", "fails", False, nan, "why"),),
-                  steps=(Step("a", "holds", nan),))  # fmt: skip
+    odd = Finding(
+        "density",
+        "s",
+        "p",
+        "undecided",
+        "p",
+        "m",
+        "T",
+        interval=(nan, nan),
+        controls=(Control("x", "fails", False, nan, "why"),),
+        steps=(Step("a", "holds", nan),),
+    )
     write_text("results/paper/claims.json", ledger.to_json([odd]))
     shown = run(capsys, "claims", "density")
     assert "Interval" not in shown
@@ -381,8 +454,10 @@ def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_stops_nothing(tmp_path, closed):
     """`confee ... >&-` writes nowhere; a result still reaches a stream that is open, and a file."""
-    asked = ("simulate policy=ucb1 adversary=switching adversary.gap=0.2 K=2 T=1000 B=200 V=1 "
-             "seeds=2 output=cell.parquet")  # fmt: skip
+    asked = (
+        "simulate policy=ucb1 adversary=switching adversary.gap=0.2 K=2 T=1000 B=200 V=1 "
+        "seeds=2 output=cell.parquet"
+    )
     words = f"{shlex.quote(sys.executable)} -m confee {asked} {closed}"
     done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0

@@ -12,8 +12,8 @@ import numba
 import pytest
 import yaml
 
-from confee import jit
-from confee.workflow import told
+from confee.core import jit
+from confee.workflow import handoff
 from confee.workflow.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -32,8 +32,10 @@ def test_jobs_are_larger_on_other_machines_and_play_the_same():
     split = Run({"overrides": TINY + "jobs.remote=1e5"}, remote=True)
     kinds = [[job.kind for job in run.jobs.values()].count("play") for run in (here, away, split)]
     assert kinds[1] == 1 < kinds[2] < kinds[0]
-    units = [{u["file"] for job in run.jobs.values() for u in json.loads(job.text)["units"]}
-             for run in (here, away, split)]  # fmt: skip
+    units = [
+        {u["file"] for job in run.jobs.values() for u in json.loads(job.text)["units"]}
+        for run in (here, away, split)
+    ]
     assert units[0] == units[1] == units[2]
     assert here.keys == away.keys
     assert here.plan_file == away.plan_file
@@ -42,17 +44,17 @@ def test_jobs_are_larger_on_other_machines_and_play_the_same():
 def test_a_job_elsewhere_is_told_what_the_run_knows(monkeypatch):
     run = Run({"overrides": TINY}, remote=True)
     run.prepare(dry=True)
-    monkeypatch.setenv(told.VARIABLE, run.told_file)
-    assert told.read().text == run.told.text
-    monkeypatch.setenv(told.VARIABLE, "results/jobs/told-gone.json")
-    assert told.read() is None
-    monkeypatch.delenv(told.VARIABLE)
-    assert told.read() is None
+    monkeypatch.setenv(handoff.VARIABLE, run.told_file)
+    assert handoff.read().text == run.told.text
+    monkeypatch.setenv(handoff.VARIABLE, "results/jobs/told-gone.json")
+    assert handoff.read() is None
+    monkeypatch.delenv(handoff.VARIABLE)
+    assert handoff.read() is None
 
 
 def test_what_it_is_told_needs_nothing_that_plays_or_plans():
     code = (
-        "import sys, confee.workflow.told, confee.workflow.captions, confee.rendering\n"
+        "import sys, confee.workflow.handoff, confee.workflow.captions, confee.rendering\n"
         "heavy = 'numba', 'hydra', 'pyarrow', 'confee.workflow.run'\n"
         "print([name for name in heavy if name in sys.modules])"
     )
@@ -73,11 +75,17 @@ def test_each_kind_of_cpu_has_its_own_kernels(monkeypatch):
 def played(names, folder, **env):
     """What two processes print that do two jobs at the same time, and the bytes they leave."""
     run = [sys.executable, "-m", "confee", "do"]
-    told = {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), "NUMBA_DEBUG_CACHE": "1", **env}
+    handoff = {**os.environ, "CONFEE_CONF": str(ROOT / "conf"), "NUMBA_DEBUG_CACHE": "1", **env}
     both = [
-        subprocess.Popen([*run, f"results/jobs/{name}.json"], env=told, text=True, cwd=folder,
-                         stdout=subprocess.PIPE) for name in names
-    ]  # fmt: skip
+        subprocess.Popen(
+            [*run, f"results/jobs/{name}.json"],
+            env=handoff,
+            text=True,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+        )
+        for name in names
+    ]
     said = [one.communicate(timeout=300)[0] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     return "".join(said), {file.name: file.read_bytes() for file in folder.glob("**/*.parquet")}
@@ -101,8 +109,10 @@ def test_two_jobs_on_another_kind_of_node_compile_once_and_play_the_same(tmp_pat
 
 
 def test_the_profile_for_slurm_keeps_what_the_default_one_needs():
-    default, slurm = (yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
-                      for name in ("default", "slurm"))  # fmt: skip
+    default, slurm = (
+        yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+        for name in ("default", "slurm")
+    )
     but_for = {"latency-wait"}  # longer: files come over the network
     assert {k: slurm[k] for k in default.keys() - but_for} == {
         k: default[k] for k in default.keys() - but_for
@@ -119,6 +129,7 @@ def test_smoke_through_slurm_leaves_the_bytes_of_a_local_run():
         pytest.skip(why)
     if not importlib.util.find_spec("snakemake_executor_plugin_slurm"):
         pytest.skip("no snakemake-executor-plugin-slurm: pip install -e .[cluster]")
-    done = subprocess.run([sys.executable, ROOT / "tests/cluster/run.py"], cwd=ROOT,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests/cluster/run.py"], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr

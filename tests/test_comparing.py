@@ -8,18 +8,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from confee import cli, compare
+from confee import compare
 from confee.claims import ledger
 from confee.claims.judging.finding import Finding
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.workflow import cli
 
 
 def left(folder: Path, outcome="holds", exponent=-0.3, regret=10.0, policies=("ucb1", "NA")):
     """The files of a run that are compared."""
     found = Finding("idle-runs", "s", "p", outcome, "", "m", "h")
     folder.mkdir(parents=True)
-    (folder / "claims.json").write_text(ledger.to_json([found], {"experiment": "x", "toy": False,
-        "code": "", "overrides": ""}, {}), encoding="utf-8")  # fmt: skip
+    (folder / "claims.json").write_text(
+        ledger.to_json([found], {"experiment": "x", "toy": False, "code": "", "overrides": ""}, {}),
+        encoding="utf-8",
+    )
     slopes = [(p, "B_at_V4", "ray", exponent, 0.01) for p in policies]
     columns = ["policy", "axis", "part", "exponent", "se"]
     pd.DataFrame(slopes, columns=columns).to_csv(folder / "slopes.csv", index=False)

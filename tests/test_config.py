@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import yaml
 
-from confee import composing, conf, config
-from confee.canonical import dumps
-from confee.errors import ConfeeError
+from confee.config import composition, conf_files, experiments
+from confee.core.canonical import dumps
+from confee.core.errors import ConfeeError
 from confee.workflow.run import Run
 
 BAD = [
@@ -181,8 +181,12 @@ def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_wor
     run = Run({"overrides": with_it + "+rays.r={V:[1,2,4],B:100,ratio:2,K:2}"})
     mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
     assert [p["V"] for p in mine if p["phase"] == 0] == [1, 2, 4, 0]
-    met = {(u.cell.V, o.adversary) for u in run.plan.units for o in u.opponents
-           if u.cell.policy == "hyque"}  # fmt: skip
+    met = {
+        (u.cell.V, o.adversary)
+        for u in run.plan.units
+        for o in u.opponents
+        if u.cell.policy == "hyque"
+    }
     assert {adversary for V, adversary in met if V == 0} == {"stationary"}
     assert "stationary" not in {adversary for V, adversary in met if V in (1, 4)}
 
@@ -211,23 +215,26 @@ def test_what_snakemake_hands_over_is_checked(bad, said):
     "given", ["claims=[lower-bound/measured]", "claims.0=lower-bound/measured"]
 )
 def test_claims_that_are_named_have_a_folder_of_their_own(given):
-    assert config.experiment(["experiment=tiny", given]).name == "tiny.claims"
+    assert experiments.experiment(["experiment=tiny", given]).name == "tiny.claims"
 
 
 def test_one_name_is_asked_of_a_group():
     for value in ("[ucb1,hyque]", "ucb1,hyque", "{name:hyque}"):
         with pytest.raises(ConfeeError, match=f"^policy={re.escape(value)}: must name a file"):
-            composing.compose("cell", [f"policy={value}"])
+            composition.compose("cell", [f"policy={value}"])
 
 
 def test_a_list_of_overrides_is_as_good_as_a_string():
-    text = config.experiment("experiment=tiny seeds.choose=3")
-    assert config.experiment(["experiment=tiny", "seeds.choose=3"]).resolved == text.resolved
+    text = experiments.experiment("experiment=tiny seeds.choose=3")
+    assert experiments.experiment(["experiment=tiny", "seeds.choose=3"]).resolved == text.resolved
 
 
 def test_equal_numbers_give_equal_configurations():
-    spellings = ["centre.T=1e4 grid.T=[1e3]", "centre.T=10000 grid.T=[1000]",
-                 "centre.T=10000.0 grid.T=[1000.0]"]  # fmt: skip
+    spellings = [
+        "centre.T=1e4 grid.T=[1e3]",
+        "centre.T=10000 grid.T=[1000]",
+        "centre.T=10000.0 grid.T=[1000.0]",
+    ]
     plans = [Run({"overrides": f"experiment=tiny {said}"}) for said in spellings]
     assert len({dumps(run.keys) for run in plans}) == 1  # nothing is made again
     assert len({tuple(u.file for u in run.plan.units) for run in plans}) == 1
@@ -239,9 +246,9 @@ def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
     from confee.world.adversaries import ADVERSARIES
 
     known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
-    assert list(conf.files(group)) == sorted(known)
+    assert list(conf_files.files(group)) == sorted(known)
     for name, spec in known.items():
-        said = yaml.safe_load((conf.folder() / group / f"{name}.yaml").read_text())
+        said = yaml.safe_load((conf_files.folder() / group / f"{name}.yaml").read_text())
         assert said.pop("name") == name
         options = spec.options(**said)
         assert options == spec.options()
@@ -250,14 +257,14 @@ def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
 def test_conf_is_found_beside_the_sources_or_named(monkeypatch, tmp_path):
     monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
     with pytest.raises(ConfeeError, match="no configuration there"):
-        conf.folder()
+        conf_files.folder()
 
 
 def test_yaml_that_cannot_be_read_is_said_in_one_line(monkeypatch, tmp_path):
     (tmp_path / "config.yaml").write_text("a: [1")
     monkeypatch.setenv("CONFEE_CONF", str(tmp_path))
     with pytest.raises(ConfeeError) as error:
-        composing.compose("config", [])
+        composition.compose("config", [])
     assert "\n" not in str(error.value)
 
 
@@ -271,16 +278,16 @@ def mine(tmp_path, monkeypatch):
 
 
 def test_an_experiment_built_on_another_does_not_take_its_folder(mine):
-    assert config.experiment("experiment=mine").name == "mine"
-    assert config.experiment("experiment=mine name=other").name == "other"
-    assert config.experiment("experiment=tiny").name == "tiny"
-    assert config.experiment("experiment=tiny name=tiny centre.V=1").name == "tiny"
+    assert experiments.experiment("experiment=mine").name == "mine"
+    assert experiments.experiment("experiment=mine name=other").name == "other"
+    assert experiments.experiment("experiment=tiny").name == "tiny"
+    assert experiments.experiment("experiment=tiny name=tiny centre.V=1").name == "tiny"
     with pytest.raises(ConfeeError, match=r"^name=tiny: is another experiment's"):
-        config.experiment("experiment=mine name=tiny")
+        experiments.experiment("experiment=mine name=tiny")
 
 
 def test_a_name_may_be_a_year():
-    assert config.experiment("experiment=tiny name=2024").name == "2024"
+    assert experiments.experiment("experiment=tiny name=2024").name == "2024"
     for bad in ("1e5", "true", "null", "-1", "nan"):
         with pytest.raises(ConfeeError, match=r"^name="):
-            config.experiment(f"experiment=tiny name={bad}")
+            experiments.experiment(f"experiment=tiny name={bad}")

@@ -17,8 +17,8 @@ from scipy import stats
 
 import plays
 import reference
-from confee.canonical import canonical
-from confee.errors import ConfeeError
+from confee.core.canonical import canonical
+from confee.core.errors import ConfeeError
 from confee.policies import POLICIES, falcon
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path, play
@@ -28,8 +28,9 @@ from confee.world.mdp import Episodes
 from test_agreement import Instances, Never
 
 few = settings(max_examples=40, derandomize=True, deadline=None)
-COMPARED = [name for name in game.RECORDED if name not in ("regret_error", "regret_drift",
-                                                           "regret_no_data")]  # fmt: skip
+COMPARED = [
+    name for name in game.RECORDED if name not in ("regret_error", "regret_drift", "regret_no_data")
+]
 
 
 def chances_of(shape, rng):
@@ -253,8 +254,10 @@ def test_contexts_actions_and_rewards_have_their_chances():
         x, a = memory[episodes.SEEN : episodes.SEEN + 2].astype(int)
         often[x, a] += 1
         paid[x, a] += reward
-    for count, total, chance in ((often, n, path.first[:, None] * rule[0]),
-                                 (paid, often, path.reward[0])):  # fmt: skip
+    for count, total, chance in (
+        (often, n, path.first[:, None] * rule[0]),
+        (paid, often, path.reward[0]),
+    ):
         assert (abs(count - total * chance) <= 4 * np.sqrt(total * chance * (1 - chance))).all()
     lost = path.first @ (path.reward[0].max(axis=1) - (rule[0] * path.reward[0]).sum(axis=1))
     assert ledger.regret_query == pytest.approx(n * lost)
@@ -537,15 +540,20 @@ def test_falcon_restarted_plays_as_the_reference(B):
         N, _, K = path.regressors.shape
         rate = (2 * V / (math.sqrt(K * math.log(N)) * B)) ** (2 / 3)
         kernel = plays.plain(
-            POLICIES["falcon_restarted"].kernel, deep=True,
-            next_restart=Restarts(rate, seed).next_restart, **FIRST_OF_TIES,
-        )  # fmt: skip
+            POLICIES["falcon_restarted"].kernel,
+            deep=True,
+            next_restart=Restarts(rate, seed).next_restart,
+            **FIRST_OF_TIES,
+        )
         row = plays.play("falcon_restarted", path, B, V, Draws(seed), kernel=kernel)
         record = Rules(path, B)
         reference.play_planned(
-            record, Draws(seed), OverFalcon(path.regressors, T), reference.paced(T, B),
+            record,
+            Draws(seed),
+            OverFalcon(path.regressors, T),
+            reference.paced(T, B),
             Restarts(rate, seed),
-        )  # fmt: skip
+        )
         assert row["restarts"] > 0
         same(row, record)
 
@@ -560,9 +568,11 @@ def test_hyque_over_falcon_plays_as_the_reference(B, scale, quota, monkeypatch):
     for seed, path in enumerate(paths(T, B)):
         instances = Instances(seed)
         kernel = plays.plain(
-            POLICIES["hyque_falcon"].kernel, deep=True, draw_started=instances.draw_started,
+            POLICIES["hyque_falcon"].kernel,
+            deep=True,
+            draw_started=instances.draw_started,
             **FIRST_OF_TIES,
-        )  # fmt: skip
+        )
         row = plays.play("hyque_falcon", path, B, 9.0, Draws(seed), kernel=kernel, **options)
         monkeypatch.setattr(reference, "schedule", Instances(seed).plain)
         record = Rules(path, B)
@@ -580,9 +590,13 @@ def test_compiled_kernels_agree_in_distribution():
     for seed in range(40):
         path = jumping(seed, T)
         ours.append(
-            np.mean([plays.play("hyque_falcon", path, B, 2.0, s, scale=scale)["regret"]
-                     for s in range(seed * 8, seed * 8 + 8)])
-        )  # fmt: skip
+            np.mean(
+                [
+                    plays.play("hyque_falcon", path, B, 2.0, s, scale=scale)["regret"]
+                    for s in range(seed * 8, seed * 8 + 8)
+                ]
+            )
+        )
         record = Rules(path, B)
         reference.play_hyque(record, Anyhow(seed), OverFalcon(path.regressors, T), scale=scale)
         theirs.append(record.regret)
@@ -607,8 +621,10 @@ def test_learns_where_nothing_changes(policy, share):
     path = draw_path(against, K, T, 0.0, 1)
     uniform = plays.play("uniform_contextual", path, T, 0.0, 1)["regret"]
     assert uniform == pytest.approx(0.5 * (1 - 1 / K) * T)
-    lost = [np.mean([plays.play(policy, path, B, 0.0, s)["regret"] for s in range(3)])
-            for B in (500, 5000, 50_000)]  # fmt: skip
+    lost = [
+        np.mean([plays.play(policy, path, B, 0.0, s)["regret"] for s in range(3)])
+        for B in (500, 5000, 50_000)
+    ]
     assert uniform > lost[0] > 1.03 * lost[1] > 1.03**2 * lost[2]
     assert lost[2] < share * uniform
 

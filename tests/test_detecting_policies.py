@@ -135,8 +135,10 @@ def replay(path, B, seed, detector, exploration, explore, shuffles):
                 root = math.sqrt(exploration * math.log(max(in_use, K)))
                 index = [
                     sum(y for _, y in u) / len(u) + root * (1.0 / math.sqrt(len(u)))
-                    if u else math.inf for u in used
-                ]  # fmt: skip
+                    if u
+                    else math.inf
+                    for u in used
+                ]
                 best = [k for k in range(K) if index[k] == max(index)]
                 arm = best[int(rng.integers(0, len(best)))] if len(best) > 1 else best[0]
             reward = 1.0 if rng.random() < mu[arm] else 0.0
@@ -182,10 +184,15 @@ def agrees(policy, path, B, seed, options, detector, exploration, explore, shuff
     return row["restarts"]
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"restart": "local"}, {"forced": "constant", "ratio": 1.6, "exploration": 0.5},
-    {"restart": "local", "alpha_scale": 0.3, "delta_scale": 20},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"restart": "local"},
+        {"forced": "constant", "ratio": 1.6, "exploration": 0.5},
+        {"restart": "local", "alpha_scale": 0.3, "delta_scale": 20},
+    ],
+)
 def test_glr_ucb_is_its_pseudo_code(options):
     K, B = 3, 700
     scale = options.get("alpha_scale", 1.0)
@@ -206,9 +213,10 @@ def test_glr_ucb_is_its_pseudo_code(options):
     assert restarts >= 4
 
 
-@pytest.mark.parametrize("options", [
-    {"M": 20}, {"M": 5, "epsilon": 0.3, "h_scale": 0.4, "xi": 0.5}, {"M": 40, "alpha_scale": 0},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [{"M": 20}, {"M": 5, "epsilon": 0.3, "h_scale": 0.4, "xi": 0.5}, {"M": 40, "alpha_scale": 0}],
+)
 def test_cusum_ucb_is_its_pseudo_code(options):
     K, B = 3, 700
     restarts = 0
@@ -228,10 +236,14 @@ def test_cusum_ucb_is_its_pseudo_code(options):
     assert restarts >= 4
 
 
-@pytest.mark.parametrize("options", [
-    {"window": 40, "b_scale": 0.5}, {"window": 11, "b_scale": 0.4, "gamma_scale": 0.2},
-    {"window": 60, "b_scale": 0.4, "gamma_scale": 5},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"window": 40, "b_scale": 0.5},
+        {"window": 11, "b_scale": 0.4, "gamma_scale": 0.2},
+        {"window": 60, "b_scale": 0.4, "gamma_scale": 5},
+    ],
+)
 def test_m_ucb_is_its_pseudo_code(options):
     K, B = 3, 700
     w = options["window"] // 2 * 2
@@ -265,15 +277,17 @@ def walk_alarm(rewards, M, epsilon, h):
     """As above; plays are counted from the start, M of them without a test."""
     cusum = np.zeros((3, 1))
     cusum[cusum_ucb.BASE, 0] = rewards[:M].mean()
-    found = (n for n, y in enumerate(rewards, 1)
-             if n > M and cusum_ucb.walk(cusum, 0, y, epsilon) >= h)  # fmt: skip
+    found = (
+        n for n, y in enumerate(rewards, 1) if n > M and cusum_ucb.walk(cusum, 0, y, epsilon) >= h
+    )
     return next(found, None)
 
 
 def window_alarm(rewards, w, b):
     window, halves = np.zeros((1, w)), np.zeros((2, 1))
-    found = (n for n, y in enumerate(rewards, 1)
-             if m_ucb.shift(window, halves, 0, n, y) > b and n >= w)  # fmt: skip
+    found = (
+        n for n, y in enumerate(rewards, 1) if m_ucb.shift(window, halves, 0, n, y) > b and n >= w
+    )
     return next(found, None)
 
 
@@ -288,8 +302,11 @@ def streams(before, after, change, length, runs, seed=0):
 
 
 @few
-@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=80),
-       st.sampled_from([1.05, 1.25, 2.0]), st.floats(-5, 1))  # fmt: skip
+@given(
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=80),
+    st.sampled_from([1.05, 1.25, 2.0]),
+    st.floats(-5, 1),
+)
 def test_glr_alarms_are_those_of_brute_force(rewards, growth, spare):
     """At any threshold: so what is passed over without logarithms could not have been an alarm."""
     delta = math.exp(spare)  # near and over 1 the test fires early and often
@@ -300,16 +317,23 @@ def test_glr_alarms_are_those_of_brute_force(rewards, growth, spare):
 
 
 @few
-@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=6, max_size=150), st.integers(1, 5),
-       st.floats(0, 0.5), st.floats(0.1, 5))  # fmt: skip
+@given(
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=6, max_size=150),
+    st.integers(1, 5),
+    st.floats(0, 0.5),
+    st.floats(0.1, 5),
+)
 def test_cusum_alarms_are_those_of_brute_force(rewards, M, epsilon, h):
     rewards = np.array(rewards)
     assert walk_alarm(rewards, M, epsilon, h) == reference_alarm(Cusum(1, M, epsilon, h), rewards)
 
 
 @few
-@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=150), st.integers(1, 15),
-       st.floats(0, 8))  # fmt: skip
+@given(
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=150),
+    st.integers(1, 15),
+    st.floats(0, 8),
+)
 def test_window_alarms_are_those_of_brute_force(rewards, half, b):
     found = window_alarm(rewards, 2 * half, b)
     assert found == reference_alarm(Window(1, 2 * half, b), rewards)
@@ -330,8 +354,10 @@ def test_glr_is_quiet_where_nothing_changes(mean):
     """At most a share delta of streams, of any length: here 2000 plays. Exact limit at 1e-4."""
     delta, runs = 0.05, 150
     splits = glr_ucb.split_grid(2000, 1.25)
-    alarms = [glr_alarm(y, lambda n: glr_ucb.threshold(n, delta), splits)
-              for y in streams(mean, mean, 0, 2000, runs, seed=round(100 * mean))]  # fmt: skip
+    alarms = [
+        glr_alarm(y, lambda n: glr_ucb.threshold(n, delta), splits)
+        for y in streams(mean, mean, 0, 2000, runs, seed=round(100 * mean))
+    ]
     assert sum(a is not None for a in alarms) <= stats.binom.ppf(1 - 1e-4, runs, delta)
 
 
@@ -360,8 +386,10 @@ def test_glr_finds_a_jump_of_one_half():
     delays = {}
     for growth in (1.25, 1.0001):  # the second tries every split
         splits = glr_ucb.split_grid(600, growth)
-        alarms = [glr_alarm(y, lambda n: glr_ucb.threshold(n, delta), splits)
-                  for y in streams(0.25, 0.75, 300, 400, runs, seed=3)]  # fmt: skip
+        alarms = [
+            glr_alarm(y, lambda n: glr_ucb.threshold(n, delta), splits)
+            for y in streams(0.25, 0.75, 300, 400, runs, seed=3)
+        ]
         assert all(a is not None and 300 < a <= 380 for a in alarms)
         delays[growth] = np.array(alarms) - 300
     assert (delays[1.25] >= delays[1.0001]).all()
@@ -518,10 +546,15 @@ def test_parameters_of_m_ucb():
 # --------------------------------------------------------------------------- data in use
 
 
-@pytest.mark.parametrize(("policy", "options"), [
-    ("cusum_ucb", {"M": 10, "h_scale": 0.4}), ("glr_ucb", {"restart": "local", "delta_scale": 20}),
-    ("glr_ucb", {"delta_scale": 20}), ("m_ucb", {"window": 40, "b_scale": 0.4}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("cusum_ucb", {"M": 10, "h_scale": 0.4}),
+        ("glr_ucb", {"restart": "local", "delta_scale": 20}),
+        ("glr_ucb", {"delta_scale": 20}),
+        ("m_ucb", {"window": 40, "b_scale": 0.4}),
+    ],
+)
 @pytest.mark.parametrize("literal", [False, True])
 def test_data_in_use_is_what_is_not_forgotten(policy, options, literal):
     """Its rounds are as many as the plays that idle rounds go by; sums of rewards are whole."""

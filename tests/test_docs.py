@@ -44,8 +44,15 @@ def follow(page, tmp_path, skip):
     here.mkdir()
     home.mkdir()
     for part in (
-        "Snakefile", "benchmarks", "conf", "workflow", "profiles", "src", "tests", "pyproject.toml",
-    ):  # fmt: skip
+        "Snakefile",
+        "benchmarks",
+        "conf",
+        "workflow",
+        "profiles",
+        "src",
+        "tests",
+        "pyproject.toml",
+    ):
         (here / part).symlink_to(ROOT / part)
     script = ["set -e"]
     for kind, *said in steps(page):
@@ -68,7 +75,7 @@ def follow(page, tmp_path, skip):
 
 
 def cache():
-    from confee import jit
+    from confee.core import jit
 
     return jit.ROOT
 
@@ -214,25 +221,43 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
         ({"policies/mine.py": "import nowhere"}, ["list"], "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/mine.py": "x = (\n"}, ["list"], "mine.py: line 1: '(' was never closed"),
         ({"policies/mine.py": "x = 1\0\n"}, ["list"], "mine.py: source code string cannot"),
-        ({"policies/mine.py": "class E(BaseException): 1\nraise E"}, ["list"],
-         "mine.py: line 2: E"),
+        (
+            {"policies/mine.py": "class E(BaseException): 1\nraise E"},
+            ["list"],
+            "mine.py: line 2: E",
+        ),
         ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must be named by a word"),
-        ({"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"}, PLAYED,
-         "mine.py: line 1: ModuleNotFoundError"),
+        (
+            {"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"},
+            PLAYED,
+            "mine.py: line 1: ModuleNotFoundError",
+        ),
         ({"policies/ucb1.py": "x = 1\n"}, ["list", "hyque"], "ucb1.py: confee has a ucb1"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),
         ({"policies/mine.py": "POLICY = {}"}, ["list"], "mine.py: POLICY must be of type Policy"),
         ({"adversaries/hard.py": "x = 1\n"}, ["list"], "hard.py: confee has a hard"),
-        ({"policies/mine.py": GOOD.format(id="yours", line="pass")}, ["list"],
-         "POLICY.id=yours: must be mine"),
-        ({"policies/mine.py": GOOD.format(id="mine", line="pass")}, PLAYED,
-         "conf/policy/mine.yaml: missing; must hold `name: mine`"),
-        ({"policies/mine.py": GOOD.format(id="mine", line="[][3]"),
-          "conf/policy/mine.yaml": "name: mine"}, PLAYED, "mine.py: line 6: IndexError"),
+        (
+            {"policies/mine.py": GOOD.format(id="yours", line="pass")},
+            ["list"],
+            "POLICY.id=yours: must be mine",
+        ),
+        (
+            {"policies/mine.py": GOOD.format(id="mine", line="pass")},
+            PLAYED,
+            "conf/policy/mine.yaml: missing; must hold `name: mine`",
+        ),
+        (
+            {
+                "policies/mine.py": GOOD.format(id="mine", line="[][3]"),
+                "conf/policy/mine.yaml": "name: mine",
+            },
+            PLAYED,
+            "mine.py: line 6: IndexError",
+        ),
         ({"conf/policy/ucb1.yaml": "name: ucb1"}, PLAYED, "confee has a policy ucb1"),
         ({"conf/policy/mine.yaml": "name: mine"}, PLAYED, "policy.name=mine: unknown"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_in_it_are_one_line(tmp_path, files, words, expected):
     for name, text in files.items():
         file = tmp_path / name
@@ -268,7 +293,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 def test_what_numba_does_not_take_is_named_with_its_place(line, said, tmp_path):
     text = GOOD.format(id="mine", line=line).replace("def play", "@njit\ndef play")
     (tmp_path / "policies").mkdir()
-    (tmp_path / "policies/mine.py").write_text("from confee.jit import njit\n" + text)
+    (tmp_path / "policies/mine.py").write_text("from confee.core.jit import njit\n" + text)
     (tmp_path / "conf/policy").mkdir(parents=True)
     (tmp_path / "conf/policy/mine.yaml").write_text("name: mine")
     done = confee(tmp_path, *PLAYED)
@@ -309,9 +334,12 @@ def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
     first, second = blocks("fit.md", "sh")
     done = subprocess.run(
         ["bash", "-c", first.replace("confee fit", f"{sys.executable} -m confee fit")],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "verdict/report.md").exists()
     assert "confee compare" in second
@@ -365,7 +393,13 @@ def test_the_wheel_has_all_that_simulate_needs(tmp_path):
         "print(confee.__file__, len(confee.simulate('ucb1', 'switching', **sizes)))"
     )
     env = {name: value for name, value in os.environ.items() if not name.startswith("CONFEE")}
-    done = subprocess.run([sys.executable, "-c", program], cwd=place, capture_output=True,
-                          text=True, env=env | {"PYTHONPATH": str(place)}, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        env=env | {"PYTHONPATH": str(place)},
+        check=False,
+    )
     assert done.stdout.startswith(str(place)), done.stderr
     assert done.stdout.endswith(" 2\n")

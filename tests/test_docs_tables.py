@@ -40,8 +40,11 @@ def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     budgets = [32_000 * 2**k for k in range(11)]
     rays = {f"B_at_V{V}": Ray([4], budgets, [V], [10]) for V in (4, 16)}
-    laws = {"hyque": times(lambda K, T, B, V: 2.0 + 0 * B, power(B=1 / 3)), "sw_ucb": rate,
-            "uniform": flat()}  # fmt: skip
+    laws = {
+        "hyque": times(lambda K, T, B, V: 2.0 + 0 * B, power(B=1 / 3)),
+        "sw_ucb": rate,
+        "uniform": flat(),
+    }
     saved(root / "horizon", *frames(rays, laws, noise=1e-4))
     rays = {f"floor_V{V}": Ray([4], budgets[:8], [V], [10]) for V in (1, 64)}
     saved(root / "floor", *frames(rays, {"hyque": power(B=1 / 3), "sw_ucb": rate}, noise=1e-4))
@@ -49,14 +52,25 @@ def results(tmp_path_factory):
     data = ledger.to_dict([judged(stale_rows(0.0, 0.001))], about, {})
     (root / "floor/claims.json").write_text(json.dumps(data))
     counts = {"restarting": 3, "runs": 60}
-    scales = {"hyque": {**counts, "scale": 1.0, "still": 0.0},
-              "hyque(scale=0.001)": {**counts, "scale": 0.001, "still": 0.25}}  # fmt: skip
+    scales = {
+        "hyque": {**counts, "scale": 1.0, "still": 0.0},
+        "hyque(scale=0.001)": {**counts, "scale": 0.001, "still": 0.25},
+    }
     gap = Correction("here", "printed", "mended", "gap", "reason", "effect")
     judged_ = [
-        Finding(f"detection/{id}", "s", "p", "fails", "p", "m", "h", corrections=(gap,),
-                numbers={"scales": scales})
+        Finding(
+            f"detection/{id}",
+            "s",
+            "p",
+            "fails",
+            "p",
+            "m",
+            "h",
+            corrections=(gap,),
+            numbers={"scales": scales},
+        )
         for id in ("false-alarms", "power")
-    ]  # fmt: skip
+    ]
     laws = {"hyque": power(B=1 / 3), "sw_ucb": rate}
     saved(root / "paper", *frames({"K": Ray([2, 4, 10], [320_000], [4], [10])}, laws, noise=1e-4))
     (root / "paper/claims.json").write_text(json.dumps(ledger.to_dict(judged_, about, {})))
@@ -66,8 +80,11 @@ def results(tmp_path_factory):
 def block(text, name):
     """The rows of a table on a page, without its head."""
     (found,) = re.findall(f"<!-- table: {name} -->\n(.*?)<!-- end -->", text, re.S)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.splitlines()
-            if line.startswith("|")]  # fmt: skip
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in found.splitlines()
+        if line.startswith("|")
+    ]
     assert len({len(row) for row in rows}) == 1
     return pd.DataFrame(rows[2:], columns=rows[0])
 
@@ -79,8 +96,13 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     horizon, floor = (tables.fill(pages[name], results) for name in list(pages)[:2])
     steps = block(horizon, "horizon-steps")
     assert list(steps.columns) == [
-        "V", "policy", "B = 6.4e4 to 5.1e5", "B = 5.1e5 to 4.1e6", "B = 4.1e6 to 3.3e7", "outcome"
-    ]  # fmt: skip
+        "V",
+        "policy",
+        "B = 6.4e4 to 5.1e5",
+        "B = 5.1e5 to 4.1e6",
+        "B = 4.1e6 to 3.3e7",
+        "outcome",
+    ]
     mine = steps[steps["policy"] == "`hyque`"]
     assert mine["V"].tolist() == ["4", "16"]
     assert mine["outcome"].str.startswith("stands still from 3.2e4 on, at 0.00 [").all()

@@ -20,13 +20,22 @@ WANTED = [
     *PROJECT["optional-dependencies"]["dev"],  # `cluster` is installed beside the lock
 ]
 PLACES = [
-    {"sys_platform": platform, "platform_system": system, "os_name": name,
-     "platform_machine": machine, "python_version": version, "python_full_version": f"{version}.0"}
-    for platform, system, name in (("linux", "Linux", "posix"), ("darwin", "Darwin", "posix"),
-                                   ("win32", "Windows", "nt"))
+    {
+        "sys_platform": platform,
+        "platform_system": system,
+        "os_name": name,
+        "platform_machine": machine,
+        "python_version": version,
+        "python_full_version": f"{version}.0",
+    }
+    for platform, system, name in (
+        ("linux", "Linux", "posix"),
+        ("darwin", "Darwin", "posix"),
+        ("win32", "Windows", "nt"),
+    )
     for version in ("3.11", "3.12", "3.13")
     for machine in ("x86_64", "aarch64")
-]  # fmt: skip
+]
 """What the lock is for: `uv` resolves for all of them at once."""
 
 
@@ -60,8 +69,10 @@ def out_of_range(wanted, text=LOCK):
 
 def reached(wanted, places):
     """The names that `wanted` leads to in any of `places`, by what installed packages require."""
-    found, todo = set(), [(canonicalize_name(r.name), x) for r in map(Requirement, wanted)
-                          for x in ("", *r.extras)]  # fmt: skip
+    found, todo = (
+        set(),
+        [(canonicalize_name(r.name), x) for r in map(Requirement, wanted) for x in ("", *r.extras)],
+    )
     while todo:
         if (one := todo.pop()) in found:
             continue

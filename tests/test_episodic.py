@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import plays
 import reference
-from confee.canonical import canonical
-from confee.errors import ConfeeError
+from confee.core.canonical import canonical
+from confee.core.errors import ConfeeError
 from confee.policies import POLICIES, q_ucb
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path, play
@@ -30,8 +30,9 @@ from confee.world.path import Path
 from test_agreement import Instances
 
 few = settings(max_examples=40, derandomize=True, deadline=None)
-COMPARED = [name for name in game.RECORDED if name not in ("regret_error", "regret_drift",
-                                                           "regret_no_data")]  # fmt: skip
+COMPARED = [
+    name for name in game.RECORDED if name not in ("regret_error", "regret_drift", "regret_no_data")
+]
 
 
 def chances_of(shape, rng):
@@ -86,10 +87,13 @@ def by_states(reward, move, rule, h=0, s=0):
         return 0.0
     return sum(
         rule[h, s, a]
-        * (reward[s, a] / H
-           + sum(move[s, a, x] * by_states(reward, move, rule, h + 1, x) for x in range(S)))
-        for a in range(A) if rule[h, s, a] > 0
-    )  # fmt: skip
+        * (
+            reward[s, a] / H
+            + sum(move[s, a, x] * by_states(reward, move, rule, h + 1, x) for x in range(S))
+        )
+        for a in range(A)
+        if rule[h, s, a] > 0
+    )
 
 
 def all_rules(H, S, A):
@@ -130,12 +134,15 @@ class Rules(reference.Record):
         self.variation = sum(
             sum(
                 np.abs(self.reward[j] - self.reward[i]).max() / path.H
-                + max(np.abs(self.move[j, s, a] - self.move[i, s, a]).sum()
-                      for s in range(path.shape[1]) for a in range(path.shape[2]))
+                + max(
+                    np.abs(self.move[j, s, a] - self.move[i, s, a]).sum()
+                    for s in range(path.shape[1])
+                    for a in range(path.shape[2])
+                )
                 for _ in range(path.H)
             )
             for i, j in itertools.pairwise(self.segment)
-        )  # fmt: skip
+        )
         self.losses = {}
 
     def anything(self):
@@ -425,9 +432,12 @@ def test_same_draws_same_run_when_restarted(B):
     row = plays.play("q_ucb_restarted", path, B, 3.0, 4, kernel=kernel, bonus=0.05)
     record = Rules(path, B)
     reference.play_planned(
-        record, np.random.default_rng(4), OverQUCB(sizes, 200, 0.05), reference.paced(200, B),
+        record,
+        np.random.default_rng(4),
+        OverQUCB(sizes, 200, 0.05),
+        reference.paced(200, B),
         restart=lambda: record.used in when,
-    )  # fmt: skip
+    )
     same(row, record)
     assert row["restarts"] == sum(one < B for one in when)
 

@@ -205,8 +205,15 @@ def test_damaged_records_are_passed_over():
 
 @pytest.mark.parametrize(
     ("time", "said"),
-    [(0.4, "0.4 s"), (42.3, "42 s"), (100, "1.7 min"), (2520, "42 min"), (9000, "2.5 h"),
-     (180_000, "50 h"), (560_000, "160 h")],
-)  # fmt: skip
+    [
+        (0.4, "0.4 s"),
+        (42.3, "42 s"),
+        (100, "1.7 min"),
+        (2520, "42 min"),
+        (9000, "2.5 h"),
+        (180_000, "50 h"),
+        (560_000, "160 h"),
+    ],
+)
 def test_two_digits_are_said(time, said):
     assert spoken(time) == said

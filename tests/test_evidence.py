@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from confee import theory
 from confee.evidence import gather, slopes, worst_cases
 from confee.evidence.regression import Design
 from confee.evidence.tuned import tuned, tuned_points
+from confee.paper import theory
 from confee.world.adversaries import ADVERSARIES
 from support import curves
 from support.curves import axis_of
@@ -42,9 +42,15 @@ STUDIES = {
 
 @cache
 def interval_study(
-    off: float, points: int = 5, span: float = 30.0, lost: int = 0, wobble: float = 0.0,
-    noise: float = 0.03, curves: int = 6_000, seeds: int = 16,
-) -> dict[str, float]:  # fmt: skip
+    off: float,
+    points: int = 5,
+    span: float = 30.0,
+    lost: int = 0,
+    wobble: float = 0.0,
+    noise: float = 0.03,
+    curves: int = 6_000,
+    seeds: int = 16,
+) -> dict[str, float]:
     """Shares of curves whose interval covers the truth, and that are found to fail or to hold.
 
     The curves are HyQue-like: y = (-1/3 + off) log B + log sqrt(ln B) + log(1 + 0.3 sin(...)) with
@@ -102,8 +108,9 @@ def test_power_is_90_percent_at_an_exponent_008_off(name):
 
 
 def test_the_document_shows_the_study_as_it_comes_out():
-    rows = re.findall(r"^\| (.+?) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$",
-                      DOCUMENT.read_text(), re.M)  # fmt: skip
+    rows = re.findall(
+        r"^\| (.+?) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", DOCUMENT.read_text(), re.M
+    )
     shown = {name: [float(v) for v in values] for name, *values in rows}
     for line in study_table().splitlines()[2:]:
         name, *values = (part.strip() for part in line.strip("| ").split("|"))
@@ -144,8 +151,16 @@ def make_points(label="hyque", policy="hyque", points=6, axes="TBVK"):
         for phase in range(PHASES):
             octave = 2 ** (phase / PHASES)
             sizes = {"K": K, "T": round(T * octave), "B": round(B * octave), "V": float(V)}
-            rows.append({"label": label, "policy": policy, "axis": axis, "point": float(point),
-                         "phase": phase, **sizes})  # fmt: skip
+            rows.append(
+                {
+                    "label": label,
+                    "policy": policy,
+                    "axis": axis,
+                    "point": float(point),
+                    "phase": phase,
+                    **sizes,
+                }
+            )
 
     for T in np.geomspace(1e5, 1e8, points):
         add("T", T, 2, T, 1.1 * T**0.8, 2)
@@ -353,10 +368,12 @@ def test_a_larger_gap_elsewhere_is_no_end():
 
 def test_what_no_adversary_of_the_setting_could_pass_is_no_end():
     """Linear: with a lead of 1/2 means fill [0, 1]. Where rules are played, 1/2 is an edge."""
-    for name, gap, ends in (("linear_switching", 0.5, (False, False)),
-                            ("logistic_switching", 0.4, (False, False)),
-                            ("contextual_switching", 0.5, (True, False)),
-                            ("contextual_switching", 1.0, (False, False))):  # fmt: skip
+    for name, gap, ends in (
+        ("linear_switching", 0.5, (False, False)),
+        ("logistic_switching", 0.4, (False, False)),
+        ("contextual_switching", 0.5, (True, False)),
+        ("contextual_switching", 1.0, (False, False)),
+    ):
         runs = make_runs({(name, g * gap): 300 * g for g in (0.1, 0.4, 1.0)})
         row = worst_cases(runs, 8).iloc[0]
         assert (row["gap"], row["edge"], row["ceiling"]) == (gap, *ends)
@@ -396,8 +413,9 @@ def test_a_lead_that_comes_and_goes_is_no_gap():
 
 
 def test_saturation_is_measured_against_uniform_play_in_the_same_cell():
-    uniform = make_runs({("switching", 0.5): 1300.0}, choose=1, fresh=0, spread=0,
-                        policy="uniform", label="uniform")  # fmt: skip
+    uniform = make_runs(
+        {("switching", 0.5): 1300.0}, choose=1, fresh=0, spread=0, policy="uniform", label="uniform"
+    )
     alone = worst_cases(make_runs(GRID), 8)
     assert not alone["saturated"].any()  # (1 - 1/2) * 0.5 * 10,000 / 2 = 1250
     both = worst_cases(pd.concat([make_runs(GRID), uniform]), 8)
@@ -433,9 +451,22 @@ def test_hard_and_single_jump_have_gaps_too():
 
 def test_gather_from_runs_to_slopes_does_not_depend_on_the_order_of_rows():
     runs = pd.concat([make_runs(GRID, B=b, seed=b) for b in (2000, 3000, 4000)])
-    points = pd.DataFrame([{"label": "hyque", "policy": "hyque", "axis": "B", "point": float(b),
-                            "phase": 0, "K": 2, "T": 10_000, "B": b, "V": 2.0}
-                           for b in (2000, 3000, 4000)])  # fmt: skip
+    points = pd.DataFrame(
+        [
+            {
+                "label": "hyque",
+                "policy": "hyque",
+                "axis": "B",
+                "point": float(b),
+                "phase": 0,
+                "K": 2,
+                "T": 10_000,
+                "B": b,
+                "V": 2.0,
+            }
+            for b in (2000, 3000, 4000)
+        ]
+    )
     evidence = gather(runs, points, 8)
     shuffled = gather(runs.sample(frac=1, random_state=1), points, 8)
     assert len(evidence.worst) == 3
@@ -481,8 +512,19 @@ def test_gather_adds_what_hindsight_would_have_had():
         for T in (10_000, 20_000):
             means = {entry: shift * mean * T / 1e4 for entry, mean in GRID.items()}
             runs.append(make_runs(means, label=label, T=T, seed=T))
-            places.append({"label": label, "policy": "hyque", "axis": "T", "point": float(T),
-                           "phase": 0, "K": 2, "T": T, "B": 2000, "V": 2.0})  # fmt: skip
+            places.append(
+                {
+                    "label": label,
+                    "policy": "hyque",
+                    "axis": "T",
+                    "point": float(T),
+                    "phase": 0,
+                    "K": 2,
+                    "T": T,
+                    "B": 2000,
+                    "V": 2.0,
+                }
+            )
     found = gather(pd.concat(runs, ignore_index=True), pd.DataFrame(places), 8)
     mine = found.worst[found.worst["label"] == "hyque_tuned"]
     assert list(mine["scale"]) == [0.5, 0.5]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import plays
-from confee import theory
+from confee.paper import theory
 from confee.policies import POLICIES, exp3_s, exponential, rexp3
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path

@@ -128,42 +128,80 @@ TRUE = [
     Shape("the rate", rate, PLAIN, EVERY, "not fail"),
     Shape("the rate, logarithms forgiven", rate, BUDGET, EVERY, "not fail"),
     Shape("rate sqrt(ln B), forgiven", times(root_log), BUDGET, EVERY, "not fail"),
-    *(Shape(f"rate (1 - {k} B/T)", times(mixing(k)), PLAIN, EVERY, "not fail")
-      for k in (0.35, 0.45, 0.65)),
-    Shape("rate phi(K), as its partner", times(few_arms), BUDGET, ("K",), "not fail",
-          times(few_arms)),
-    Shape("rate (1 - 1/K), as its partner", times(all_but_one), BUDGET, ("K",), "not fail",
-          times(all_but_one)),
+    *(
+        Shape(f"rate (1 - {k} B/T)", times(mixing(k)), PLAIN, EVERY, "not fail")
+        for k in (0.35, 0.45, 0.65)
+    ),
+    Shape(
+        "rate phi(K), as its partner", times(few_arms), BUDGET, ("K",), "not fail", times(few_arms)
+    ),
+    Shape(
+        "rate (1 - 1/K), as its partner",
+        times(all_but_one),
+        BUDGET,
+        ("K",),
+        "not fail",
+        times(all_but_one),
+    ),
     Shape("rate (ln K)^(1/3), forgiven", times(root_arms), ARMS, ("K",), "not fail"),
     Shape("rate (ln K)^(1/3), sqrt(ln K) forgiven", times(root_arms), ROOTS, ("K",), "not fail"),
-    *(Shape(f"rate + {c} sqrt(K/B)", plus(still(c)), PLAIN, ("V", *ALONG_B), "not fail")
-      for c in (3, 10)),
-]  # fmt: skip
+    *(
+        Shape(f"rate + {c} sqrt(K/B)", plus(still(c)), PLAIN, ("V", *ALONG_B), "not fail")
+        for c in (3, 10)
+    ),
+]
 
 LONG_B = ALONG_B[:3]
 """The rays along B that have 6 points or more. `B=T, V=64` has 5, over a ratio of 16."""
 
 FALSE = [
     Shape("B^0.08 beyond sqrt(ln B)", times(root_log, power(B=0.08)), BUDGET, LONG_B, "fail"),
-    Shape("same, 5 points over a ratio of 16", times(root_log, power(B=0.08)), BUDGET,
-          ALONG_B[3:], "be found"),
+    Shape(
+        "same, 5 points over a ratio of 16",
+        times(root_log, power(B=0.08)),
+        BUDGET,
+        ALONG_B[3:],
+        "be found",
+    ),
     Shape("V^0.08 beyond the rate", power(V=0.08), BUDGET, ("V",), "fail"),
     Shape("rate + 0.05", plus(floor(0.05)), BUDGET, LONG_B, "fail"),
-    Shape("rate + 0.05, 5 points over a ratio of 16", plus(floor(0.05)), BUDGET, ALONG_B[3:],
-          "be found"),
+    Shape(
+        "rate + 0.05, 5 points over a ratio of 16",
+        plus(floor(0.05)),
+        BUDGET,
+        ALONG_B[3:],
+        "be found",
+    ),
     Shape("rate + 0.02, no logarithm forgiven", plus(floor(0.02)), PLAIN, ALONG_B, "be found"),
     Shape("rate + 0.02", plus(floor(0.02)), BUDGET, LONG_B, "be found"),
-    Shape("rate + 0.02 where its excess is the margin", plus(floor(0.02)), BUDGET, ALONG_B[3:],
-          "seldom hold"),
+    Shape(
+        "rate + 0.02 where its excess is the margin",
+        plus(floor(0.02)),
+        BUDGET,
+        ALONG_B[3:],
+        "seldom hold",
+    ),
     Shape("rate + 0.001 V", plus(floor(0.0, 0.001)), BUDGET, ("V", "B=T, V=64"), "fail"),
     Shape("uniform play", flat(), BUDGET, ALONG_B, "fail", label="uniform"),
-    Shape("uniform play, saturated, under its bound", flat(),
-          Claimed(bound=lambda K, T, B, V: 0.1), LONG_B, "fail", saturated=True),
-    Shape("uniform play, saturated, no bound stated", flat(), BUDGET, LONG_B, "not fail",
-          saturated=True),
+    Shape(
+        "uniform play, saturated, under its bound",
+        flat(),
+        Claimed(bound=lambda K, T, B, V: 0.1),
+        LONG_B,
+        "fail",
+        saturated=True,
+    ),
+    Shape(
+        "uniform play, saturated, no bound stated",
+        flat(),
+        BUDGET,
+        LONG_B,
+        "not fail",
+        saturated=True,
+    ),
     Shape("B^(-1/5), random restarts", power(B=1 / 3 - 1 / 5), BUDGET, ALONG_B, "fail"),
     Shape("rate (T/B)^0.3", times(longer(0.3)), BUDGET, ("T",), "fail"),
-]  # fmt: skip
+]
 
 IMPOSSIBLE = [
     Shape("B^(-1/2)", power(B=1 / 3 - 1 / 2), BUDGET, ALONG_B, "not hold"),
@@ -195,14 +233,18 @@ def quick():
 def designs(x, point, phase, cut=None):
     """A design, made once."""
     assert cut is None
-    return _design(np.shape(x), *(np.asarray(a).tobytes() for a in (x, point, phase)),
-                   np.asarray(phase).dtype.str)  # fmt: skip
+    return _design(
+        np.shape(x),
+        *(np.asarray(a).tobytes() for a in (x, point, phase)),
+        np.asarray(phase).dtype.str,
+    )
 
 
 @cache
 def _design(shape, x, point, phase, kind):
-    return Design(np.frombuffer(x).reshape(shape), np.frombuffer(point),
-                  np.frombuffer(phase, dtype=kind))  # fmt: skip
+    return Design(
+        np.frombuffer(x).reshape(shape), np.frombuffer(point), np.frombuffer(phase, dtype=kind)
+    )
 
 
 @cache
@@ -216,8 +258,10 @@ def shares(name: str, ray: str, noise: Noise, draws: int) -> dict[str, float]:
         drawn = [noise.draw(curve, rng) for curve in exact]
         judged = judge_arms if ray == "K" else _alone
         outcomes.append(judged(drawn, shape.claimed))
-    counts = {verdict: np.mean([c.verdict == verdict for c in outcomes])
-              for verdict in ("fails", "holds", "undecided")}  # fmt: skip
+    counts = {
+        verdict: np.mean([c.verdict == verdict for c in outcomes])
+        for verdict in ("fails", "holds", "undecided")
+    }
     found = np.mean([c.verdict == "fails" or names_a_horizon(c) for c in outcomes])
     return {**{k: float(v) for k, v in counts.items()}, "found": float(found)}
 
@@ -335,11 +379,15 @@ def test_a_policy_on_the_rate_holds_beside_its_controls():
 
 
 CONTROLS = [
-    ("positive", "V", "sw_ucb"), ("positive", "B", "sw_ucb"), ("positive", "T", "sw_ucb"),
-    ("positive", "K", "ucb1_restarted"), ("negative", "V", "sw_ucb_misled"),
-    ("negative", "B", "random_restart"), ("negative", "K", "sw_ucb_copied"),
+    ("positive", "V", "sw_ucb"),
+    ("positive", "B", "sw_ucb"),
+    ("positive", "T", "sw_ucb"),
+    ("positive", "K", "ucb1_restarted"),
+    ("negative", "V", "sw_ucb_misled"),
+    ("negative", "B", "random_restart"),
+    ("negative", "K", "sw_ucb_copied"),
     ("negative", "T", "sw_ucb_overtold"),
-]  # fmt: skip
+]
 
 OFF = {"V": power(V=0.25), "B": power(B=0.25), "K": power(K=0.25), "T": times(longer(0.25))}
 """Off the rate by 0.25 along each variable."""
@@ -378,8 +426,9 @@ def test_rays_without_idle_rounds_may_have_a_control_of_their_own():
     tables = curves.played("rexp3b", rate, rays)
     checks = ray_checks(*tables, "rexp3b", rexp3b_rate.CLAIMED, rexp3b_rate.CONTROLS)
     assert {c.name: c.controls["negative"]["what"] for c in checks} == {
-        "B at V=4, T/B=10": "rexp3b(pool=set)", "B at V=4, T=B": "random_restart",
-    }  # fmt: skip
+        "B at V=4, T/B=10": "rexp3b(pool=set)",
+        "B at V=4, T=B": "random_restart",
+    }
     assert {c.verdict for c in checks} == {"holds"}
 
 
@@ -413,10 +462,12 @@ def with_overhead(law, share):
 @pytest.mark.parametrize(
     ("ray", "law", "verdict"),
     [
-        ("B, V=4", rate, "undecided"), ("B, V=4", OFF["B"], "fails"),
-        ("K, B=5e5", rate, "undecided"), ("K, B=5e5", OFF["K"], "undecided"),
+        ("B, V=4", rate, "undecided"),
+        ("B, V=4", OFF["B"], "fails"),
+        ("K, B=5e5", rate, "undecided"),
+        ("K, B=5e5", OFF["K"], "undecided"),
     ],
-)  # fmt: skip
+)
 def test_overhead_bars_holds_along_B_and_V_and_fails_along_K(ray, law, verdict):
     rays = {name: r for name, r in curves.RAYS.items() if name == ray or ray[0] == name[0] == "K"}
     (check,) = judged(law=with_overhead(law, 0.7), rays=rays)[ray[0]]
@@ -469,8 +520,10 @@ def test_growth_says_nothing_under_the_theorems_own_bound():
     """More than uniform play loses, or none stated: the far budgets it would take are named."""
     rays = {"B": curves.RAYS["B, V=4"]}
     worst, points = curves.played("hyque", flat(), rays, saturated=True, noise=1e-6)
-    for bound, said in ((lambda K, T, B, V: 0.3, "is more than uniform play loses"),
-                        (Claimed().bound, "no bound with constants is stated")):  # fmt: skip
+    for bound, said in (
+        (lambda K, T, B, V: 0.3, "is more than uniform play loses"),
+        (Claimed().bound, "no bound with constants is stated"),
+    ):
         (check,) = ray_checks(worst, points, "hyque", Claimed(bound=bound))
         assert check.verdict == "undecided"
         assert said in check.why
@@ -549,9 +602,12 @@ def any_ray(draw):
     count = draw(st.integers(1, 6))
     first = draw(st.sampled_from([64, 1000, 32_000]))
     close = draw(st.booleans())
-    lists = {"K": [draw(st.sampled_from([2, 4]))], "B": [first],
-             "V": [draw(st.sampled_from([0, 0.5, 4, 500]))],
-             "ratio": [draw(st.sampled_from([1, 1.5, 10]))]}  # fmt: skip
+    lists = {
+        "K": [draw(st.sampled_from([2, 4]))],
+        "B": [first],
+        "V": [draw(st.sampled_from([0, 0.5, 4, 500]))],
+        "ratio": [draw(st.sampled_from([1, 1.5, 10]))],
+    }
     along = {
         "B": [first + k if close else first * 2**k for k in range(count)],
         "V": [1 + 0.001 * k if close else 2.0**k for k in range(count)],
@@ -568,17 +624,28 @@ def any_tables(draw):
     """(worst, points) of HyQue and some controls on some rays, with cells of every kind."""
     labels = ["hyque", *draw(st.lists(st.sampled_from(LABELS[1:]), unique=True, max_size=4))]
     rays = {f"ray{i}": draw(any_ray()) for i in range(draw(st.integers(1, 3)))}
-    laws = {name: draw(st.sampled_from([rate, flat(), power(B=0.2, V=0.2), power(K=-1, B=-1)]))
-            for name in labels}  # fmt: skip
+    laws = {
+        name: draw(st.sampled_from([rate, flat(), power(B=0.2, V=0.2), power(K=-1, B=-1)]))
+        for name in labels
+    }
     noise = draw(st.sampled_from([0.0, 0.02, 1.0]))
     seeds = draw(st.sampled_from([1, 2, 16]))
     worst, points = curves.frames(
         rays, laws, noise=noise, seeds=seeds, seed=draw(st.integers(0, 9))
     )
     chosen = np.random.default_rng(draw(st.integers(0, 9))).random(len(worst))
-    for name, value in (("saturated", True), ("ceiling", True), ("at_limit", True), ("se", np.nan),
-                        ("se", 0.0), ("regret", np.nan), ("regret", 0.0), ("edge", True),
-                        ("in_range", False), ("short_batch", True)):  # fmt: skip
+    for name, value in (
+        ("saturated", True),
+        ("ceiling", True),
+        ("at_limit", True),
+        ("se", np.nan),
+        ("se", 0.0),
+        ("regret", np.nan),
+        ("regret", 0.0),
+        ("edge", True),
+        ("in_range", False),
+        ("short_batch", True),
+    ):
         share = draw(st.sampled_from([0.0, 0.0, 0.0, 0.2, 1.0]))
         worst.loc[chosen < share, name] = value
     if draw(st.booleans()):  # a seed alone has no error
@@ -646,8 +713,9 @@ def test_degenerate_rays_end_in_a_verdict(name, how):
     rays = {"ray": DEGENERATE[name]}
     if how == "twice":
         rays["again"] = rays["ray"]
-    worst, points = curves.played("hyque", rate, rays, **({"saturated": True} if how == "saturated"
-                                                          else {}))  # fmt: skip
+    worst, points = curves.played(
+        "hyque", rate, rays, **({"saturated": True} if how == "saturated" else {})
+    )
     if how == "one seed":
         worst = worst.assign(seeds=1, se=np.nan)
     if how == "no controls":

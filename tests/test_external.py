@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import cli, external, fit
-from confee.errors import ConfeeError
+from confee import fit
+from confee.claims import fitting
+from confee.core.errors import ConfeeError
+from confee.workflow import cli
 
 CLAIM = "B=-1/3 V=1/3"
 BUDGETS = [1e4 * 2**i for i in range(7)]
@@ -25,10 +27,11 @@ LAWS = {
     "kept": lambda K, B, V: 0.7 * (K * V / B) ** (1 / 3) if V else still(K, B),
     "flat in B": lambda K, B, V: 0.12 * V ** (1 / 3) * (B / 1e4) ** -0.18 if V else still(K, B),
     "steep in V": lambda K, B, V: 0.02 * V**0.6 * (B / 1.6e5) ** (-1 / 3) if V else still(K, B),
-    "bent": lambda K, B, V: 0.9 * (K * V / B) ** (1 / 3) * (1 + 3 * (B / 1e4) ** -0.8)
-    if V else still(K, B),
+    "bent": lambda K, B, V: (
+        0.9 * (K * V / B) ** (1 / 3) * (1 + 3 * (B / 1e4) ** -0.8) if V else still(K, B)
+    ),
     "NA": lambda K, B, V: 0.12 * V ** (1 / 3) * (B / 1e4) ** -0.18 if V else still(K, B),
-}  # fmt: skip
+}
 
 
 def table(names, budgets=BUDGETS, variations=VARIATIONS, seeds=24, noise=0.05, ratio=10, K=4):
@@ -36,10 +39,19 @@ def table(names, budgets=BUDGETS, variations=VARIATIONS, seeds=24, noise=0.05, r
     rng = np.random.default_rng(3)
     cells = {(B, V) for B in budgets for V in (0, 4)} | {(1.6e5, V) for V in variations}
     rows = [
-        (name, int(ratio * B), int(B), V, K, seed,
-         LAWS[name](K, B, V) * ratio * B * (1 + noise * rng.standard_normal()))
-        for name in names for B, V in sorted(cells) for seed in range(seeds)
-    ]  # fmt: skip
+        (
+            name,
+            int(ratio * B),
+            int(B),
+            V,
+            K,
+            seed,
+            LAWS[name](K, B, V) * ratio * B * (1 + noise * rng.standard_normal()),
+        )
+        for name in names
+        for B, V in sorted(cells)
+        for seed in range(seeds)
+    ]
     return pd.DataFrame(rows, columns=["policy", "T", "B", "V", "K", "seed", "regret"])
 
 
@@ -184,19 +196,25 @@ def test_a_bad_row_is_named(values, said):
     assert str(error.value).startswith(said)
 
 
-@pytest.mark.parametrize(("how", "said"), [
-    ({"claim": ""}, "claim='': must be as B=-1/3"),
-    ({"claim": "X=1"}, "claim: X=1: must be B=, V=, K= or log="),
-    ({"claim": "B=1/0"}, "claim: B=1/0: must be a number in [-9, 9]"),
-    ({"claim": "B=nan"}, "claim: B=nan: must be a number in [-9, 9]"),
-    ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not in the table"),
-    ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not in the table"),
-    ({"claim": CLAIM, "fails": {"X": "true"}}, "fails.X: no such axis"),
-    ({"claim": CLAIM, "holds": "true"}, "policy: the table has nobody but the controls"),
-    ({"claim": CLAIM, "policy": "true", "holds": "true"}, "policy=true: is a control"),
-    ({"claim": CLAIM, "holds": "true", "fails": "true"}, "fails=true: is the control that must"),
-    ({"claim": "B=-1/3 B=-1/4"}, "claim: B: given twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"claim": ""}, "claim='': must be as B=-1/3"),
+        ({"claim": "X=1"}, "claim: X=1: must be B=, V=, K= or log="),
+        ({"claim": "B=1/0"}, "claim: B=1/0: must be a number in [-9, 9]"),
+        ({"claim": "B=nan"}, "claim: B=nan: must be a number in [-9, 9]"),
+        ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not in the table"),
+        ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not in the table"),
+        ({"claim": CLAIM, "fails": {"X": "true"}}, "fails.X: no such axis"),
+        ({"claim": CLAIM, "holds": "true"}, "policy: the table has nobody but the controls"),
+        ({"claim": CLAIM, "policy": "true", "holds": "true"}, "policy=true: is a control"),
+        (
+            {"claim": CLAIM, "holds": "true", "fails": "true"},
+            "fails=true: is the control that must",
+        ),
+        ({"claim": "B=-1/3 B=-1/4"}, "claim: B: given twice"),
+    ],
+)
 def test_a_bad_question_is_said_in_one_line(how, said):
     with pytest.raises(ConfeeError) as error:
         fit(table(["true"]), **how)
@@ -215,8 +233,18 @@ def test_missing_columns_and_empty_tables_are_said():
 def test_the_command_judges_a_file_and_writes_a_report(tmp_path, capsys):
     file = tmp_path / "mine.csv"
     table(["NA", "kept", "flat in B", "steep in V"]).to_csv(file, index=False)
-    words = ["fit", str(file), "--claim", CLAIM, "--holds", "kept", "--fails",
-             "B=flat in B,V=steep in V", "--output", str(tmp_path / "out")]  # fmt: skip
+    words = [
+        "fit",
+        str(file),
+        "--claim",
+        CLAIM,
+        "--holds",
+        "kept",
+        "--fails",
+        "B=flat in B,V=steep in V",
+        "--output",
+        str(tmp_path / "out"),
+    ]
     cli.main(words)
     assert "## NA: fails" in capsys.readouterr().out
     made = {one.name for one in (tmp_path / "out").iterdir()}
@@ -230,6 +258,6 @@ def test_a_file_is_read_whatever_its_kind(tmp_path):
     runs.to_parquet(tmp_path / "runs.parquet")
     runs.to_csv(tmp_path / "runs.csv", index=False)
     for kind in ("parquet", "csv"):
-        read = external.read(tmp_path / f"runs.{kind}")
+        read = fitting.read(tmp_path / f"runs.{kind}")
         assert set(read["policy"]) == {"NA"}
         assert fit(read, CLAIM).findings[0].id == "NA"

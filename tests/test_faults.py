@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from confee import jit, runlock
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 from confee.simulation import files
-from confee.workflow import jobs, stages
+from confee.workflow import jobs, runlock, stages
 from confee.workflow.run import Run
 from faults.folder import Said
 
@@ -32,7 +32,9 @@ def no_run(monkeypatch):
 
 def holder(call):
     """A process that calls something of runlock, says so and lives on."""
-    program = f"from confee import runlock; runlock.{call}(); print('held', flush=True); input()"
+    program = (
+        f"from confee.workflow import runlock; runlock.{call}(); print('held', flush=True); input()"
+    )
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([sys.executable, "-c", program], text=True, **pipes)
 
@@ -90,7 +92,7 @@ def test_a_job_that_begins_after_its_run_was_killed_leaves_the_next_one_alone(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runlock, "_held", None)
     runlock.hold()
-    program = "from confee import runlock; runlock.work(); print('at work')"
+    program = "from confee.workflow import runlock; runlock.work(); print('at work')"
 
     def job(run):
         env = {**os.environ, runlock.MINE: run}
@@ -311,21 +313,24 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_damaged_and_nobody_waits_for_i
 # ----------------------------------------------------------------------- what the matrix asks
 
 
-@pytest.mark.parametrize(("code", "text", "clear"), [
-    (1, "failed: regret: ended by SIGKILL, often a sign of too little memory", True),
-    (1, "failed: a: x/y: full\nfailed: b: x/y: full\nconfee: x/z: full", True),
-    (1, "warning: slow\nconfee: T=x: must be a number", True),
-    (1, "failed: a: x/y: full\nfailed: b: x/y: full\nfailed: c: x/y: full", False),
-    (1, "confee: results/x: gone\nconfee: results/y: gone", False),
-    (1, "confee: something went wrong", False),
-    (1, "failed: simulate (job=01): IndexError: list index out of range", False),
-    (1, "failed: simulate (job=01): ended by SIGSEGV", False),
-    (1, "error: FileNotFoundError: [Errno 2] No such file or directory: 'x/y'", False),
-    (1, "KeyError: 'x'\nconfee: results/x: gone", False),
-    (1, "measuring regret: 1 job", False),
-    (1, "Traceback (most recent call last)\nconfee: results/x: gone", False),
-    (0, "confee: results/x: gone", False),
-    (2, "confee: results/x: gone", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "text", "clear"),
+    [
+        (1, "failed: regret: ended by SIGKILL, often a sign of too little memory", True),
+        (1, "failed: a: x/y: full\nfailed: b: x/y: full\nconfee: x/z: full", True),
+        (1, "warning: slow\nconfee: T=x: must be a number", True),
+        (1, "failed: a: x/y: full\nfailed: b: x/y: full\nfailed: c: x/y: full", False),
+        (1, "confee: results/x: gone\nconfee: results/y: gone", False),
+        (1, "confee: something went wrong", False),
+        (1, "failed: simulate (job=01): IndexError: list index out of range", False),
+        (1, "failed: simulate (job=01): ended by SIGSEGV", False),
+        (1, "error: FileNotFoundError: [Errno 2] No such file or directory: 'x/y'", False),
+        (1, "KeyError: 'x'\nconfee: results/x: gone", False),
+        (1, "measuring regret: 1 job", False),
+        (1, "Traceback (most recent call last)\nconfee: results/x: gone", False),
+        (0, "confee: results/x: gone", False),
+        (2, "confee: results/x: gone", False),
+    ],
+)
 def test_a_clear_refusal_is_told_from_others(code, text, clear):
     assert Said(code, text, 0.0).clear is clear

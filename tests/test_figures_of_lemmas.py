@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import test_rendering as shared
-from confee import proofs, theory
+from confee.paper import proofs, theory
 from confee.rendering import caption, figure, files, looks
 from confee.rendering.figures import block, detection, lower_bound, pace, replay, streaks
 from confee.simulation.studies.schedules import ALPHAS
@@ -34,11 +34,21 @@ def schedules(share: float = 0.5) -> pd.DataFrame:
                 for alpha in ALPHAS
             }
             rows += [
-                {"T": T, "B": B, "exponent": beta, "order": order, "b": b, "quota": 1,
-                 "rounds": b * 2**order, "rates": rates, "drawn": 1000, **over}
+                {
+                    "T": T,
+                    "B": B,
+                    "exponent": beta,
+                    "order": order,
+                    "b": b,
+                    "quota": 1,
+                    "rounds": b * 2**order,
+                    "rates": rates,
+                    "drawn": 1000,
+                    **over,
+                }
                 for order in (top - 1, top)
                 for rates in ("paper", "alone")
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(rows)
 
 
@@ -50,10 +60,15 @@ def on_hard(points: pd.DataFrame, ratio: float = 5.0) -> pd.DataFrame:
         bound = theory.lower_bound(*(cell[name] for name in "KTBV"))
         level = 0.0 if cell["label"] == "oracle" else ratio
         rows += [
-            {**cell, "adversary": "hard", "adversary.c": 1.0, "seed": seed,
-             "regret": level * bound * (1 + 0.01 * seed)}
+            {
+                **cell,
+                "adversary": "hard",
+                "adversary.c": 1.0,
+                "seed": seed,
+                "regret": level * bound * (1 + 0.01 * seed),
+            }
             for seed in range(-1, 4)
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(rows)
 
 
@@ -68,8 +83,12 @@ def data() -> SimpleNamespace:
     tripled = [3 * multiset[cell] for cell in worst.loc[here, key].itertuples(index=False)]
     worst.loc[here, "regret"] = tripled
     worst["se"] = 0.02 * worst["regret"]
-    extra = {"schedules": schedules(), "thresholds": one.thresholds, "first": one.first,
-             "regret": on_hard(made.points)}  # fmt: skip
+    extra = {
+        "schedules": schedules(),
+        "thresholds": one.thresholds,
+        "first": one.first,
+        "regret": on_hard(made.points),
+    }
     return SimpleNamespace(**{**vars(made), **extra})
 
 
@@ -137,9 +156,9 @@ def test_only_the_curves_blocks_are_compared_with_draws():
     assert len(rows) == 2 * len(ALPHAS)
     assert set(rows["p"]) == {0.5}
     for row in rows.itertuples():
-        assert math.log(row.factor, row.B) == pytest.approx(0.5 - min(
-            ALPHAS, key=lambda alpha: abs(row.B ** (0.5 - alpha) - row.factor)
-        ))  # fmt: skip
+        assert math.log(row.factor, row.B) == pytest.approx(
+            0.5 - min(ALPHAS, key=lambda alpha: abs(row.B ** (0.5 - alpha) - row.factor))
+        )
     assert streaks.drawn(schedules()[:0], "idle").empty
     assert "drawn blocks" not in [text for text, _ in shared.legend_of(streaks.draw(rows[:0]))]
 
@@ -233,8 +252,9 @@ def test_the_set_is_compared_with_the_multiset(data):
 
 def test_along_B_the_set_is_compared_on_the_longest_ray_too(data):
     sweep = data.points["axis"].eq("B")
-    rays = data.points.assign(axis=data.points["axis"].mask(sweep, "B_at_V4"),
-                              variable=np.where(sweep, "B", ""))  # fmt: skip
+    rays = data.points.assign(
+        axis=data.points["axis"].mask(sweep, "B_at_V4"), variable=np.where(sweep, "B", "")
+    )
     short = rays[sweep & rays["point"].rank(method="dense").le(2)].assign(axis="B_short")
     assert replay.finding(data.worst, pd.concat([rays, short])) == replay.finding(
         data.worst, data.points

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.curve import curve, measure
 from confee.evidence.parts import part_worst
@@ -62,18 +62,35 @@ def frames(labels=tuple(EXPONENTS), bent: str = "") -> tuple[pd.DataFrame, pd.Da
                     budget = round(B * octave)
                     point = {"B": B, "V": V, "K": K, "T": ratio * B}[variable]
                     cell = {"K": K, "T": round(ratio * budget), "B": budget, "V": V}
-                    points.append({"label": label, "policy": label, "axis": ray, **cell,
-                                   "phase": phase, "variable": variable,
-                                   "point": float(point)})  # fmt: skip
+                    points.append(
+                        {
+                            "label": label,
+                            "policy": label,
+                            "axis": ray,
+                            **cell,
+                            "phase": phase,
+                            "variable": variable,
+                            "point": float(point),
+                        }
+                    )
                     y = regret_per_round(label, K, budget, V, ratio)
                     if label == bent:
                         y *= math.exp(0.1 * math.log(budget * max(V, 1) * K) ** 2)
                     cells[label, *cell.values()] = {
-                        "label": label, "policy": label, **cell, "regret": y * cell["T"],
-                        "se": 0.01 * y * cell["T"], "seeds": 16, "saturated": label == "uniform",
-                        "at_limit": label == "hyque" and V > 4, "eligible": label != "uniform",
-                        "in_range": True, "short_batch": False, "edge": False, "ceiling": False,
-                    }  # fmt: skip
+                        "label": label,
+                        "policy": label,
+                        **cell,
+                        "regret": y * cell["T"],
+                        "se": 0.01 * y * cell["T"],
+                        "seeds": 16,
+                        "saturated": label == "uniform",
+                        "at_limit": label == "hyque" and V > 4,
+                        "eligible": label != "uniform",
+                        "in_range": True,
+                        "short_batch": False,
+                        "edge": False,
+                        "ceiling": False,
+                    }
     return pd.DataFrame(cells.values()), pd.DataFrame(points)
 
 
@@ -146,9 +163,19 @@ def test_without_a_line_none_is_drawn():
     fig = figure("ray-B", given)
     left = [ax for ax in fig.axes if ax.get_ylabel() == "worst-case $R/T$"]
     hyque, other = "#0072B2", "#00A878"
-    lines = {color: [len([x for x in ax.lines if x.get_color() == color
-                          and x.get_linestyle() == "-" and x.get_linewidth() > 1])
-                     for ax in left] for color in (hyque, other)}  # fmt: skip
+    lines = {
+        color: [
+            len(
+                [
+                    x
+                    for x in ax.lines
+                    if x.get_color() == color and x.get_linestyle() == "-" and x.get_linewidth() > 1
+                ]
+            )
+            for ax in left
+        ]
+        for color in (hyque, other)
+    }
     assert lines == {hyque: [1, 0], other: [1, 1]}  # four points cannot tell that it is bent
     said = [text.get_text() for ax in fig.axes for text in ax.texts]
     assert said.count("no line") == 1
@@ -173,8 +200,11 @@ def test_the_level_at_no_variation_is_a_thin_line(data):
     assert next(line.get_ydata()[0] for line in level) == pytest.approx(expected)
     assert len(level) == len(some) - 4  # controls that must fail have none
     for variable in "BKT":
-        assert all(math.isnan(line.still) for some in by_label(data, variable).values()
-                   for line in some.values())  # fmt: skip
+        assert all(
+            math.isnan(line.still)
+            for some in by_label(data, variable).values()
+            for line in some.values()
+        )
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -203,8 +233,10 @@ def test_a_caption_names_the_ray_with_its_interval_in_at_most_60_words(data, var
 
 def test_parts_of_regret_have_a_panel_each(data):
     labels = ray_parts.LABELS_SHOWN
-    parts = [frames(labels, bent="hyque" if part == "error" else "")[0].assign(part=part)
-             for part in ("query", "error", "drift")]  # fmt: skip
+    parts = [
+        frames(labels, bent="hyque" if part == "error" else "")[0].assign(part=part)
+        for part in ("query", "error", "drift")
+    ]
     parts[0]["regret"] *= 1 + (parts[0]["V"] > 4) * 1e-3
     given = SimpleNamespace(part_worst=pd.concat(parts), points=data.points)
     said = plain(caption("ray-parts", given))
@@ -214,9 +246,7 @@ def test_parts_of_regret_have_a_panel_each(data):
     _no_collisions(given, "ray-parts")
     fig = figure("ray-parts", given)
     titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]
-    assert [title for title in titles if title] == [
-        "query regret", "error regret", "drift regret",
-    ]  # fmt: skip
+    assert [title for title in titles if title] == ["query regret", "error regret", "drift regret"]
     assert ray_parts.finding(given.part_worst[:0], data.points) == ray_parts.NOTHING
     ray_parts.draw(given.part_worst, data.points[:0]).draw_without_rendering()
 
@@ -228,11 +258,24 @@ def test_parts_are_those_that_the_claims_judge():
         for adversary, scale in (("switching", 1.0), ("fall", 1.2)):
             for seed in range(4):
                 regret = 100.0 * scale + seed
-                runs.append({"label": label, "policy": label, "K": 2, "T": 1000, "B": 100, "V": 2.0,
-                             "adversary": adversary, "adversary.gap": 0.5, "seed": seed,
-                             "queries": 100, "regret": regret, "regret_query": 0.1 * regret,
-                             "regret_error": 0.6 * regret,
-                             "regret_drift": 0.3 * regret})  # fmt: skip
+                runs.append(
+                    {
+                        "label": label,
+                        "policy": label,
+                        "K": 2,
+                        "T": 1000,
+                        "B": 100,
+                        "V": 2.0,
+                        "adversary": adversary,
+                        "adversary.gap": 0.5,
+                        "seed": seed,
+                        "queries": 100,
+                        "regret": regret,
+                        "regret_query": 0.1 * regret,
+                        "regret_error": 0.6 * regret,
+                        "regret_drift": 0.3 * regret,
+                    }
+                )
     regret = pd.DataFrame(runs)
     points = regret.drop_duplicates("label")[["label", "policy", "K", "T", "B", "V"]]
     points = points.assign(axis="v", variable="V", point=2.0, phase=0)
@@ -249,8 +292,10 @@ def test_parts_are_those_that_the_claims_judge():
 
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     said = rays.finding(data.worst, data.points, "B")
-    assert said.startswith(f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
-                           f"at most {MINUS}0.33) at $K = 4$, $V = ")  # fmt: skip
+    assert said.startswith(
+        f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
+        f"at most {MINUS}0.33) at $K = 4$, $V = "
+    )
     assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
     controls = data.points[data.points["label"].isin(["sw_ucb", "random_restart"])]
     assert "but for controls" in rays.finding(data.worst, controls, "B")
@@ -258,15 +303,30 @@ def test_the_finding_takes_the_ray_with_the_largest_excess(data):
 
 def test_controls_are_shown_on_rays_though_claims_alone_play_them():
     """And nothing else that claims add."""
-    rows = [{"label": label, "policy": label, "axis": axis, "variable": variable, "point": 1.0,
-             "phase": 0, "K": 2, "T": 10, "B": 5, "V": 1.0}
-            for label in ("hyque", "sw_ucb", "random_restart", "greedy_spend")
-            for axis, variable in (("T", ""), ("B_at_V4", "B"))]  # fmt: skip
+    rows = [
+        {
+            "label": label,
+            "policy": label,
+            "axis": axis,
+            "variable": variable,
+            "point": 1.0,
+            "phase": 0,
+            "K": 2,
+            "T": 10,
+            "B": 5,
+            "V": 1.0,
+        }
+        for label in ("hyque", "sw_ucb", "random_restart", "greedy_spend")
+        for axis, variable in (("T", ""), ("B_at_V4", "B"))
+    ]
     points = pictures.Data({"choose": 4, "shown": ["hyque"], "points": rows}).points
     found = set(zip(points["label"], points["axis"], strict=True))
     assert found == {
-        ("hyque", "T"), ("hyque", "B_at_V4"), ("sw_ucb", "B_at_V4"), ("random_restart", "B_at_V4"),
-    }  # fmt: skip
+        ("hyque", "T"),
+        ("hyque", "B_at_V4"),
+        ("sw_ucb", "B_at_V4"),
+        ("random_restart", "B_at_V4"),
+    }
 
 
 def test_a_figure_of_rays_is_drawn_where_one_was_played():
@@ -292,9 +352,11 @@ def test_odd_rays_are_drawn_too(data, variable):
         "two points": (worst, points[points.groupby("axis")["point"].rank("dense") <= 2]),
         "no controls": (worst, points[points["label"].isin(["hyque", "rexp3b"])]),
         "one label": (worst, points[points["label"] == "random_restart"]),
-        "stationary": (worst.assign(V=0.0).drop_duplicates(["label", "K", "T", "B"]),
-                       points.assign(V=0.0)),
-    }  # fmt: skip
+        "stationary": (
+            worst.assign(V=0.0).drop_duplicates(["label", "K", "T", "B"]),
+            points.assign(V=0.0),
+        ),
+    }
     if variable == "V":
         del odd["stationary"]
     for given in odd.values():

@@ -31,8 +31,10 @@ def made(levels, cell, worst=2):
 
     def play(i, seeds):
         noise = 30 * rng.standard_normal(len(seeds))
-        return [{**cell, **FAMILY[i], "seed": seed, "regret": levels[i] + more}
-                for seed, more in zip(seeds, noise, strict=True)]  # fmt: skip
+        return [
+            {**cell, **FAMILY[i], "seed": seed, "regret": levels[i] + more}
+            for seed, more in zip(seeds, noise, strict=True)
+        ]
 
     parts = [play(i, range(CHOOSE)) for i in range(len(FAMILY))]
     means = [statistics.fmean(row["regret"] for row in part) for part in parts]
@@ -48,10 +50,7 @@ def cells():
             yield {"policy": "hyque", "label": label, **sizes, "B": B}
 
 
-LEVELS = {
-    1000: [100, 200, 300, 310, 305, 200],
-    2000: [100, 200, 220, 250, 500, 510],
-}
+LEVELS = {1000: [100, 200, 300, 310, 305, 200], 2000: [100, 200, 220, 250, 500, 510]}
 
 
 def by_hand(rows):
@@ -63,10 +62,13 @@ def by_hand(rows):
     total, variance, used = 0.0, 0.0, 0
     for half in (0, 1):
         inside = {
-            name: [r["regret"] for r in mine
-                   if r["seed"] >= CHOOSE and (r["seed"] - CHOOSE) % 2 == half]
+            name: [
+                r["regret"]
+                for r in mine
+                if r["seed"] >= CHOOSE and (r["seed"] - CHOOSE) % 2 == half
+            ]
             for name, mine in of.items()
-        }  # fmt: skip
+        }
         others = {
             name: statistics.fmean(
                 r["regret"] for r in mine if r["seed"] < CHOOSE or (r["seed"] - CHOOSE) % 2 != half

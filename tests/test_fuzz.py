@@ -10,8 +10,8 @@ from unittest import mock
 
 import pytest
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from fuzz import bench, cases, run
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from confee import code
+from confee.core import sources
 from confee.rendering import FIGURES
 from confee.workflow.run import PICTURES, Run
 
@@ -27,19 +27,36 @@ SMALL = (
     "~policies.hyque_calibrated ~plays.hyque_calibrated seeds.most=4 "
     "claims=[hyque-budget,rexp3b-budget] figures=[regret-T,pace]"
 )
-COMPARED = ("regret.parquet", "asked.parquet", "points.csv", "worst.csv", "slopes.csv",
-            "claims.json", "claims.md")  # fmt: skip
+COMPARED = (
+    "regret.parquet",
+    "asked.parquet",
+    "points.csv",
+    "worst.csv",
+    "slopes.csv",
+    "claims.json",
+    "claims.md",
+)
 LAYERS = (
-    "theory", "world/adversaries/switching", "policies/hyque", "simulation/turns",
-    "simulation/plan", "evidence/worst", "claims/rexp3b_budget", "rendering/figures/curves",
-    "workflow/jobs", "workflow/results", "workflow/pictures",
-)  # fmt: skip
+    "paper/theory",
+    "world/adversaries/switching",
+    "policies/hyque",
+    "simulation/turns",
+    "simulation/plan",
+    "evidence/worst",
+    "claims/rexp3b_budget",
+    "rendering/figures/curves",
+    "workflow/jobs",
+    "workflow/results",
+    "workflow/pictures",
+)
 
 
 def modules():
     if not os.environ.get("CONFEE_EVERY_MODULE"):
         return LAYERS
-    files = (file.relative_to(code.PACKAGE).with_suffix("") for file in code.PACKAGE.rglob("*.py"))
+    files = (
+        file.relative_to(sources.PACKAGE).with_suffix("") for file in sources.PACKAGE.rglob("*.py")
+    )
     return sorted(file.as_posix() for file in files)
 
 
@@ -133,8 +150,8 @@ def test_after_an_edit_a_run_gives_what_it_gives_from_scratch(before, tmp_path, 
 def test_every_module_is_in_the_key_of_what_stands_above_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = Run({"overrides": "experiment=tiny"})
-    everything = set(code.package())
-    above = {"regret": ("claims", "checked", "rendering"), "claims": ("rendering",)}
+    everything = set(sources.package())
+    above = {"regret": ("claims", "paper.checked", "rendering"), "claims": ("rendering",)}
     for stage, of in run.sources.items():
         apart = {m for m in everything if m.startswith(tuple(f"{one}." for one in of["apart"]))}
         if stage in ("regret", "slopes", "claims"):
@@ -149,7 +166,7 @@ def test_every_module_is_in_the_key_of_what_stands_above_it(tmp_path, monkeypatc
 
 LOADED = """
 import json, sys
-from confee import cli
+from confee.workflow import cli
 try:
     cli.main(json.loads(sys.argv[1]))
 finally:
@@ -166,8 +183,14 @@ def test_no_process_of_a_stage_loads_what_its_key_leaves_out(before):
     env = {**os.environ, "PYTHONPATH": str(before.source)}
 
     def loaded(*words):
-        done = subprocess.run([sys.executable, "-c", LOADED, json.dumps(words)], cwd=before.place,
-                              env=env, capture_output=True, text=True, check=True)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", LOADED, json.dumps(words)],
+            cwd=before.place,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return set(json.loads(done.stdout.splitlines()[-1]))
 
     key = "0" * 16
@@ -175,26 +198,51 @@ def test_no_process_of_a_stage_loads_what_its_key_leaves_out(before):
     calls = {stage: [f"make-{stage}", str(plan), key] for stage in ("regret", "slopes", "claims")}
     for name in said["pictures"]:
         kinds = ("pdf", "png", "svg", "txt") if name in FIGURES else ("csv", "md", "tex", "txt")
-        calls[name] = ["make-picture", str(plan), key, name,
-                       *(str(figures / f"{name}.{kind}") for kind in kinds)]  # fmt: skip
+        calls[name] = [
+            "make-picture",
+            str(plan),
+            key,
+            name,
+            *(str(figures / f"{name}.{kind}") for kind in kinds),
+        ]
     for stage, words in calls.items():
         of = said["sources"][stage]
-        left_out = {m for m in code.package() if m.startswith(tuple(f"{a}." for a in of["apart"]))}
-        left_out -= set().union(*(code.closure(m) for m in of["also"]))
+        left_out = {
+            m for m in sources.package() if m.startswith(tuple(f"{a}." for a in of["apart"]))
+        }
+        left_out -= set().union(*(sources.closure(m) for m in of["also"]))
         assert not loaded(*words) & left_out, stage
 
     shutil.rmtree(before.place / "results/cells")
-    around = {"bytecode", "cli", "grid", "lean", "needs", "plan", "runlock", "costs", "told",
-              "studies", "simulation", "workflow", "world", "confee"}  # fmt: skip
+    around = {
+        "bytecode",
+        "cli",
+        "grid",
+        "lean",
+        "needs",
+        "plan",
+        "runlock",
+        "costs",
+        "told",
+        "studies",
+        "simulation",
+        "workflow",
+        "world",
+        "confee",
+    }
     for job in sorted(jobs.glob("*.json")):
         units = json.loads(job.read_text(encoding="utf-8"))
         if units.get("kind") != "play":
             continue
         known = {"confee.workflow.jobs", "confee.simulation.calibrate"}
         for unit in units["units"]:
-            starts = [f"confee.policies.{unit['cell']['policy']}", "confee.simulation.turns",
-                      "confee.simulation.play", "confee.simulation.files",
-                      *(f"confee.world.adversaries.{m}" for m, _ in unit["opponents"])]  # fmt: skip
-            known |= set().union(*map(code.closure, starts))
+            starts = [
+                f"confee.policies.{unit['cell']['policy']}",
+                "confee.simulation.turns",
+                "confee.simulation.play",
+                "confee.simulation.files",
+                *(f"confee.world.adversaries.{m}" for m, _ in unit["opponents"]),
+            ]
+            known |= set().union(*map(sources.closure, starts))
         more = loaded("do", str(job)) - known
         assert {name.rpartition(".")[2] for name in more} <= around

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plays
-from confee import theory
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.bob_sw_ucb import grid
 from confee.world import game
@@ -554,7 +554,9 @@ def test_idle_rounds_of_a_leader_play_the_arm_that_leads(policy, window):
 def test_a_leader_without_idle_rounds_is_the_policy_itself(policy):
     """In law: at B = T there is nothing to play blind."""
     path = swings(300)
-    sides = [[plays.play(name, path, 300, 1.0, shift + s)["regret"] for s in range(200)]
-             for name, shift in ((policy, 0), (f"{policy}_leader", 1000))]  # fmt: skip
+    sides = [
+        [plays.play(name, path, 300, 1.0, shift + s)["regret"] for s in range(200)]
+        for name, shift in ((policy, 0), (f"{policy}_leader", 1000))
+    ]
     apart = np.mean(sides[0]) - np.mean(sides[1])
     assert abs(apart) < 4 * math.hypot(*(np.std(side) / math.sqrt(200) for side in sides))

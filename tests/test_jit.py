@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from confee import jit
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 
 ROOT = Path(__file__).parents[1]
 CELL = ["policy=ucb1", "adversary=switching", "K=2", "T=2000", "B=400", "V=2", "seeds=2"]
@@ -45,8 +45,10 @@ def test_a_kernels_file_that_is_damaged_is_not_read(tmp_path):
     for path in map(Path, (file._index_path, file._data_path("kernel.1.nbc"))):
         whole = path.read_bytes()
         cut = [whole[:n] for n in range(len(whole))]
-        bits = [(whole[: n // 8] + bytes([whole[n // 8] ^ 1 << n % 8]) + whole[n // 8 + 1 :])
-                for n in range(8 * len(whole))]  # fmt: skip
+        bits = [
+            (whole[: n // 8] + bytes([whole[n // 8] ^ 1 << n % 8]) + whole[n // 8 + 1 :])
+            for n in range(8 * len(whole))
+        ]
         for damaged in (*cut, *bits):
             path.write_bytes(damaged)
             assert file.load("key") is None
@@ -78,8 +80,11 @@ def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, t
     assert second != first
 
     # Called from the policy's kernel, in a file that numba's own cache does not watch.
-    edit(source / "confee/world/game.py", "1.0 if rng.random() < mean else 0.0",
-         "1.0 if rng.random() < 0.5 * mean else 0.0")  # fmt: skip
+    edit(
+        source / "confee/world/game.py",
+        "1.0 if rng.random() < mean else 0.0",
+        "1.0 if rng.random() < 0.5 * mean else 0.0",
+    )
     third = play(source, **cache)
     assert third not in (first, second)
 
@@ -92,8 +97,13 @@ def test_an_edit_of_a_policy_or_of_a_shared_kernel_changes_the_numbers(source, t
 def test_a_read_only_install_without_a_home_works(source, tmp_path):
     where = tmp_path / "no-home"
     where.write_text("a file, so that no folder can be made in it")
-    env = {"HOME": str(where), "XDG_CACHE_HOME": "", "CONFEE_CACHE": "", "TMPDIR": str(tmp_path),
-           "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+    env = {
+        "HOME": str(where),
+        "XDG_CACHE_HOME": "",
+        "CONFEE_CACHE": "",
+        "TMPDIR": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     for folder in [source, *(f for f in source.rglob("*") if f.is_dir())]:
         folder.chmod(0o555)
     assert play(source, **env) == play(source, **env)
@@ -105,11 +115,14 @@ def test_a_read_only_install_without_a_home_works(source, tmp_path):
 
 def test_a_cache_in_a_temporary_folder_is_this_users_alone(tmp_path, monkeypatch):
     """Compiled kernels are code: nobody else's are read, whoever made the folder first."""
-    from confee import jit
+    from confee.core import jit
 
     (tmp_path / "no-home").write_text("a file, so that no folder can be made in it")
-    for name, value in (("HOME", str(tmp_path / "no-home")), ("XDG_CACHE_HOME", ""),
-                        ("CONFEE_CACHE", "")):  # fmt: skip
+    for name, value in (
+        ("HOME", str(tmp_path / "no-home")),
+        ("XDG_CACHE_HOME", ""),
+        ("CONFEE_CACHE", ""),
+    ):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(jit.tempfile, "tempdir", str(tmp_path))
     usual = tmp_path / f"confee-{os.getuid()}"
@@ -197,8 +210,8 @@ def test_kernels_are_compiled_on_a_disk_without_locks(monkeypatch):
 
 
 def test_each_module_has_a_folder_named_after_what_it_is_compiled_from():
-    from confee import jit
-    from confee.code import code_hash
+    from confee.core import jit
+    from confee.core.sources import code_hash
     from confee.policies import ucb, ucb1
 
     for module in (ucb, ucb1):
@@ -211,7 +224,7 @@ def test_each_module_has_a_folder_named_after_what_it_is_compiled_from():
 def test_a_kernel_from_elsewhere_is_not_cached():
     from numba.core.caching import NullCache
 
-    from confee import jit
+    from confee.core import jit
 
     made = jit.njit(lambda x: x + 1)
     assert isinstance(made._cache, NullCache)
@@ -219,7 +232,7 @@ def test_a_kernel_from_elsewhere_is_not_cached():
 
 
 def test_old_cache_folders_go_and_young_ones_stay(tmp_path, monkeypatch):
-    from confee import jit
+    from confee.core import jit
 
     monkeypatch.setattr(jit, "ROOT", tmp_path)
     young, old, shared = (tmp_path / "zen5-0123abcd" / f"kernels-{c * 16}" for c in "abc")

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 import fresh
-from confee import code
-from confee.errors import ConfeeError
+from confee.core import sources
+from confee.core.errors import ConfeeError
 from confee.workflow import stages
 
 ROOT = Path(__file__).parents[1]
 
 POLICY = """
 import numpy as np
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.world.game import idle, new_data, query
 {above}
@@ -41,7 +41,7 @@ POLICY = Policy(id="mine", summary="one query", kernel=play)
 
 TOLD = """
 from confee import simulate
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.simulation.cells import cell, family
 from confee.simulation.plan import Seeds, units
 from confee.simulation.play import USUAL
@@ -135,22 +135,38 @@ def test_a_file_that_a_module_reads_at_its_top_is_part_of_the_key(own):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (POLICY.format(above="import importlib\nname = 'strength'\n"
-         "FACTOR = importlib.import_module(name).FACTOR", weight="FACTOR"),
-         r"mine.py: line 8: import_module must be given a name that is written out"),
-        (POLICY.format(above="said = {}\nexec('FACTOR = 1.0', said)", weight="1.0"),
-         r"mine.py: line 7: exec must not be called"),
-        (POLICY.format(above="import subprocess\nsubprocess.run(['true'])", weight="1.0"),
-         r"mine.py: line 7: starts a program"),
-        (POLICY.format(above="", weight="1.0")
-         + "FACTOR = open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8').read()\n",
-         r"mine.py: line \d+: reads .*factor.txt below a compiled function"),
-        (POLICY.format(above="", weight="1.0").replace("kernel=play", "kernel=play, arguments="
-         "lambda *_: (open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8'),)[1:]"),
-         r"mine.py: line \d+: reads .*factor.txt while it plays"),
+        (
+            POLICY.format(
+                above="import importlib\nname = 'strength'\n"
+                "FACTOR = importlib.import_module(name).FACTOR",
+                weight="FACTOR",
+            ),
+            r"mine.py: line 8: import_module must be given a name that is written out",
+        ),
+        (
+            POLICY.format(above="said = {}\nexec('FACTOR = 1.0', said)", weight="1.0"),
+            r"mine.py: line 7: exec must not be called",
+        ),
+        (
+            POLICY.format(above="import subprocess\nsubprocess.run(['true'])", weight="1.0"),
+            r"mine.py: line 7: starts a program",
+        ),
+        (
+            POLICY.format(above="", weight="1.0")
+            + "FACTOR = open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8').read()\n",
+            r"mine.py: line \d+: reads .*factor.txt below a compiled function",
+        ),
+        (
+            POLICY.format(above="", weight="1.0").replace(
+                "kernel=play",
+                "kernel=play, arguments=lambda *_: "
+                "(open(__file__.replace('mine.py', 'factor.txt'), encoding='utf-8'),)[1:]",
+            ),
+            r"mine.py: line \d+: reads .*factor.txt while it plays",
+        ),
     ],
     ids=["a computed name", "exec", "a program", "below a kernel", "while it plays"],
-)  # fmt: skip
+)
 def test_what_cannot_be_followed_is_refused(own, text, said):
     own.write("own/policies/mine.py", text)
     own.write("own/policies/factor.txt", "1\n")
@@ -164,8 +180,8 @@ def test_what_cannot_be_followed_is_refused(own, text, said):
 def test_line_ends_and_marks_of_editors_change_no_hash():
     text = b"a = 1\nb = 2\n"
     for same in (text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, text + b"\n\n"):
-        assert code.plain(same) == code.plain(text)
-    assert code.plain(text) != code.plain(b"a = 1\nb = 3\n")
+        assert sources.plain(same) == sources.plain(text)
+    assert sources.plain(text) != sources.plain(b"a = 1\nb = 3\n")
 
 
 def test_a_series_is_known_by_what_it_says(tmp_path):
@@ -180,8 +196,11 @@ def test_a_series_is_known_by_what_it_says(tmp_path):
         "blank": text + "\n \n",
         "spaces": text.replace(",", ", "),
     }
-    other = {"value": text.replace("4.5", "4.6"), "name": text.replace("tea", "silk"),
-             "when": text.replace("\n3,", "\n4,")}  # fmt: skip
+    other = {
+        "value": text.replace("4.5", "4.6"),
+        "name": text.replace("tea", "silk"),
+        "when": text.replace("\n3,", "\n4,"),
+    }
     digests = {}
     for name, said in {"as it is": text, **same, **other}.items():
         file = tmp_path / f"{name}.csv"
@@ -195,21 +214,21 @@ def test_a_series_is_known_by_what_it_says(tmp_path):
 
 
 def test_libraries_are_part_of_a_hash(monkeypatch):
-    before = code.code_hash(["confee.theory"])
+    before = sources.code_hash(["confee.paper.theory"])
     for name in ("numpy", "numba"):
-        monkeypatch.setattr(code.metadata, "version", lambda one, n=name: f"{one}{one == n}")
-        for cached in (code.versions, code._hash_of):
+        monkeypatch.setattr(sources.metadata, "version", lambda one, n=name: f"{one}{one == n}")
+        for cached in (sources.versions, sources._hash_of):
             cached.cache_clear()
-        assert code.code_hash(["confee.theory"]) != before
+        assert sources.code_hash(["confee.paper.theory"]) != before
     monkeypatch.undo()
-    monkeypatch.setattr(code.platform, "python_version", lambda: "3.11.0")
-    for cached in (code.versions, code._hash_of):
+    monkeypatch.setattr(sources.platform, "python_version", lambda: "3.11.0")
+    for cached in (sources.versions, sources._hash_of):
         cached.cache_clear()
-    assert code.code_hash(["confee.theory"]) != before
+    assert sources.code_hash(["confee.paper.theory"]) != before
     monkeypatch.undo()
-    for cached in (code.versions, code._hash_of):
+    for cached in (sources.versions, sources._hash_of):
         cached.cache_clear()
-    assert code.code_hash(["confee.theory"]) == before
+    assert sources.code_hash(["confee.paper.theory"]) == before
 
 
 @pytest.mark.parametrize("of", ["confee", "one's own"])
@@ -219,8 +238,11 @@ def test_an_edit_that_keeps_size_and_date_runs(tmp_path, of):
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     mine = tmp_path / "policies/mine.py"
     mine.parent.mkdir()
-    edited, said = (source / "confee/theory.py", "confee.theory") if of == "confee" else (
-        mine, "confee.policies.mine")  # fmt: skip
+    edited, said = (
+        (source / "confee/paper/theory.py", "confee.paper.theory")
+        if of == "confee"
+        else (mine, "confee.policies.mine")
+    )
     mine.write_text("X = 0\n", encoding="utf-8")
     text = edited.read_text(encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(source)}
@@ -234,27 +256,31 @@ def test_an_edit_that_keeps_size_and_date_runs(tmp_path, of):
         # A real interpreter: one that is told to write no bytecode has none to take for right.
         done = subprocess.run(
             [sys.executable, "-c", f"import {said} as m; print(m.X)"],
-            cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.stdout.strip() == value, done.stderr
 
 
 def test_code_that_changed_while_it_was_at_work_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(code, "_hashed", {})
+    monkeypatch.setattr(sources, "_hashed", {})
     file = tmp_path / "some.py"
     file.write_bytes(b"a = 1\n")
-    code._hashed[file] = file.read_bytes()
-    code.check()
+    sources._hashed[file] = file.read_bytes()
+    sources.check()
     file.write_bytes(b"a = 2\n")
     with pytest.raises(ConfeeError, match=r"some\.py: changed while it was at work"):
-        code.check()
+        sources.check()
     file.unlink()
     with pytest.raises(ConfeeError, match=r"some\.py: changed"):
-        code.check()
+        sources.check()
 
 
 def test_a_stage_refuses_other_code_than_was_planned():
-    planned = json.loads(json.dumps(stages.sources(["confee.rendering"])))
+    planned = json.loads(json.dumps(stages.code_of(["confee.rendering"])))
     stages.check(planned)
     with pytest.raises(ConfeeError, match="changed since this run was planned"):
         stages.check(planned | {"hash": "0" * 16})
@@ -265,14 +291,21 @@ def test_what_is_installed_below_the_folder_one_works_in_is_imported_as_usual(tm
     (tmp_path / "policies").mkdir()
     packages = tmp_path / "env" / "lib" / "site-packages"
     packages.mkdir(parents=True)
-    linked = Path(code.metadata.distribution("numpy").locate_file("numpy"))
+    linked = Path(sources.metadata.distribution("numpy").locate_file("numpy"))
     for name in ("numpy", "numpy.libs"):
         if (linked.parent / name).exists():
             shutil.copytree(linked.parent / name, packages / name)
     env = {**os.environ, "CONFEE_EXTRA": str(tmp_path), "PYTHONPATH": f"{ROOT / 'src'}:{packages}"}
     program = (
-        "import confee.extra, confee.following as f; f.watch(); import numpy; print(numpy.__file__)"
+        "import confee.core.plugins, confee.core.following as f; f.watch(); "
+        "import numpy; print(numpy.__file__)"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, env=env,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout.startswith(str(packages)), done.stderr

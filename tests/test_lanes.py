@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confee import jit
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 from confee.policies import POLICIES
 from confee.policies.ucb_lanes import new_ucbs
 from confee.simulation import play as playing

@@ -19,8 +19,9 @@ from scipy import stats
 
 import plays
 import reference
-from confee import simulate, theory
-from confee.errors import ConfeeError
+from confee import simulate
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.policies import POLICIES, oful, ridge
 from confee.policies.oful import OFUL
 from confee.simulation.cells import opponent
@@ -222,9 +223,12 @@ def test_oful_restarted_is_its_rule(rate_scale):
         )
         record = reference.Record(reference.Path(path.means()), B)
         reference.play_planned(
-            record, np.random.default_rng(seed), OverOful(path.features, T),
-            reference.paced(T, B), lambda coins=theirs, rate=rate: coins.random() < rate,
-        )  # fmt: skip
+            record,
+            np.random.default_rng(seed),
+            OverOful(path.features, T),
+            reference.paced(T, B),
+            lambda coins=theirs, rate=rate: coins.random() < rate,
+        )
         assert_same(row, record)
         assert row["restarts"] == (B - 1 if rate == 1 else pytest.approx(B * rate, rel=0.6))
 
@@ -232,11 +236,8 @@ def test_oful_restarted_is_its_rule(rate_scale):
 @pytest.mark.parametrize("B", [40, 170, 300])
 @pytest.mark.parametrize(
     "options",
-    [
-        {}, {"quota": "block"}, {"scale": 1e-4, "radius": 0.3},
-        {"scale": 2e-5, "buffer": "appendix"},
-    ],
-)  # fmt: skip
+    [{}, {"quota": "block"}, {"scale": 1e-4, "radius": 0.3}, {"scale": 2e-5, "buffer": "appendix"}],
+)
 def test_hyque_over_oful_is_its_rule(B, options, monkeypatch):
     """The same instances start on both sides, at chances rho(2^n) / rho(2^m)."""
     T, V, K = 300, 3.0, 4
@@ -333,10 +334,16 @@ def _long_run(known, constants, mean, window, checks, every, rng):
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1e-4])
-@pytest.mark.parametrize(("K", "d", "radius", "checks", "every", "window"), [
-    (10, 4, 1.0, 20, 500, 10**9), (10, 4, 0.0, 20, 500, 10**9), (30, 12, 1.0, 20, 500, 10**9),
-    (10, 4, 0.0, 4, 250_000, 10**9), (10, 4, 1.0, 5, 20_000, 300),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("K", "d", "radius", "checks", "every", "window"),
+    [
+        (10, 4, 1.0, 20, 500, 10**9),
+        (10, 4, 0.0, 20, 500, 10**9),
+        (30, 12, 1.0, 20, 500, 10**9),
+        (10, 4, 0.0, 4, 250_000, 10**9),
+        (10, 4, 1.0, 5, 20_000, 300),
+    ],
+)
 def test_rounding_errors_do_not_add_up(K, d, penalty, radius, checks, every, window):
     """Means, widths and ln det against an explicit inverse, to 1e-8: over 1e4 observations, over
     1e6, and over 1e5 of which all but the last 300 were taken back.
@@ -533,10 +540,17 @@ def thetas(path):
 
 
 @pytest.mark.parametrize("name", ["linear_switching", "linear_rotation"])
-@pytest.mark.parametrize(("K", "d", "T", "V", "gap"), [
-    (2, 3, 2, 1.0, 0.25), (2, 3, 50, 7.0, 0.5), (10, 4, 900, 4.0, 0.25), (10, 4, 900, 0.0, 0.5),
-    (30, 9, 200, 1e6, 0.1), (5, 100, 300, 0.01, 0.5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("K", "d", "T", "V", "gap"),
+    [
+        (2, 3, 2, 1.0, 0.25),
+        (2, 3, 50, 7.0, 0.5),
+        (10, 4, 900, 4.0, 0.25),
+        (10, 4, 900, 0.0, 0.5),
+        (30, 9, 200, 1e6, 0.1),
+        (5, 100, 300, 0.01, 0.5),
+    ],
+)
 def test_means_are_those_of_theta(name, K, d, T, V, gap):
     """Round by round: means, best arm, variation; features are no longer than 1, nor is theta."""
     for seed in range(3):

@@ -125,8 +125,14 @@ def test_of_a_job_on_another_machine_the_executor_has_a_word_to_say(tmp_path, ca
     logs = [str(tmp_path / name) for name in ("rule.log", "slurm.log")]
     message = f"{CANCELLED}. For further details see above."
     record = LogRecord("", ERROR, "", 0, "", None, None)
-    record.__dict__ |= {"event": LogEvent.JOB_ERROR, "rule_name": "simulate", "jobid": 1,
-                        "shellcmd": "true", "log": logs, "rule_msg": message}  # fmt: skip
+    record.__dict__ |= {
+        "event": LogEvent.JOB_ERROR,
+        "rule_name": "simulate",
+        "jobid": 1,
+        "shellcmd": "true",
+        "log": logs,
+        "rule_msg": message,
+    }
     settings = SimpleNamespace(stdout=False, quiet=[], verbose=False, dryrun=False)
     LogHandler(settings, None).emit(record)
     assert capsys.readouterr().err.splitlines()[0] == f"failed: simulate: {said}"

@@ -15,13 +15,13 @@ from scipy.stats import ttest_1samp
 
 import plays
 import reference
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.paper.theory import rho_hat_factor
 from confee.policies import POLICIES, glm_ucb
 from confee.policies.glm_ucb import GLM_UCB
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path
 from confee.simulation.play import play as play_cell
-from confee.theory import rho_hat_factor
 from confee.world.adversaries.logistic_switching import visits
 from confee.world.game import COUNTS, RECORDED
 from confee.world.path import Path
@@ -319,9 +319,12 @@ def test_the_radius_holds_theta():
         excess = 0.0  # the largest distance, in radii
         for tau in range(200):
             apart = theta_of(instance, x) - theta
-            root = 0.5 / constants[glm_ucb.FLATTEST] * math.sqrt(
-                instance[glm_ucb.LOG_DET, 0] + 2 * math.log(10)
-            ) + 2.2  # fmt: skip
+            root = (
+                0.5
+                / constants[glm_ucb.FLATTEST]
+                * math.sqrt(instance[glm_ucb.LOG_DET, 0] + 2 * math.log(10))
+                + 2.2
+            )
             excess = max(excess, math.sqrt(apart @ design @ apart) / root)
             arm, _ = glm_ucb.act(instance, tau, x, constants, rng)
             glm_ucb.learn(instance, x, constants, None, arm, float(rng.random() < means[arm]))
@@ -480,9 +483,12 @@ def test_paced_play_is_the_reference_round_by_round(policy, B):
         record = reference.Record(reference.Path(path.means()), B)
         asked = itertools.cycle([False] * (step - 1) + [True])
         reference.play_planned(
-            record, np.random.default_rng(seed), OverGlm(x, T, radius=0.1),
-            reference.paced(T, B), lambda asked=asked: next(asked),
-        )  # fmt: skip
+            record,
+            np.random.default_rng(seed),
+            OverGlm(x, T, radius=0.1),
+            reference.paced(T, B),
+            lambda asked=asked: next(asked),
+        )
         agree(ours, record.summary(), f"seed {seed}")
         assert ours["restarts"] == ((B - 1) // 13 if again else 0)
 
@@ -511,10 +517,12 @@ class Apart(reference.Feedback):
         base, lengths = self.base, np.diag(self.base.x)
         flattest = sigmoid(base.norm) * sigmoid(-base.norm)
         penalty = base.ridge * flattest
-        theta = np.array([
-            brentq(lambda z, a=a, n=n, r=r: penalty * z - a * (r - n * sigmoid(a * z)), -99, 99)
-            for a, n, r in zip(lengths, self.plays, self.rewards, strict=True)
-        ])  # fmt: skip
+        theta = np.array(
+            [
+                brentq(lambda z, a=a, n=n, r=r: penalty * z - a * (r - n * sigmoid(a * z)), -99, 99)
+                for a, n, r in zip(lengths, self.plays, self.rewards, strict=True)
+            ]
+        )
         assert np.linalg.norm(theta) < base.norm
         precision = base.ridge + self.plays * lengths**2
         log_det = np.log(precision / base.ridge).sum()
@@ -578,10 +586,12 @@ def test_two_thousand_rounds_of_play_are_better_for_features():
     regrets = []
     for seed in range(10):
         path = draw_path(against, 50, T, V, seed)
-        regrets.append([
-            plays.play("glm_ucb", path, B, V, seed, radius=0.05)["regret"],
-            plays.play("ucb1", path, B, V, seed)["regret"],
-        ])  # fmt: skip
+        regrets.append(
+            [
+                plays.play("glm_ucb", path, B, V, seed, radius=0.05)["regret"],
+                plays.play("ucb1", path, B, V, seed)["regret"],
+            ]
+        )
     glm, ucb1 = np.mean(regrets, axis=0)
     assert glm < 0.5 * ucb1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from confee import proofs
+from confee.paper import proofs
 from confee.workflow.run import Run
 
 
@@ -23,9 +23,11 @@ def on_rays(name, labels):
     return {
         file: unit
         for file, unit in planned(name).items()
-        if unit.cell.label in labels and unit.cell.V > 0 and unit.cell.K == 4
+        if unit.cell.label in labels
+        and unit.cell.V > 0
+        and unit.cell.K == 4
         and round(10 * unit.cell.B) == unit.cell.T
-    }  # fmt: skip
+    }
 
 
 def settings(units):
@@ -47,8 +49,11 @@ def test_cells_of_the_same_sizes_are_the_same_cells(name, other, labels):
     for label in labels:
         assert len({B for who, B, _ in both if who == label}) >= 12, label
     for units, others in ((mine, its), (its, mine)):
-        shared = {file for file, unit in units.items()
-                  if (unit.cell.label, unit.cell.B, unit.cell.V) in both}  # fmt: skip
+        shared = {
+            file
+            for file, unit in units.items()
+            if (unit.cell.label, unit.cell.B, unit.cell.V) in both
+        }
         assert shared
         assert shared <= set(others)
 
@@ -62,8 +67,10 @@ def test_the_page_says_from_which_horizon_on_a_test_can_fire():
 
 
 def test_rays_reach_as_far_as_the_pages_say():
-    largest = {label: max(unit.cell.B for unit in on_rays("horizon", (label,)).values())
-               for label in ("hyque", "rexp3b", "sw_ucb", "random_restart")}  # fmt: skip
+    largest = {
+        label: max(unit.cell.B for unit in on_rays("horizon", (label,)).values())
+        for label in ("hyque", "rexp3b", "sw_ucb", "random_restart")
+    }
     assert largest["hyque"] == largest["rexp3b"] == round(1.6384e7 * 2**0.25)
     assert largest["random_restart"] == round(4.096e6 * 2**0.25)
     variations = {V for _, _, V in settings(on_rays("floor", ("hyque",)))}

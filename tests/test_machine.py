@@ -15,10 +15,20 @@ def test_without_a_quota_it_is_the_affinity(tmp_path):
     assert machine.cores(tmp_path) == AFFINE
 
 
-@pytest.mark.parametrize(("said", "cores"), [
-    ("max 100000", 64), ("200000 100000", 2), ("150000 100000", 2), ("10000 100000", 1),
-    ("6400000 100000", 64), ("9900000 100000", 64), ("", 64), ("nonsense", 64), ("1 0", 64),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "cores"),
+    [
+        ("max 100000", 64),
+        ("200000 100000", 2),
+        ("150000 100000", 2),
+        ("10000 100000", 1),
+        ("6400000 100000", 64),
+        ("9900000 100000", 64),
+        ("", 64),
+        ("nonsense", 64),
+        ("1 0", 64),
+    ],
+)
 def test_a_containers_quota_limits_it(tmp_path, monkeypatch, said, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     (tmp_path / "cpu.max").write_text(said + "\n")
@@ -34,10 +44,16 @@ def test_the_first_version_of_control_groups_is_read_too(tmp_path, monkeypatch, 
     assert machine.cores(tmp_path) == cores
 
 
-@pytest.mark.parametrize(("limit", "used", "jobs"), [
-    ("max", 0, 20), (str(2 * 2**30), 0, 5), (str(2 * 2**30), 2**30, 2), (str(2**30), 2**31, 1),
-    ("nonsense", 0, 20),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("limit", "used", "jobs"),
+    [
+        ("max", 0, 20),
+        (str(2 * 2**30), 0, 5),
+        (str(2 * 2**30), 2**30, 2),
+        (str(2**30), 2**31, 1),
+        ("nonsense", 0, 20),
+    ],
+)
 def test_as_many_jobs_as_there_is_memory_for(tmp_path, monkeypatch, limit, used, jobs):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     (tmp_path / "memory.max").write_text(limit)

@@ -9,7 +9,7 @@ import re
 import pandas as pd
 import pytest
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import numbers
 from confee.rendering.figures import extensions, floor, levels, regimes
 from confee.rendering.figures.extensions import PAIRS, ROLES
@@ -25,8 +25,16 @@ def cells(axis: str, sizes, regret, saturated=lambda label, T, V: False, se=0.02
         for T, B, V in sizes:
             cell = {"label": label, "K": K, "T": T, "B": B, "V": V}
             amount = regret(label, T, B, V) * theory.rate(K, T, B, V)
-            worst.append({**cell, "regret": amount, "se": se * amount, "seeds": 8,
-                          "saturated": saturated(label, T, V), "eligible": True})  # fmt: skip
+            worst.append(
+                {
+                    **cell,
+                    "regret": amount,
+                    "se": se * amount,
+                    "seeds": 8,
+                    "saturated": saturated(label, T, V),
+                    "eligible": True,
+                }
+            )
             point = B if axis.startswith(levels.RAYS) else T
             points.append({**cell, "axis": axis, "point": point, "phase": 0})
     return pd.DataFrame(worst), pd.DataFrame(points)
@@ -47,8 +55,9 @@ def growing(label, T, B, V):
 def test_levels_name_the_flattest_and_the_steepest_line():
     frames = cells(RAY, BUDGETS, growing)
     spread = math.exp(math.sqrt(2) * numbers.t_quantile(7) * 0.02)
-    steep, flat = (numbers.factor(f, f / spread, f * spread).replace(" ", "-fold ", 1)
-                   for f in (4, 1))  # fmt: skip
+    steep, flat = (
+        numbers.factor(f, f / spread, f * spread).replace(" ", "-fold ", 1) for f in (4, 1)
+    )
     where = "($B = 10^{5}$ to $10^{7}$)"
     assert levels.finding(*frames) == (
         "At $T = 10\\,B$ worst-case regret over the rate changes: "
@@ -69,8 +78,11 @@ def test_saturated_points_count_in_no_factor():
 
 # ------------------------------------------------------------------ regimes
 
-PLANE = [(10**6, round(10 ** (6 * beta)), 10 ** (6 * beta * nu))
-         for beta in (0.6, 0.8, 0.9, 1.0) for nu in (0.0, 0.2, 0.45)]  # fmt: skip
+PLANE = [
+    (10**6, round(10 ** (6 * beta)), 10 ** (6 * beta * nu))
+    for beta in (0.6, 0.8, 0.9, 1.0)
+    for nu in (0.0, 0.2, 0.45)
+]
 
 
 def uneven(label, T, B, V):
@@ -112,12 +124,30 @@ def floor_frames(stale=0.16, regret=0.1, budgets=(10**5, 10**8), seeds=4):
         for j in range(3):
             ages.append({"kind": "age", **size, "j": j, "share": 0.3, "age": 0.2})
         for changes in ([0.1], [0.1, 0.5]):
-            ages.append({"kind": "stale", **size, "changes": json.dumps(changes), "windowed": 0.1,
-                         "stale": stale * len(changes) / 2, "stale_se": 0.001})  # fmt: skip
+            ages.append(
+                {
+                    "kind": "stale",
+                    **size,
+                    "changes": json.dumps(changes),
+                    "windowed": 0.1,
+                    "stale": stale * len(changes) / 2,
+                    "stale_se": 0.001,
+                }
+            )
         for label, level in (("hyque", 1), ("sw_ucb", 0.5)):
             mean = level * (regret if place == len(budgets) - 1 else 3 * regret)
-            runs += [{"label": label, "K": 8, **size, "V": 1.0, "regret": mean * 10 * B,
-                      "adversary.gap": 0.5, "seed": seed} for seed in range(seeds)]  # fmt: skip
+            runs += [
+                {
+                    "label": label,
+                    "K": 8,
+                    **size,
+                    "V": 1.0,
+                    "regret": mean * 10 * B,
+                    "adversary.gap": 0.5,
+                    "seed": seed,
+                }
+                for seed in range(seeds)
+            ]
     return pd.DataFrame(ages), pd.DataFrame(runs)
 
 
@@ -132,8 +162,10 @@ def test_the_floor_is_a_share_of_regret_at_the_largest_budget():
 
 
 def test_captions_have_at_most_60_words():
-    said = {floor: floor.finding(*floor_frames()),
-            levels: levels.finding(*cells(RAY, BUDGETS, growing))}  # fmt: skip
+    said = {
+        floor: floor.finding(*floor_frames()),
+        levels: levels.finding(*cells(RAY, BUDGETS, growing)),
+    }
     for module, finding in said.items():
         words = re.sub(r"\$[^$]*\$", "X", f"{finding} {module.READING}").split()
         assert len(words) <= 60, " ".join(words)
@@ -171,8 +203,16 @@ def setting_frames(settings=("linear", "episodic"), roles=tuple(ROLES), budgets=
                     "V": 2.0,
                 }
                 y = level.get(role, 0.1) * (B / 10**4) ** (-1 / 3)
-                worst.append({**cell, "role": role, "regret": y * 3e5, "se": 0.0, "seeds": 8,
-                              "eligible": role != "uniform"})  # fmt: skip
+                worst.append(
+                    {
+                        **cell,
+                        "role": role,
+                        "regret": y * 3e5,
+                        "se": 0.0,
+                        "seeds": 8,
+                        "eligible": role != "uniform",
+                    }
+                )
                 points.append({**cell, "axis": "B", "point": float(B)})
     return pd.DataFrame(worst), pd.DataFrame(points)
 
@@ -191,8 +231,10 @@ def test_extensions_compare_hyque_with_the_restarted_algorithm():
 def test_cells_without_variation_are_no_points_of_an_extension():
     worst, points = setting_frames()
     still = {"V": 0.0, "B": 80_000}
-    more = [pd.concat([frame, frame[frame["B"] == still["B"]].assign(**still, **other)])
-            for frame, other in ((worst, {"regret": 1.0}), (points, {}))]  # fmt: skip
+    more = [
+        pd.concat([frame, frame[frame["B"] == still["B"]].assign(**still, **other)])
+        for frame, other in ((worst, {"regret": 1.0}), (points, {}))
+    ]
     assert extensions.finding(*more) == extensions.finding(worst, points)
 
 

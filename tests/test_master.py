@@ -94,8 +94,12 @@ def instances(K, rng):
     """A draw of a block's instances, place by place."""
 
     def draw(n):
-        return [(m, s) for m in range(n + 1) for s in range(0, 2**n, 2**m)
-                if rng.random() < rho(2**n, K) / rho(2**m, K)]  # fmt: skip
+        return [
+            (m, s)
+            for m in range(n + 1)
+            for s in range(0, 2**n, 2**m)
+            if rng.random() < rho(2**n, K) / rho(2**m, K)
+        ]
 
     return draw
 
@@ -143,10 +147,13 @@ def a_path(K, T, seed):
 
 @few
 @given(
-    K=st.integers(2, 4), T=st.integers(8, 150), share=st.sampled_from([1.0, 0.6]),
-    scale=st.sampled_from([1.0, 1e-3, 3e-4, 1e-4]), delta=st.sampled_from([0.0, 0.1]),
+    K=st.integers(2, 4),
+    T=st.integers(8, 150),
+    share=st.sampled_from([1.0, 0.6]),
+    scale=st.sampled_from([1.0, 1e-3, 3e-4, 1e-4]),
+    delta=st.sampled_from([0.0, 0.1]),
     seed=st.integers(0, 10**6),
-)  # fmt: skip
+)
 def test_with_the_same_instances_it_plays_as_the_reference_says(K, T, share, scale, delta, seed):
     replay(a_path(K, T, seed), max(K, int(share * T)), seed, scale, delta)
 
@@ -232,8 +239,10 @@ def test_no_restart_where_the_tests_cannot_fire():
     path = Path.steps([1, T // 2], np.array([[0.9, 0.1], [0.1, 0.9]]), T)
     assert 3 * 6 * (math.log2(T) + 1) * math.log(T**2) * rho(T, 2) > 1
     for seed in range(3):
-        counts = [plays.play("master", path, T, 1.0, seed, scale=scale)["restarts"]
-                  for scale in (1.0, 5e-4, 2e-4)]  # fmt: skip
+        counts = [
+            plays.play("master", path, T, 1.0, seed, scale=scale)["restarts"]
+            for scale in (1.0, 5e-4, 2e-4)
+        ]
         assert counts[0] == 0 < counts[1] < counts[2] < T // 100
 
 

@@ -21,8 +21,8 @@ import pytest
 
 import test_snapshot
 import test_workflow
-from confee import theory
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.plans import PACED, new_plan, next_query
 from confee.simulation.calibrate import calibrated
@@ -57,8 +57,9 @@ def rows() -> dict[str, list[str]]:
 def test_without_the_compiler_every_number_is_the_same_to_the_bit():
     """Every policy, as Python: the same draws, the same operations in the same order."""
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, __file__], env=env, capture_output=True, text=True,
-                          timeout=300)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, __file__], env=env, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     plain = json.loads(done.stdout)
     compiled = rows()
@@ -147,9 +148,12 @@ def test_a_million_queries_in_a_huge_horizon(policy, T):
 
 
 PATHS = [
-    {"name": "switching", "gap": 0.1}, {"name": "drift", "amplitude": 0.7},
-    {"name": "sinusoid", "amplitude": 0.3}, {"name": "random_walk"}, {"name": "hard", "c": 10},
-]  # fmt: skip
+    {"name": "switching", "gap": 0.1},
+    {"name": "drift", "amplitude": 0.7},
+    {"name": "sinusoid", "amplitude": 0.3},
+    {"name": "random_walk"},
+    {"name": "hard", "c": 10},
+]
 
 
 @pytest.mark.parametrize("conf", PATHS, ids=lambda conf: conf["name"])
@@ -229,8 +233,12 @@ def test_theory_is_finite_at_every_extreme():
             assert 1 <= theory.linear_window(4, B, V) <= B
             order, first = theory.last_block(T, B)
             assert 1 <= first <= T < first + theory.slot_length(T, B) * 2**order
-            values = [theory.rate(K, T, B, V), theory.lower_bound(K, T, B, V),
-                      theory.rho_hat_factor(T), theory.exp3_rate(K, queries)]  # fmt: skip
+            values = [
+                theory.rate(K, T, B, V),
+                theory.lower_bound(K, T, B, V),
+                theory.rho_hat_factor(T),
+                theory.exp3_rate(K, queries),
+            ]
             assert all(0 <= value < math.inf for value in values)
             assert theory.lower_bound_applies(K, T, B, V) in (True, False)
             assert theory.theorem_range(K, T, B, V) in (True, False)
@@ -270,8 +278,9 @@ class Made(test_workflow.Project):
         out = ("made", "logs", "report.html", "plan.json")
         return {
             file.relative_to(self.folder).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in kept if file.is_file() and not set(file.parts) & set(out)
-        }  # fmt: skip
+            for file in kept
+            if file.is_file() and not set(file.parts) & set(out)
+        }
 
 
 @pytest.fixture(scope="module")
@@ -301,8 +310,13 @@ def test_a_whole_run_leaves_the_same_bytes_however_it_is_made(usual_run, tmp_pat
     assert {
         name for name in found.keys() | usual_run if found.get(name) != usual_run.get(name)
     } == set()
-    assert {"results/tiny/regret.parquet", "results/tiny/slopes.csv", "results/tiny/claims.json",
-            "figures/tiny/horizon.pdf", "figures/tiny/table1.tex"} <= found.keys()  # fmt: skip
+    assert {
+        "results/tiny/regret.parquet",
+        "results/tiny/slopes.csv",
+        "results/tiny/claims.json",
+        "figures/tiny/horizon.pdf",
+        "figures/tiny/table1.tex",
+    } <= found.keys()
 
 
 @pytest.mark.slow

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import fresh
-from confee import conf
-from confee.canonical import digest
 from confee.claims import CLAIMS, needs, rexp3b_rate
 from confee.claims.judging.rates import USUAL
-from confee.code import closure
-from confee.errors import ConfeeError
+from confee.config import conf_files
+from confee.core.canonical import digest
+from confee.core.errors import ConfeeError
+from confee.core.sources import closure
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import family, label_of
 from confee.simulation.files import read_table, write_table
@@ -60,15 +60,11 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
     assert longer
     assert all(T > 3000 for _, _, T, _, _ in longer)
     assert touched(before, files("+plays.rexp3b.estimate=2")) <= {
-        (c.policy, c.K, c.T, c.B, c.V) for c in (u.cell for u in before.values())
+        (c.policy, c.K, c.T, c.B, c.V)
+        for c in (u.cell for u in before.values())
         if c.policy == "rexp3b"
-    }  # fmt: skip
-    for neutral in (
-        "jobs.cells=1",
-        "jobs.queries=1",
-        "toy=false",
-        "name=other",
-    ):
+    }
+    for neutral in ("jobs.cells=1", "jobs.queries=1", "toy=false", "name=other"):
         assert not touched(before, files(neutral))
 
 
@@ -84,7 +80,7 @@ def whole_of(experiment):
     return Run({"overrides": f"experiment={experiment}"})
 
 
-@pytest.mark.parametrize("name", conf.files("experiment"))
+@pytest.mark.parametrize("name", conf_files.files("experiment"))
 def test_every_experiment_of_conf_is_valid(name):
     assert whole_of(name).name == name
     assert whole_of(name).plan.everything
@@ -97,9 +93,16 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     assert budget.pictures == budget.tables == []
     rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
     assert {u.cell.label for u in rate.plan.everything} == {
-        "random_restart", "rexp3b", "rexp3b(pool=set)", "sw_ucb", "sw_ucb_copied",
-        "sw_ucb_misled", "sw_ucb_overtold", "ucb1_restarted", "uniform",
-    }  # fmt: skip
+        "random_restart",
+        "rexp3b",
+        "rexp3b(pool=set)",
+        "sw_ucb",
+        "sw_ucb_copied",
+        "sw_ucb_misled",
+        "sw_ucb_overtold",
+        "ucb1_restarted",
+        "uniform",
+    }
     whole = whole_of("paper")
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
     assert parts <= {u.file for u in whole.plan.everything}
@@ -116,8 +119,13 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
         assert wanted & played[label] if label in listed else wanted <= played[label], sweep
 
 
-CONTROLLED = {"hyque": USUAL, "hyque_calibrated": USUAL, "rexp3b": rexp3b_rate.CONTROLS,
-              "rexp3": USUAL, "master": USUAL}  # fmt: skip
+CONTROLLED = {
+    "hyque": USUAL,
+    "hyque_calibrated": USUAL,
+    "rexp3b": rexp3b_rate.CONTROLS,
+    "rexp3": USUAL,
+    "master": USUAL,
+}
 
 
 @pytest.mark.parametrize("label", CONTROLLED)
@@ -294,8 +302,14 @@ def test_jobs_do_not_depend_on_pythons_hash():
         "print(sorted(run.jobs), run.plan_file, run.keys, [run.needs(n) for n in run.jobs])"
     )
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    done = subprocess.run([sys.executable, "-c", code], env=environment(PYTHONHASHSEED=seed),
-                          cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(PYTHONHASHSEED=seed),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == fresh.python("-c", code, cwd=ROOT).stdout
 
 
@@ -339,7 +353,7 @@ def test_an_edited_module_touches_the_policies_that_use_it(tmp_path):
 
     for file in package.rglob("*.py"):  # a date is no reason
         file.touch()
-    above = ("evidence/slopes.py", "workflow/results.py", "config.py", "composing.py")
+    above = ("evidence/slopes.py", "workflow/results.py", "config/experiments.py")
     assert policies(*above) == set()
     assert policies("policies/rexp3b.py") == {"rexp3b"}
     assert policies("policies/hyque.py") == {"hyque", "hyque_calibrated", "baque"}
@@ -359,7 +373,7 @@ def test_a_module_depends_on_what_it_imports_and_not_on_the_package_around():
 def test_nothing_slow_is_imported_that_is_not_needed():
     """By jobs; then, in the same process, by plans."""
     code = (
-        "import sys, confee.cli, confee.workflow.jobs; print(*sys.modules)\n"
+        "import sys, confee.workflow.cli, confee.workflow.jobs; print(*sys.modules)\n"
         "import confee.workflow.run; print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -382,7 +396,7 @@ def test_an_edit_of_what_is_above_a_stage_leaves_it_as_it_is(tmp_path):
         "evidence/parts.py": {*before},
         "rendering/figures/floor.py": {"floor", "album", "report"},
         "rendering/report/formulas.py": {"report", "album", *shown},
-        "cli.py": {*before},
+        "workflow/cli.py": {*before},
     }.items():
         edited = source / "confee" / file
         edited.write_text(edited.read_text() + "\n# edited\n")

@@ -6,14 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import plot
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.rendering import plot
 
 
 def runs():
     rate = {(B, V): (4 * V / B) ** (1 / 3) for B in (1e4, 2e4, 4e4, 8e4) for V in (1, 4)}
-    rows = [(label, "switching", 4, 10 * B, B, V, seed, rate[B, V] * 10 * B * (1 + seed / 50))
-            for label in ("ucb1", "NA") for B, V in rate for seed in range(6)]  # fmt: skip
+    rows = [
+        (label, "switching", 4, 10 * B, B, V, seed, rate[B, V] * 10 * B * (1 + seed / 50))
+        for label in ("ucb1", "NA")
+        for B, V in rate
+        for seed in range(6)
+    ]
     columns = ["label", "adversary", "K", "T", "B", "V", "seed", "regret"]
     frame = pd.DataFrame(rows, columns=columns).assign(policy=lambda t: t["label"])
     frame.attrs["confee"] = {"config": {"seeds": {"choose": 2}}}

@@ -20,7 +20,8 @@ from scipy import stats
 import confee.policies
 import confee.world.adversaries
 import plays
-from confee import conf, schema
+from confee.config import conf_files
+from confee.core import schema
 from confee.policies import POLICIES
 from confee.policies.hyque import demand
 from confee.policies.sw_ucb import drop
@@ -98,7 +99,7 @@ def test_one_file_one_id_one_conf(package, registered, word, name):
             found[one.id] = one
             assert one.id == module.name
     assert found == registered
-    files = {key: yaml.safe_load(file.read_text()) for key, file in conf.files(name).items()}
+    files = {key: yaml.safe_load(file.read_text()) for key, file in conf_files.files(name).items()}
     assert set(files) == set(registered)
     for key, values in files.items():
         assert values.pop("name") == key
@@ -255,8 +256,8 @@ def test_better_than_uniform_where_it_is_easy(policy):
     options = {} if spec.control else NARROWER.get(spec.setting, {})
     T, B, gap = 20_000, 8000, 0.5
     V = 0.5 if "V" in POLICIES[policy].told else 0.0
-    conf = {"name": "single_jump", "size": gap} if V else {"name": "stationary", "gap": gap}
-    against = opponent(conf, K=4, T=T, B=B, V=V)
+    conf_files = {"name": "single_jump", "size": gap} if V else {"name": "stationary", "gap": gap}
+    against = opponent(conf_files, K=4, T=T, B=B, V=V)
     ratios = []
     for seed in range(5):
         path = draw_path(against, 4, T, V, seed)

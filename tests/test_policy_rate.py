@@ -12,7 +12,7 @@ import pytest
 from confee import Rate, claims
 from confee.claims import policy_rate
 from confee.claims.judging.rates import IDEAL, USUAL
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.evidence import Evidence, worst_cases
 from confee.policies import POLICIES
 
@@ -39,8 +39,13 @@ def judged(monkeypatch):
         ids = {"policy-rate/mine": policy_rate}
         monkeypatch.setattr(policy_rate, "IDS", (*policy_rate.IDS, "policy-rate/mine"))
         monkeypatch.setattr(claims, "CLAIMS", {**claims.CLAIMS, **ids})
-        laws = {"mine": mine, IDEAL: law(factor=0.3), USUAL.negative["V"]: law(V=0.6, factor=0.2),
-                USUAL.negative["B"]: law(B=0.0), "uniform": lambda b, v: 0.95}  # fmt: skip
+        laws = {
+            "mine": mine,
+            IDEAL: law(factor=0.3),
+            USUAL.negative["V"]: law(V=0.6, factor=0.2),
+            USUAL.negative["B"]: law(B=0.0),
+            "uniform": lambda b, v: 0.95,
+        }
         rng = np.random.default_rng(1)
         rows, points = [], []
         cells = [("B_at_V4", "B", B, B, 4) for B in BUDGETS]
@@ -53,8 +58,20 @@ def judged(monkeypatch):
                 points.append((label, label, axis, variable, point, 0, 4, T, int(B), V))
                 for seed in range(12):
                     noise = 1 + 0.02 * rng.standard_normal()
-                    rows.append((label, label, "single_jump", 0.1, 4, T, int(B), V, seed,
-                                 regret(B, V) * T * noise))  # fmt: skip
+                    rows.append(
+                        (
+                            label,
+                            label,
+                            "single_jump",
+                            0.1,
+                            4,
+                            T,
+                            int(B),
+                            V,
+                            seed,
+                            regret(B, V) * T * noise,
+                        )
+                    )
         columns = ["label", "policy", "adversary", "adversary.gap", *"KTBV", "seed", "regret"]
         runs = pd.DataFrame(rows, columns=columns).drop_duplicates(["label", *"KTBV", "seed"])
         columns = ["label", "policy", "axis", "variable", "point", "phase", *"KTBV"]
@@ -97,10 +114,14 @@ def test_a_theorem_that_holds_nowhere_here_is_not_judged(judged):
     assert judged(nowhere, law(B=-0.2)).as_printed == "undecided"
 
 
-@pytest.mark.parametrize(("values", "said"), [
-    ({"B": "x"}, "rate.B=x: must be a number"), ({"V": math.nan}, "rate.V=nan: must be a number"),
-    ({"positive": {"X": "a"}}, "rate.positive.X: no such key"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"B": "x"}, "rate.B=x: must be a number"),
+        ({"V": math.nan}, "rate.V=nan: must be a number"),
+        ({"positive": {"X": "a"}}, "rate.positive.X: no such key"),
+    ],
+)
 def test_a_bad_rate_is_said_in_one_line(values, said):
     with pytest.raises(ConfeeError) as error:
         Rate(**{"K": 1 / 3, "V": 1 / 3, "B": -1 / 3, **values})

@@ -11,16 +11,23 @@ from hypothesis import strategies as st
 
 import plays
 import reference
-from confee import theory
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.schedule import arrange, draw_instances, limit_quotas
 from confee.simulation.cells import cell
 from confee.world.path import Path
 
 WITH_QUOTA = {
-    "baque", "hyque", "hyque_blind", "hyque_calibrated", "hyque_discarding", "hyque_falcon",
-    "hyque_glm_ucb", "hyque_oful", "hyque_q_ucb",
-}  # fmt: skip
+    "baque",
+    "hyque",
+    "hyque_blind",
+    "hyque_calibrated",
+    "hyque_discarding",
+    "hyque_falcon",
+    "hyque_glm_ucb",
+    "hyque_oful",
+    "hyque_q_ucb",
+}
 
 
 def run(policy, K, T, B, seed, **options):
@@ -58,8 +65,10 @@ def test_without_restarts_the_default_never_asks_for_more_than_B(sizes, seed, po
 def test_under_block_some_runs_ask_for_more_than_B():
     """T 1 % into a block of 4 slots of 100 rounds."""
     T, B = 304, 7
-    denied = {quota: [run("hyque", 2, T, B, seed, quota=quota)["denied"] for seed in range(200)]
-              for quota in ("horizon", "block")}  # fmt: skip
+    denied = {
+        quota: [run("hyque", 2, T, B, seed, quota=quota)["denied"] for seed in range(200)]
+        for quota in ("horizon", "block")
+    }
     assert max(denied["horizon"]) == 0
     assert max(denied["block"]) > 0
 
@@ -107,12 +116,15 @@ def test_an_instance_cut_in_its_first_slot_queries_once():
 
 def test_policies_with_a_baseline_have_the_option():
     found = {
-        id for id, policy in POLICIES.items()
+        id
+        for id, policy in POLICIES.items()
         if "quota" in {field.name for field in dataclasses.fields(policy.options)}
-    }  # fmt: skip
+    }
     assert found == WITH_QUOTA
     for id in found:
         assert POLICIES[id].options().quota == "horizon"
-    usual, other = (cell({"name": "hyque", "quota": q}, K=2, T=100, B=50, V=1).label
-                    for q in ("horizon", "block"))  # fmt: skip
+    usual, other = (
+        cell({"name": "hyque", "quota": q}, K=2, T=100, B=50, V=1).label
+        for q in ("horizon", "block")
+    )
     assert (usual, other) == ("hyque", "hyque(quota=block)")

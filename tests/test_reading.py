@@ -1,7 +1,8 @@
 """docs/reading-the-paper.md prints no computed number that this file does not recompute.
 
-Each test derives a number with `confee.theory` where a function exists, formats it as the page
-does, and looks for it in the page's own section, or its own row where rows have a key (W1, ...).
+Each test derives a number with `confee.paper.theory` where a function exists, formats it as the
+page does, and looks for it in the page's own section, or its own row where rows have a key (W1,
+W2, ...).
 """
 
 import math
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from confee import proofs, theory
+from confee.paper import proofs, theory
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
 

@@ -31,8 +31,13 @@ def test_paper_figure():
     owner = reference.owners(3, started)
     active = {i: [slot for slot in range(8) if owner[slot] == i] for i in started}
     assert active == {
-        (3, 0): [0], (2, 4): [4, 7], (1, 2): [2, 3], (0, 1): [1], (0, 5): [5], (0, 6): [6],
-    }  # fmt: skip
+        (3, 0): [0],
+        (2, 4): [4, 7],
+        (1, 2): [2, 3],
+        (0, 1): [1],
+        (0, 5): [5],
+        (0, 6): [6],
+    }
 
 
 def test_schedule_starts_instances_as_often_as_printed():

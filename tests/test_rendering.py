@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb, to_rgba
 
-from confee import theory
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.rendering import arguments, caption, figure, files, looks, numbers, style
 from confee.rendering.cells import at, centre, chosen
 from confee.rendering.figures import axes, curves, decomposition, regimes
@@ -39,12 +39,21 @@ DISTINCT = ("block", "regret-B", "landscape", "pace", "decomposition", "regimes"
 """Figures without their likes: those against an axis are drawn by one function."""
 
 FIGURE = [  # the six instances of the paper's figure: (order, instance, start, stop, kind)
-    (3, 0, 0, 1, "query"), (3, 0, 1, 2, "idle"), (3, 0, 2, 16, "inactive"),
-    (2, 1, 8, 10, "query"), (2, 1, 10, 14, "inactive"), (2, 1, 14, 16, "idle"),
-    (1, 2, 4, 6, "query"), (1, 2, 6, 8, "idle"), (0, 3, 2, 3, "query"), (0, 3, 3, 4, "idle"),
-    (0, 4, 10, 11, "query"), (0, 4, 11, 12, "idle"),
-    (0, 5, 12, 13, "query"), (0, 5, 13, 14, "idle"),
-]  # fmt: skip
+    (3, 0, 0, 1, "query"),
+    (3, 0, 1, 2, "idle"),
+    (3, 0, 2, 16, "inactive"),
+    (2, 1, 8, 10, "query"),
+    (2, 1, 10, 14, "inactive"),
+    (2, 1, 14, 16, "idle"),
+    (1, 2, 4, 6, "query"),
+    (1, 2, 6, 8, "idle"),
+    (0, 3, 2, 3, "query"),
+    (0, 3, 3, 4, "idle"),
+    (0, 4, 10, 11, "query"),
+    (0, 4, 11, 12, "idle"),
+    (0, 5, 12, 13, "query"),
+    (0, 5, 13, 14, "idle"),
+]
 
 
 def constant(label: str, K: int, T: int, B: int, V: float) -> float:
@@ -64,23 +73,62 @@ def regimes_of(labels):
             sizes = {"K": p.K, "T": p.T, "B": p.B, "V": p.V}
             regret = 3 * theory.rate(**sizes)
             top = 0.4 * p.T
-            places.append({"label": label, "policy": label, "axis": "regimes",
-                           "point": p.point, "phase": 0, **sizes})  # fmt: skip
-            worst.append({"label": label, "policy": label, **sizes, "regret": min(regret, top),
-                          "se": 0.0, "seeds": 16, "saturated": regret > top,
-                          "eligible": regret <= top, "adversary": "switching",
-                          "strength": 1.0, "gap": 0.5})  # fmt: skip
+            places.append(
+                {
+                    "label": label,
+                    "policy": label,
+                    "axis": "regimes",
+                    "point": p.point,
+                    "phase": 0,
+                    **sizes,
+                }
+            )
+            worst.append(
+                {
+                    "label": label,
+                    "policy": label,
+                    **sizes,
+                    "regret": min(regret, top),
+                    "se": 0.0,
+                    "seeds": 16,
+                    "saturated": regret > top,
+                    "eligible": regret <= top,
+                    "adversary": "switching",
+                    "strength": 1.0,
+                    "gap": 0.5,
+                }
+            )
     for label in labels[:2]:
         for B in (10**4, 10**5, 10**6):
             for V in (4.0, 16.0):
                 sizes = {"K": 4, "T": 10 * B, "B": B, "V": V}
                 regret = theory.rate(**sizes) * (B / 1e4) ** 0.1
-                places.append({"label": label, "policy": label, "axis": f"floor_V{V:g}",
-                               "variable": "B", "point": B, "phase": 0, **sizes})  # fmt: skip
-                worst.append({"label": label, "policy": label, **sizes, "regret": regret,
-                              "se": 0.02 * regret, "seeds": 8, "saturated": V > 5,
-                              "eligible": V <= 5, "adversary": "packed", "strength": 1.0,
-                              "gap": 0.5})  # fmt: skip
+                places.append(
+                    {
+                        "label": label,
+                        "policy": label,
+                        "axis": f"floor_V{V:g}",
+                        "variable": "B",
+                        "point": B,
+                        "phase": 0,
+                        **sizes,
+                    }
+                )
+                worst.append(
+                    {
+                        "label": label,
+                        "policy": label,
+                        **sizes,
+                        "regret": regret,
+                        "se": 0.02 * regret,
+                        "seeds": 8,
+                        "saturated": V > 5,
+                        "eligible": V <= 5,
+                        "adversary": "packed",
+                        "strength": 1.0,
+                        "gap": 0.5,
+                    }
+                )
     return pd.DataFrame(places), pd.DataFrame(worst)
 
 
@@ -93,19 +141,36 @@ def ages() -> pd.DataFrame:
             rows.append({"kind": "age", **size, "j": j, "share": 0.3 * 0.8**j, "age": 0.2 / 2**j})
         for changes in ("[0.1]", "[0.1, 0.2, 0.5]", "[0.1, 0.2, 0.3, 0.4, 0.5]"):
             stale = 0.02 * len(changes)
-            rows.append({"kind": "stale", **size, "changes": changes, "stale": stale,
-                         "stale_se": 0.001, "windowed": 0.1 * (B / 1e4) ** (-1 / 3)})  # fmt: skip
+            rows.append(
+                {
+                    "kind": "stale",
+                    **size,
+                    "changes": changes,
+                    "stale": stale,
+                    "stale_se": 0.001,
+                    "windowed": 0.1 * (B / 1e4) ** (-1 / 3),
+                }
+            )
     return pd.DataFrame(rows)
 
 
 def floor_runs() -> pd.DataFrame:
     """Runs with 3 changes at those budgets."""
     rows = [
-        {"label": label, "K": 8, "T": 10 * B, "B": B, "V": 1.5, "adversary.gap": 0.5, "seed": seed,
-         "regret": (level + 0.01 * seed) * 10 * B}
+        {
+            "label": label,
+            "K": 8,
+            "T": 10 * B,
+            "B": B,
+            "V": 1.5,
+            "adversary.gap": 0.5,
+            "seed": seed,
+            "regret": (level + 0.01 * seed) * 10 * B,
+        }
         for label, level in (("hyque", 0.3), ("sw_ucb", 0.1))
-        for B in (10**4, 10**6) for seed in range(4)
-    ]  # fmt: skip
+        for B in (10**4, 10**6)
+        for seed in range(4)
+    ]
     return pd.DataFrame(rows)
 
 
@@ -134,10 +199,15 @@ def experiment(labels=LABELS) -> SimpleNamespace:
     cells = list(worst[["label", "K", "T", "B", "V"]].itertuples(index=False, name=None))
     regret = np.array([constant(*cell) * theory.rate(*cell[1:]) for cell in cells])
     worst = worst.assign(
-        adversary="switching", strength=2.0, regret=regret, se=0.02 * regret, seeds=16,
+        adversary="switching",
+        strength=2.0,
+        regret=regret,
+        se=0.02 * regret,
+        seeds=16,
         gap=[2 * theory.critical_gap(K, B, V) for _, K, _, B, V in cells],
-        saturated=worst["label"] == "uniform", eligible=worst["label"] != "uniform",
-    )  # fmt: skip
+        saturated=worst["label"] == "uniform",
+        eligible=worst["label"] != "uniform",
+    )
     middle = centre(points)
     for cell in middle.itertuples(index=False, name=None):
         label, K, T, B, V = cell
@@ -159,21 +229,42 @@ def experiment(labels=LABELS) -> SimpleNamespace:
             if label != "oracle"
             for name, e in theory.EXPONENTS["rate"].items()
         ],
-        columns=["policy", "axis", "exponent", "low", "high", "theory", "points", "horizon",
-                 "part", "span", "rate", "short"],
-    )  # fmt: skip
+        columns=[
+            "policy",
+            "axis",
+            "exponent",
+            "low",
+            "high",
+            "theory",
+            "points",
+            "horizon",
+            "part",
+            "span",
+            "rate",
+            "short",
+        ],
+    )
     places, more = regimes_of(labels)
     points = pd.concat([points, places], ignore_index=True)
     flags = dict.fromkeys(("short_batch", "ceiling", "edge", "at_limit"), False)
     worst = pd.concat([worst, more], ignore_index=True).assign(in_range=True, **flags)
     t = np.arange(1, 1001)
     return SimpleNamespace(
-        ages=ages(), floor_runs=floor_runs(),
-        points=points, worst=worst, regret=frame, slopes=slopes, choose=4,
-        trace=pd.DataFrame({"t": t, "queries": t // 4}), blocks=[1, 9, 25, 57, 121, 249, 505],
-        T=1000, B=250, pieces=pd.DataFrame(FIGURE, columns=["order", "instance", "start", "stop",
-                                                            "kind"]), n=3, b=2,
-    )  # fmt: skip
+        ages=ages(),
+        floor_runs=floor_runs(),
+        points=points,
+        worst=worst,
+        regret=frame,
+        slopes=slopes,
+        choose=4,
+        trace=pd.DataFrame({"t": t, "queries": t // 4}),
+        blocks=[1, 9, 25, 57, 121, 249, 505],
+        T=1000,
+        B=250,
+        pieces=pd.DataFrame(FIGURE, columns=["order", "instance", "start", "stop", "kind"]),
+        n=3,
+        b=2,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -281,13 +372,14 @@ CASES = {
     "no slope": lambda d: {"slopes": d.slopes[:0]},
     "no label but one": lambda d: {"worst": d.worst[d.worst["label"] == "uniform"]},
     "no regret": lambda d: {
-        "worst": d.worst.assign(regret=0.0, se=0.0), "regret": d.regret.assign(regret=0.0)
+        "worst": d.worst.assign(regret=0.0, se=0.0),
+        "regret": d.regret.assign(regret=0.0),
     },
     "no rows": lambda d: {"worst": d.worst[:0], "regret": d.regret[:0], "points": d.points[:0]},
     "stationary": lambda d: {
         key: getattr(d, key).assign(V=0.0) for key in ("worst", "regret", "points")
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -344,11 +436,17 @@ def test_a_label_looks_the_same_whatever_else_is_drawn():
 def test_colours_stay_apart_for_the_colour_blind():
     """Machado et al. 2009, full severity; what is near in colour differs in line or marker."""
     sight = {
-        "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                         [-0.011820, 0.042940, 0.968881]],
-        "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                       [-0.003882, -0.048116, 1.051998]],
-    }  # fmt: skip
+        "deuteranopia": [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+        "protanopia": [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+    }
     for matrix in map(np.array, sight.values()):
         seen = {
             label: np.clip(matrix @ np.array(to_rgb(look.color)) ** 2.2, 0, 1) ** (1 / 2.2)
@@ -395,12 +493,17 @@ def test_the_centre_is_where_the_sweeps_meet(data):
 
 def test_the_centre_is_where_rays_cross_at_the_largest_budget():
     """Two places lie on two rays each; cells with V = 0 lie on all of them."""
-    rays = {"V_small": [(1e4, V) for V in (0, 2, 8)], "V_large": [(8e4, V) for V in (0, 2, 8)],
-            "B_at_V8": [(B, V) for B in (1e4, 8e4) for V in (0, 8)]}  # fmt: skip
+    rays = {
+        "V_small": [(1e4, V) for V in (0, 2, 8)],
+        "V_large": [(8e4, V) for V in (0, 2, 8)],
+        "B_at_V8": [(B, V) for B in (1e4, 8e4) for V in (0, 8)],
+    }
     points = pd.DataFrame(
         {"label": "a", "axis": ray, "K": 2, "T": int(10 * B * f), "B": int(B * f), "V": float(V)}
-        for ray, cells in rays.items() for B, V in cells for f in PHASES
-    )  # fmt: skip
+        for ray, cells in rays.items()
+        for B, V in cells
+        for f in PHASES
+    )
     found = centre(points)
     assert sorted(found["B"]) == [int(8e4 * f) for f in PHASES]
     assert set(found["V"]) == {8.0}
@@ -408,8 +511,9 @@ def test_the_centre_is_where_rays_cross_at_the_largest_budget():
 
 def test_budgets_of_the_parts_are_those_of_a_ray_through_the_centre(data):
     sweep = data.points["axis"].eq("B")
-    rays = data.points.assign(axis=data.points["axis"].mask(sweep, "B_at_V4"),
-                              variable=np.where(sweep, "B", ""))  # fmt: skip
+    rays = data.points.assign(
+        axis=data.points["axis"].mask(sweep, "B_at_V4"), variable=np.where(sweep, "B", "")
+    )
     expected = decomposition.budgets(data.points)
     found = decomposition.budgets(rays)
     assert list(found) == list(expected)
@@ -423,9 +527,7 @@ def test_budgets_of_the_parts_are_those_of_a_ray_through_the_centre(data):
 def test_the_block_is_drawn_as_in_the_paper(data):
     ax = figure("block", data).axes[0]
     words = sorted((text.get_text(), *text.xy) for text in ax.texts)
-    assert words == [
-        ("active", 1, 3), ("inactive", 9, 3), ("non-query", 15, 2), ("query", 9, 2)
-    ]  # fmt: skip
+    assert words == [("active", 1, 3), ("inactive", 9, 3), ("non-query", 15, 2), ("query", 9, 2)]
     assert [text.get_text() for text in ax.get_yticklabels()] == [f"$m = {m}$" for m in range(4)]
     assert len(ax.collections) == len(FIGURE)
 
@@ -541,11 +643,17 @@ def on_rays() -> tuple[pd.DataFrame, pd.DataFrame]:
     """(slopes, points) of two policies on a ray along B and one along V."""
     sizes = {"K": 4, "T": 10**6, "B": 10**5, "V": 4.0}
     rays = {"b": "B", "v": "V"}
-    points = [{"label": label, "axis": ray, "variable": variable, **sizes}
-              for label in ("hyque", "rexp3b") for ray, variable in rays.items()]  # fmt: skip
+    points = [
+        {"label": label, "axis": ray, "variable": variable, **sizes}
+        for label in ("hyque", "rexp3b")
+        for ray, variable in rays.items()
+    ]
     none = (math.nan, math.nan, math.nan)
-    rows = [("hyque", "b", -1 / 3, -0.35, -0.31, 6), ("hyque", "v", *none, 6),
-            ("rexp3b", "b", *none, 1)]  # fmt: skip
+    rows = [
+        ("hyque", "b", -1 / 3, -0.35, -0.31, 6),
+        ("hyque", "v", *none, 6),
+        ("rexp3b", "b", *none, 1),
+    ]
     slopes = pd.DataFrame(rows, columns=["policy", "axis", "exponent", "low", "high", "points"])
     return slopes.assign(part="ray"), pd.DataFrame(points)
 
@@ -566,10 +674,7 @@ def test_latex_escapes_what_is_not_a_formula():
 def test_tables_are_saved_with_their_origin(data, tmp_path):
     for suffix in ("csv", "md", "tex"):
         save_table(
-            table1.make(*on_rays(), NO_CLAIMS),
-            tmp_path / f"t.{suffix}",
-            PROVENANCE,
-            table1.READING,
+            table1.make(*on_rays(), NO_CLAIMS), tmp_path / f"t.{suffix}", PROVENANCE, table1.READING
         )
     assert "0123" in (tmp_path / "t.md").read_text()
     hostile = {"command": "snakemake --config overrides='--> <b>'"}
@@ -599,8 +704,11 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
 
@@ -613,8 +721,16 @@ def test_decomposition_of_a_policy_without_spread(case):
     for T in (1000, 1100, 1234, 1717):
         regret = T * rng.random()
         parts = {"regret_query": 0.0, "regret_error": 0.0, "regret_drift": 0.0}
-        cell = {"policy": "uniform", "label": "uniform", "K": 3, "T": T, "B": 300, "V": 2.0,
-                "adversary": "switching", "adversary.gap": 0.5}  # fmt: skip
+        cell = {
+            "policy": "uniform",
+            "label": "uniform",
+            "K": 3,
+            "T": T,
+            "B": 300,
+            "V": 2.0,
+            "adversary": "switching",
+            "adversary.gap": 0.5,
+        }
         play = cell | parts | {"regret": regret, "regret_no_data": regret}
         rows += [play | {"seed": seed} for seed in range(7)]
     runs = pd.DataFrame(rows)

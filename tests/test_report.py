@@ -18,16 +18,9 @@ import pandas as pd
 import pytest
 from snakemake.cli import parse_config
 
-from confee import commands, config
 from confee.claims import ledger
-from confee.claims.judging.finding import (
-    OUTCOMES,
-    Control,
-    Correction,
-    Finding,
-    Reading,
-    Step,
-)
+from confee.claims.judging.finding import OUTCOMES, Control, Correction, Finding, Reading, Step
+from confee.config import experiments, reproduce
 from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
 from confee.rendering.figures import horizon as horizon_figure
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
@@ -46,19 +39,27 @@ WORST = "label,T,regret\nhyque,1000,12.5\n"
 
 
 def correction(severity: str, **fields) -> Correction:
-    usual = {"place": "Lemma 4.6", "printed": r"$\frac12\frac BT$", "mended": r"$\lceil B/T\rceil$",
-             "reason": "the proof has it", "effect": "none at all"}  # fmt: skip
+    usual = {
+        "place": "Lemma 4.6",
+        "printed": r"$\frac12\frac BT$",
+        "mended": r"$\lceil B/T\rceil$",
+        "reason": "the proof has it",
+        "effect": "none at all",
+    }
     return Correction(severity=severity, **(usual | fields))
 
 
 def judged(id: str, outcome: str, **fields) -> Finding:
     usual = {
         "statement": "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3)",
-        "place": "Theorem 1", "prediction": "exponent in B at most -1/3",
-        "measured": "B -0.379 [-0.607, -0.151], claimed <= -0.279", "horizon": "T up to 1e+08",
+        "place": "Theorem 1",
+        "prediction": "exponent in B at most -1/3",
+        "measured": "B -0.379 [-0.607, -0.151], claimed <= -0.279",
+        "horizon": "T up to 1e+08",
         "controls": (Control("uniform, exponent in B", "fails", True, 0.0),),
-        "why": "its upper limit is below the margin", "interval": (-0.6, -0.1),
-    }  # fmt: skip
+        "why": "its upper limit is below the margin",
+        "interval": (-0.6, -0.1),
+    }
     return Finding(id=id, as_printed=outcome, **(usual | fields))
 
 
@@ -68,17 +69,41 @@ def example() -> Report:
     readings = (Reading("`quota: block`", "fails", "19 of 248 runs"),)
     findings = [
         judged("hyque-rate/theory", "holds", numbers={"p_holm": 0.01}, steps=(step, odd)),
-        judged("hyque-floor", "fails", horizon="T up to 3e+09", measured="12 of 30",
-               corrections=(correction("horizon", outcome="undecided"),)),
+        judged(
+            "hyque-floor",
+            "fails",
+            horizon="T up to 3e+09",
+            measured="12 of 30",
+            corrections=(correction("horizon", outcome="undecided"),),
+        ),
         judged("rexp3b-rate", "undecided", measured="no fit", numbers={"p_holm": 0.2}),
-        judged("density", "vacuous", horizon="any T", statement=HOSTILE, decide=HOSTILE,
-               controls=(), readings=readings, ours=True,
-               corrections=(correction("constant", printed=HOSTILE), correction("typo"))),
-        judged("idle-runs", "consistent", measured="3.5 of 4", horizon="T up to 2e+04",
-               controls=(Control("b", "holds", False), Control("a", "fails"))),
-        judged("query-runs", "fails", basis="counted", horizon="T up to 9", measured="9 of 9",
-               corrections=(correction("gap", closed=True, shown="docs/proofs/x.md"),)),
-    ]  # fmt: skip
+        judged(
+            "density",
+            "vacuous",
+            horizon="any T",
+            statement=HOSTILE,
+            decide=HOSTILE,
+            controls=(),
+            readings=readings,
+            ours=True,
+            corrections=(correction("constant", printed=HOSTILE), correction("typo")),
+        ),
+        judged(
+            "idle-runs",
+            "consistent",
+            measured="3.5 of 4",
+            horizon="T up to 2e+04",
+            controls=(Control("b", "holds", False), Control("a", "fails")),
+        ),
+        judged(
+            "query-runs",
+            "fails",
+            basis="counted",
+            horizon="T up to 9",
+            measured="9 of 9",
+            corrections=(correction("gap", closed=True, shown="docs/proofs/x.md"),),
+        ),
+    ]
     hexes = "0123456789abcdef" * 4
     command = 'snakemake --cores 2 --config overrides="experiment=made-up"'
     about = {"command": command, "reading": "Dashed: $T^{-1/3}$. " + HOSTILE}
@@ -96,21 +121,31 @@ def example() -> Report:
         settle={v.id: command for v in findings},
         evidence={v.id: [{"file": "results/made-up/worst.csv", "sha256": hexes}] for v in findings},
         shown=[
-            Shown("regret-T", "Regret against $T$", BASICS, "HyQue falls as $T^{-0.18}$.",
-                  claims=("hyque-rate", "hyque-floor"), frames=("worst.csv",), svg=SVG, **about),
+            Shown(
+                "regret-T",
+                "Regret against $T$",
+                BASICS,
+                "HyQue falls as $T^{-0.18}$.",
+                claims=("hyque-rate", "hyque-floor"),
+                frames=("worst.csv",),
+                svg=SVG,
+                **about,
+            ),
             Shown("table1", "Table 1", VERDICTS, "", claims=("density",), rows=wide, **about),
             Shown("shootout", "All", WHO, "All lose.", claims=(), svg=SVG, **about),
         ],
-        frames=[Frame("worst.csv", WORST.encode(), 1, "results/made-up/worst.csv"),
-                Frame("regret.csv", b"seed\n" + b"7\n" * 200_000, 200_000),
-                Frame("huge.csv", os.urandom(1_200_000), 9, "results/made-up/huge.parquet")],
+        frames=[
+            Frame("worst.csv", WORST.encode(), 1, "results/made-up/worst.csv"),
+            Frame("regret.csv", b"seed\n" + b"7\n" * 200_000, 200_000),
+            Frame("huge.csv", os.urandom(1_200_000), 9, "results/made-up/huge.parquet"),
+        ],
         command=command,
         config=f"name: made-up\nnote: {HOSTILE}\n" + "key: value\n" * 50,
         code="c0de" * 16,
         versions={"confee": "0.1.0", "Python": "3.12.1 on Linux x86_64"},
         seeds={"Choosing": "0 to 7"},
         times=Times([("simulating", 3, 60.0, 4000.5)], [("hyque: 2 units", 50.0, 61.0)], "A note."),
-    )  # fmt: skip
+    )
 
 
 class Parsed(HTMLParser):
@@ -168,9 +203,17 @@ def test_the_order_is_scoreboard_shootout_figures(made):
 def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
     start = made.index('id="evidence-hyque-rate/theory"')
     evidence = made[start : made.index("</tbody>\n", made.index("Settle again", start))]
-    for said in ("Theorem 1", "its upper limit is below", "uniform, exponent in B: 0, failed",
-                 'href="#figure-regret-T"', "Pinsker", "<td>of its own", "0123456789abcdef",
-                 "−0.98", "experiment=made-up"):  # fmt: skip
+    for said in (
+        "Theorem 1",
+        "its upper limit is below",
+        "uniform, exponent in B: 0, failed",
+        'href="#figure-regret-T"',
+        "Pinsker",
+        "<td>of its own",
+        "0123456789abcdef",
+        "−0.98",
+        "experiment=made-up",
+    ):
         assert said in evidence.replace('<span class="badge plain">', ""), said
     assert "table-table1" not in evidence
     figure = made[made.index('id="figure-regret-T"') :]
@@ -184,8 +227,11 @@ def test_a_correction_and_a_reading_stand_beside_the_claim(made):
     text = re.sub(r"\s+", " ", text)
     assert "× wrong as printed" in text
     assert "! gap, closed mended: holds" in text
-    for said in ("Correction ! gap Lemma 4.6: the proof has it", "Effect none at all; the mended",
-                 "✓ holds docs/proofs/x.md"):  # fmt: skip
+    for said in (
+        "Correction ! gap Lemma 4.6: the proof has it",
+        "Effect none at all; the mended",
+        "✓ holds docs/proofs/x.md",
+    ):
         assert said in text, said
     floor = made[made.index('id="claim-hyque-floor"') :][:2000]
     assert "ruled out at the horizons played" in floor
@@ -212,20 +258,40 @@ def test_the_head_counts_the_papers_claims_by_severity(made):
 
 
 def test_a_rate_shows_the_ray_that_decided_and_both_controls():
-    ray = {"ray": "B_at_V16", "verdict": "fails", "points": 6, "horizon": 10**7, "exponent": -0.184,
-           "low": -0.226, "high": -0.142, "rate": -0.333, "allowance": 0.04, "straight": True,
-           "excess": 0.109, "excess_low": 0.067, "excess_high": 0.151}  # fmt: skip
+    ray = {
+        "ray": "B_at_V16",
+        "verdict": "fails",
+        "points": 6,
+        "horizon": 10**7,
+        "exponent": -0.184,
+        "low": -0.226,
+        "high": -0.142,
+        "rate": -0.333,
+        "allowance": 0.04,
+        "straight": True,
+        "excess": 0.109,
+        "excess_low": 0.067,
+        "excess_high": 0.151,
+    }
     name = "B at V=16, T/B=10"
-    both = (Control(f"random_restart, {name}", "fails", True, -0.2),
-            Control(f"sw_ucb, {name}", "holds", False, -0.31))  # fmt: skip
-    rate = judged("hyque-rate/theory", "fails", numbers={name: ray}, interval=(0.067, 0.151),
-                  interval_of=f"excess of the exponent of {name}, margin 0.03",
-                  controls=both)  # fmt: skip
+    both = (
+        Control(f"random_restart, {name}", "fails", True, -0.2),
+        Control(f"sw_ucb, {name}", "holds", False, -0.31),
+    )
+    rate = judged(
+        "hyque-rate/theory",
+        "fails",
+        numbers={name: ray},
+        interval=(0.067, 0.151),
+        interval_of=f"excess of the exponent of {name}, margin 0.03",
+        controls=both,
+    )
     page = render(dataclasses.replace(example(), findings=[rate]))
     row = page[page.index('id="claim-hyque-rate/theory"') : page.index('id="evidence-hyque')]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", row))
-    assert (f"Deciding ray: {name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most "
-            "−0.29.") in text  # fmt: skip
+    assert (
+        f"Deciding ray: {name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most −0.29."
+    ) in text
     assert 'data-key="-0.184"' in row
     assert "× SW-UCB: did not hold" in text
     assert "✓ random restart: failed, as expected" in text
@@ -264,23 +330,30 @@ def test_a_run_without_verdicts_or_pictures_has_a_page():
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        (r"a $T^{-0.2}$ \$", "a <math><mrow><msup><mi>T</mi><mrow><mo>−</mo><mn>0.2</mn></mrow>"
-         "</msup></mrow></math> $"),
+        (
+            r"a $T^{-0.2}$ \$",
+            "a <math><mrow><msup><mi>T</mi><mrow><mo>−</mo><mn>0.2</mn></mrow>"
+            "</msup></mrow></math> $",
+        ),
         ("-3 <= x-1, 5e-05", "−3 ≤ x-1, 5e-05"),
         ("B^(1/3)", marked("$B^{1/3}$")),
         ("2 eps^2, T eps / 8", marked(r"2 $\varepsilon^{2}$, T ε / 8")),
         ("rho^2", marked(r"$\rho^{2}$")),
         ("3 rho^ < 1, rho(t), T/sqrt(B)", "3 ρ\u0302 &lt; 1, ρ(t), T/√B"),
-        ("$V_T^2$", "<math><mrow><msup><msub><mi>V</mi><mi>T</mi></msub><mn>2</mn></msup></mrow>"
-         "</math>"),
+        (
+            "$V_T^2$",
+            "<math><mrow><msup><msub><mi>V</mi><mi>T</mi></msub><mn>2</mn></msup></mrow></math>",
+        ),
         ("(K V/B)^0.5", marked("$(K V/B)^{0.5}$")),
         ("(K ln K)^(1/3)", marked(r"$(K \ln K)^{1/3}$")),
         (r"$\text{<b>&}$", "<math><mrow><mtext>&lt;b&gt;&amp;</mtext></mrow></math>"),
-        (r"$\href{javascript:x}{y}$", "<math><mrow><mrow><mrow><mi>y</mi></mrow></mrow></mrow>"
-         "</math>"),
+        (
+            r"$\href{javascript:x}{y}$",
+            "<math><mrow><mrow><mrow><mi>y</mi></mrow></mrow></mrow></math>",
+        ),
         ("$x^$", "<code>x^</code>"),
     ],
-)  # fmt: skip
+)
 def test_formulas(text, html):
     assert marked(text) == html
 
@@ -291,7 +364,11 @@ def test_the_soft_o_is_an_o_with_a_tilde():
 
 def test_what_columns_are_sorted_by():
     assert [first_number(t) for t in ("B -0.3 [1, 2]", "no fit", "T up to 1e+08", "K2: 5.")] == [
-        "-0.3", "", "1e+08", "5"]  # fmt: skip
+        "-0.3",
+        "",
+        "1e+08",
+        "5",
+    ]
     assert horizon("toy horizon (T up to 3): says nothing about larger ones") == "T up to 3"
     assert horizon("any T") == "any T"
 
@@ -299,8 +376,16 @@ def test_what_columns_are_sorted_by():
 # --------------------------------------------------------------------------- commands
 
 
-OVERRIDES = ["experiment=smoke", "figures=[]", "seeds={choose: 2, estimate: 4}", "name='a b'",
-             'name="$x`"', "grid.T=[1e3,2e3]", "name=a\\b", "name=it's"]  # fmt: skip
+OVERRIDES = [
+    "experiment=smoke",
+    "figures=[]",
+    "seeds={choose: 2, estimate: 4}",
+    "name='a b'",
+    'name="$x`"',
+    "grid.T=[1e3,2e3]",
+    "name=a\\b",
+    "name=it's",
+]
 
 
 def understood(command: str) -> list[str]:
@@ -314,14 +399,14 @@ def understood(command: str) -> list[str]:
 @pytest.mark.parametrize("count", range(1, len(OVERRIDES) + 1))
 def test_a_command_gives_a_run_its_overrides(count):
     given = OVERRIDES[:count]
-    assert understood(commands.snakemake(shlex.join(given))) == given
-    assert understood(commands.snakemake(shlex.join(given[-1:]), "x.pdf")) == given[-1:]
+    assert understood(reproduce.snakemake(shlex.join(given))) == given
+    assert understood(reproduce.snakemake(shlex.join(given[-1:]), "x.pdf")) == given[-1:]
 
 
 def test_a_plain_command_is_plain():
-    said = commands.snakemake(shlex.join(["experiment=smoke", "figures=[block]"]))
+    said = reproduce.snakemake(shlex.join(["experiment=smoke", "figures=[block]"]))
     assert said == 'snakemake --cores 2 --config overrides="experiment=smoke figures=[block]"'
-    assert commands.snakemake("", "figures/p/x.pdf") == "snakemake --cores 2 figures/p/x.pdf"
+    assert reproduce.snakemake("", "figures/p/x.pdf") == "snakemake --cores 2 figures/p/x.pdf"
 
 
 def test_a_claim_is_settled_again_under_the_runs_overrides():
@@ -334,7 +419,7 @@ def test_a_claim_is_settled_again_under_the_runs_overrides():
     several = understood(ledger.settle(findings[2], overrides, findings))
     assert several == [*same, "claims=[hyque-rate/theory,rexp3b-rate]"]
     assert ledger.settle(findings[1], overrides) in ledger.to_markdown(findings, "x", overrides)
-    assert config.experiment(alone).resolved["seeds"]["choose"] == 3
+    assert experiments.experiment(alone).resolved["seeds"]["choose"] == 3
 
 
 # --------------------------------------------------------------------------- what is gathered
@@ -347,8 +432,14 @@ def plan_of(**fields) -> dict:
     }
     about = {"config": configuration, "version": "0", "code": "f" * 64}
     empty = {"units": [], "asked": [], "studies": [], "calibrations": [], "points": [], "shown": []}
-    return {"about": about, "overrides": "experiment=small", "experiment": "small", "toy": True,
-            "choose": 2, **empty} | fields  # fmt: skip
+    return {
+        "about": about,
+        "overrides": "experiment=small",
+        "experiment": "small",
+        "toy": True,
+        "choose": 2,
+        **empty,
+    } | fields
 
 
 def bench(file: Path, seconds: str, cpu: str) -> None:
@@ -379,8 +470,11 @@ def test_times_are_those_of_the_jobs_that_made_the_units(tmp_path, monkeypatch):
     bench(Path("results/small/logs/pace.tsv"), "4.0", "3.5")  # not shown
     plan = plan_of(units=[one["file"] for one in units[:3]])
     times = gathering.times(plan, ["block"])
-    assert times.stages == [("simulating", 1, 8.25, 10.5), ("fitting slopes", 1, 2.5, 3.0),
-                            ("figures and tables", 1, 3.5, 4.0)]  # fmt: skip
+    assert times.stages == [
+        ("simulating", 1, 8.25, 10.5),
+        ("fitting slopes", 1, 2.5, 3.0),
+        ("figures and tables", 1, 3.5, 4.0),
+    ]
     assert times.slowest[0] == ("hyque: 2 units, T up to 1e+03", 8.25, 10.5)
     assert "2 of 3 files" in times.note
     assert "not known" in times.note
@@ -407,8 +501,10 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
     pd.DataFrame({"policy": ["hyque"]}).to_csv(folder / "slopes.csv", index=False)
     monkeypatch.setattr(results, "runs", lambda plan: pd.DataFrame({"seed": [0, 1, 2, 5]}))
     caught = {}
-    monkeypatch.setattr("confee.rendering.report.render",
-                        lambda report: caught.setdefault("it", report) and "a page")  # fmt: skip
+    monkeypatch.setattr(
+        "confee.rendering.report.render",
+        lambda report: caught.setdefault("it", report) and "a page",
+    )
     (file,) = gathering.write(plan_of(), ["horizon", "table1"])
     assert file.read_text() == "a page"
     said = caught["it"]
@@ -456,8 +552,15 @@ def test_the_page_does_not_show_its_scoreboard_twice(tmp_path, monkeypatch):
 
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update")  # fmt: skip
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
 SMOKE = Path(__file__).parents[1] / "results/smoke/report.html"
 USUAL = {"width": 1280, "height": 900}
 PATIENCE = 120_000
@@ -689,8 +792,16 @@ def unfolds(seen: Visit, act=lambda button: button.click()) -> None:
     assert evidence.locator(".see img").count() == 1
 
 
-CHECKS = (is_quiet_and_alone, shows_every_image, resolves_every_anchor, fits_every_width,
-          can_be_read, sorts, filters, unfolds)  # fmt: skip
+CHECKS = (
+    is_quiet_and_alone,
+    shows_every_image,
+    resolves_every_anchor,
+    fits_every_width,
+    can_be_read,
+    sorts,
+    filters,
+    unfolds,
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -714,12 +825,15 @@ BROKEN = [
     (sorts, '"ascending"><button type="button">', '"ascending"><button disabled>'),
     (filters, "claim.dataset[kind]", "true"),
     (filters, '" data-severity="gap"', '" data-severity="none"'),
-    (filters, 'id="claim-hyque-rate/theory" data-outcome="holds"',
-     'id="claim-hyque-rate/theory" data-outcome="fails"'),
+    (
+        filters,
+        'id="claim-hyque-rate/theory" data-outcome="holds"',
+        'id="claim-hyque-rate/theory" data-outcome="fails"',
+    ),
     (filters, 'replaceAll("\\u2212", "-")', "trim()"),
     (unfolds, "evidence.hidden = !wanted", "evidence.hidden = false"),
     (unfolds, "link.prepend(small)", "small.remove()"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("check", "old", "new"), BROKEN)

@@ -12,19 +12,32 @@ from confee.rendering import scoreboard
 from confee.rendering.scoreboard import headline, short
 
 FIRST = "B at V=16, T/B=10: exponent -0.179, 95 % CI [-0.207, -0.151], claimed at most -0.279"
-RATE = (f"{FIRST}; V at B=1e+06, T/B=10: no fit; T at fixed B: exponent +0.034, 95 % CI [+0.003, "
-        "+0.065], claimed at most +0.000")  # fmt: skip
+RATE = (
+    f"{FIRST}; V at B=1e+06, T/B=10: no fit; T at fixed B: exponent +0.034, 95 % CI [+0.003, "
+    "+0.065], claimed at most +0.000"
+)
 
 
 def finding(id="hyque-rate/theory", outcome="fails", measured=RATE, failed=True, **more):
-    more = {"prediction": "exponent at most -1/3 in B", "horizon": "T up to 1e+08",
-            "controls": (Control("uniform", "fails", failed),)} | more  # fmt: skip
+    more = {
+        "prediction": "exponent at most -1/3 in B",
+        "horizon": "T up to 1e+08",
+        "controls": (Control("uniform", "fails", failed),),
+    } | more
     return Finding(id, "a statement", "", outcome, measured=measured, **more)
 
 
 def correction(severity, outcome="holds", **more):
-    return Correction("Lemma 1", r"$\frac12\frac BT$", r"$\lceil B/T\rceil$", severity,
-                      "the proof has it", "none", outcome, **more)  # fmt: skip
+    return Correction(
+        "Lemma 1",
+        r"$\frac12\frac BT$",
+        r"$\lceil B/T\rceil$",
+        severity,
+        "the proof has it",
+        "none",
+        outcome,
+        **more,
+    )
 
 
 ALL = [
@@ -37,8 +50,9 @@ ALL = [
 
 
 def line_of(id, width=None, of=None):
-    return next(line.plain for line in scoreboard.lines(of or ALL, width)
-                if line.plain.startswith(id))  # fmt: skip
+    return next(
+        line.plain for line in scoreboard.lines(of or ALL, width) if line.plain.startswith(id)
+    )
 
 
 @pytest.mark.parametrize("width", [70, 80, 100, 110, 120, 200])
@@ -64,8 +78,10 @@ def test_a_head_counts_by_severity_and_then_as_printed():
         "1 question of our own"
     )
     assert printed == "as printed: 3 fail, 2 vacuous, 1 undecided, 1 consistent, 1 holds"
-    assert rest[-4:-2] == ["wrong: as printed; ruled out: at the horizons played",
-                           "* our own question: the paper promises nothing here"]  # fmt: skip
+    assert rest[-4:-2] == [
+        "wrong: as printed; ruled out: at the horizons played",
+        "* our own question: the paper promises nothing here",
+    ]
     assert line_of("mine").startswith("mine* ")
     good = list(scoreboard.lines(ALL[:1], 120))
     assert not any("ruled out" in line.plain or "*" in line.plain for line in good)
@@ -98,19 +114,28 @@ def shown(v, **options) -> str:
 
 def test_one_claim_in_full_has_its_corrections_readings_and_controls():
     v = finding(
-        "density", basis="counted", numbers={"runs": 3}, steps=(Step("part", "first T", 0.5, "n"),),
+        "density",
+        basis="counted",
+        numbers={"runs": 3},
+        steps=(Step("part", "first T", 0.5, "n"),),
         corrections=(correction("rounding", shown="docs/x.md"), correction("gap", closed=True)),
         readings=(Reading("quota: block", "holds", "0 of 3"),),
         controls=(Control("a", "fails", True, 1.0), Control("b", "holds", False, note="short")),
-    )  # fmt: skip
+    )
     said = shown(v)
     for text in (
         "as printed: fails (wrong as printed)  severity: gap",
         "Lemma 1. Printed: 1/2 B/T. Mended: ⌈B/T⌉ (holds; docs/x.md). rounding: the proof has it.",
-        "Effect: none", "(holds, enough for all that rests on it). gap: the proof has it",
-        "quota: block: holds (0 of 3)", "a: 1, failed, as expected", "b, did not hold (short)",
-        "part", "first T", "the command", "--numbers",
-    ):  # fmt: skip
+        "Effect: none",
+        "(holds, enough for all that rests on it). gap: the proof has it",
+        "quota: block: holds (0 of 3)",
+        "a: 1, failed, as expected",
+        "b, did not hold (short)",
+        "part",
+        "first T",
+        "the command",
+        "--numbers",
+    ):
         assert text in said, text
     assert '"runs"' not in said
     assert '"runs": 3' in shown(v, numbers=True)
@@ -123,22 +148,27 @@ def test_one_claim_in_full_has_its_corrections_readings_and_controls():
     ("room", "said"),
     [
         (300, RATE),
-        (160, "B at V=16, T/B=10: exponent -0.179, claimed at most -0.279; V at B=1e+06, T/B=10: "
-         "no fit; T at fixed B: exponent +0.034, claimed at most +0.000"),
+        (
+            160,
+            "B at V=16, T/B=10: exponent -0.179, claimed at most -0.279; V at B=1e+06, T/B=10: "
+            "no fit; T at fixed B: exponent +0.034, claimed at most +0.000",
+        ),
         (140, FIRST),
         (90, FIRST),
         (60, "B at V=16, T/B=10: exponent -0.179, claimed at most -0.279"),
         (40, "B at V=16, T/B=10: exponent -0.179"),
         (6, "B at …"),
     ],
-)  # fmt: skip
+)
 def test_a_headline_keeps_the_number_and_what_is_claimed_longest(room, said):
     assert short(RATE, room) == said
 
 
 def test_what_is_claimed_stands_beside_it_where_both_have_room():
-    v = finding(measured="23 of 1435 runs wished past B, by up to 3.57% of B",
-                prediction="no run with a denied wish (up to 1.92 B)")  # fmt: skip
+    v = finding(
+        measured="23 of 1435 runs wished past B, by up to 3.57% of B",
+        prediction="no run with a denied wish (up to 1.92 B)",
+    )
     both = "23 of 1435 runs wished past B (claimed: no run with a denied wish)"
     assert headline(v, 70) == both
     assert headline(v, 50) == "23 of 1435 runs wished past B, by up to 3.57% of B"

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee import theory
 from confee.evidence import slopes
 from confee.evidence.settling import settling
 from confee.evidence.slopes import STEP
+from confee.paper import theory
 from confee.simulation.grid import Ray
 
 PAGE = Path(__file__).parents[1] / "docs" / "horizon.md"
@@ -34,17 +34,34 @@ def along(exponents, se=0.01, seeds=16, policy="hyque", doublings=11, phases=2, 
     """
     budgets = [32_000 * 2**k for k in range(doublings)]
     places = Ray([4], budgets, [4], [10], phases).places(RAY)
-    rows = [{"label": policy, "policy": policy, "axis": RAY, "variable": "B", "point": p.point,
-             "phase": p.phase, **p.sizes} for p in places]  # fmt: skip
+    rows = [
+        {
+            "label": policy,
+            "policy": policy,
+            "axis": RAY,
+            "variable": "B",
+            "point": p.point,
+            "phase": p.phase,
+            **p.sizes,
+        }
+        for p in places
+    ]
     points = pd.DataFrame(rows)
     ends = np.concatenate([[0], np.cumsum(exponents)])
     place = np.log(points["B"] / budgets[0]) / math.log(STEP)
     first, last = exponents[0], exponents[-1]
     known = [-first, *ends, ends[-1] + 3 * last]
-    regret = 0.2 * points["T"] * STEP ** np.interp(place, [-1, *range(len(ends)), len(ends) + 2],
-                                                   known)  # fmt: skip
-    flags = {"saturated": False, "edge": False, "ceiling": False, "short_batch": False,
-             "at_limit": False, "in_range": True}  # fmt: skip
+    regret = (
+        0.2 * points["T"] * STEP ** np.interp(place, [-1, *range(len(ends)), len(ends) + 2], known)
+    )
+    flags = {
+        "saturated": False,
+        "edge": False,
+        "ceiling": False,
+        "short_batch": False,
+        "at_limit": False,
+        "in_range": True,
+    }
     worst = points[["label", "policy", "K", "T", "B", "V"]].assign(
         regret=regret, se=se * regret, seeds=seeds, **flags
     )
@@ -232,12 +249,19 @@ def rule_study(truth: str, scatter: str) -> tuple[float, float, float]:
     curve = np.interp(np.arange(11) / 3, fine, law * (fine[1] - fine[0]) * math.log(STEP))
     rng = np.random.default_rng([len(truth), wide])
     curves = curve + wide * ERROR * rng.standard_normal((CURVES, 11))
-    rows = pd.DataFrame({
-        "policy": np.repeat(np.arange(CURVES), 8), "part": "step", "axis": RAY,
-        "start": np.tile(BUDGETS[:8], CURVES), "stop": np.tile(BUDGETS[3:], CURVES),
-        "exponent": ((curves[:, 3:] - curves[:, :-3]) / math.log(STEP)).ravel(),
-        "se": ERROR * math.sqrt(2) / math.log(STEP), "df": 120.0, "rate": RATE,
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "policy": np.repeat(np.arange(CURVES), 8),
+            "part": "step",
+            "axis": RAY,
+            "start": np.tile(BUDGETS[:8], CURVES),
+            "stop": np.tile(BUDGETS[3:], CURVES),
+            "exponent": ((curves[:, 3:] - curves[:, :-3]) / math.log(STEP)).ravel(),
+            "se": ERROR * math.sqrt(2) / math.log(STEP),
+            "df": 120.0,
+            "rate": RATE,
+        }
+    )
     found = settling(rows, widen)
     settled = found["outcome"] == "settled"
     right = settled & False

@@ -16,9 +16,10 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from confee import config, theory
-from confee.errors import ConfeeError
+from confee.config import experiments
+from confee.core.errors import ConfeeError
 from confee.evidence.ranking import MARGIN, PAIRS, compare, heat, played, questions, ranking
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.rendering import FIGURES, caption, figure, looks, numbers, table
 from confee.rendering.figures.ranking import BEST, BLIND
@@ -32,10 +33,22 @@ from confee.workflow.results import collect, measure, runs
 from confee.workflow.run import Run
 from confee.world.adversaries import ADVERSARIES
 
-TOLD = {"ucb1": ("T", "B"), "rexp3b": ("T", "B", "V"), "m_ucb": ("T", "B", "S"),
-        "random_restart": ("T", "B", "S"), "oracle": ("path",)}  # fmt: skip
-CLAIMS_OWN = {"informed_even", "hyque_blind", "hyque_discarding", "sw_ucb_copied", "sw_ucb_misled",
-              "sw_ucb_overtold", "ucb1_restarted"}  # fmt: skip
+TOLD = {
+    "ucb1": ("T", "B"),
+    "rexp3b": ("T", "B", "V"),
+    "m_ucb": ("T", "B", "S"),
+    "random_restart": ("T", "B", "S"),
+    "oracle": ("path",),
+}
+CLAIMS_OWN = {
+    "informed_even",
+    "hyque_blind",
+    "hyque_discarding",
+    "sw_ucb_copied",
+    "sw_ucb_misled",
+    "sw_ucb_overtold",
+    "ucb1_restarted",
+}
 """Policies that are controls of single claims, no rivals."""
 
 T, BUDGETS, SEEDS = 10_000, (251, 10_000), 6
@@ -61,18 +74,34 @@ def runs_of(levels, seeds=SEEDS, spread=0.3, own=0.0, seed=0):
                 for label, level in levels.items():
                     extra = level(adversary) if callable(level) else level
                     log = math.log(unit) + gap + extra + path + own * rng.standard_normal()
-                    rows.append({
-                        "policy": label.partition("(")[0], "label": label, "K": K, "T": T, "B": B,
-                        "V": V, "adversary": adversary, "seed": s, "regret": math.exp(log),
-                        "restarts": 3 if label == "random_restart" else 0, "adversary.gap": gap,
-                        "adversary.target": "rexp3b" if adversary == "packed" else None,
-                        "adversary.adaptive": 1.0 if adversary == "hard" else math.nan,
-                    })  # fmt: skip
+                    rows.append(
+                        {
+                            "policy": label.partition("(")[0],
+                            "label": label,
+                            "K": K,
+                            "T": T,
+                            "B": B,
+                            "V": V,
+                            "adversary": adversary,
+                            "seed": s,
+                            "regret": math.exp(log),
+                            "restarts": 3 if label == "random_restart" else 0,
+                            "adversary.gap": gap,
+                            "adversary.target": "rexp3b" if adversary == "packed" else None,
+                            "adversary.adaptive": 1.0 if adversary == "hard" else math.nan,
+                        }
+                    )
     return pd.DataFrame(rows), pd.DataFrame(places)
 
 
-LEVELS = {"ucb1": 0.0, "rexp3b": -0.5, "m_ucb": 0.4, "oracle": -30.0, "random_restart": 0.1,
-          "ucb1(plan=front)": 0.2}  # fmt: skip
+LEVELS = {
+    "ucb1": 0.0,
+    "rexp3b": -0.5,
+    "m_ucb": 0.4,
+    "oracle": -30.0,
+    "random_restart": 0.1,
+    "ucb1(plan=front)": 0.2,
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +130,11 @@ def test_the_order_and_the_ratios_are_those_that_were_put_in(made):
         assert list(some["best"]) == [True] + [False] * (len(expected) - 1)
     assert set(table["V"]) == {"2", "0"}
     assert dict(zip(table["policy"], table["told"], strict=True)) == {
-        "ucb1": "nothing", "rexp3b": "V", "m_ucb": "S", "random_restart": "S"
-    }  # fmt: skip
+        "ucb1": "nothing",
+        "rexp3b": "V",
+        "m_ucb": "S",
+        "random_restart": "S",
+    }
 
 
 def test_levels_are_normalised_regret_with_kinds_weighing_alike():
@@ -257,7 +289,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
         "+maps.a={policies:[hyque],family:[switching],K:2,T:1e3,beta:1,V:[1,2]} "
         "+maps.b={policies:[hyque,uniform],family:[hard],K:2,T:1e3,beta:1,V:2}"
     )
-    e = config.experiment("experiment=tiny ~grid.T " + maps)
+    e = experiments.experiment("experiment=tiny ~grid.T " + maps)
     units = plan(e.entrants, e.family, e.grid, e.seeds).units
     met = {(u.cell.policy, u.cell.V): {o.adversary for o in u.opponents} for u in units}
     assert met["hyque", 1] == {"switching"}
@@ -348,14 +380,25 @@ def test_a_number_stays_in_its_square(made):
         assert box.x1 <= square[1][0]
     assert short(0) == short(0.0049) == "0"
     assert [short(x) for x in (0.054, 0.0996, 0.85, 0.996, 8.54, 9.96, 123)] == [
-        ".05", ".10", ".85", "1.0", "8.5", "10", "123"
-    ]  # fmt: skip
+        ".05",
+        ".10",
+        ".85",
+        "1.0",
+        "8.5",
+        "10",
+        "123",
+    ]
 
 
 def test_columns_are_grouped_by_what_a_policy_is_told(made):
     assert order(ratios(made.heat)) == [
-        "ucb1", "ucb1(plan=front)", "random_restart", "m_ucb", "rexp3b", "oracle"
-    ]  # fmt: skip
+        "ucb1",
+        "ucb1(plan=front)",
+        "random_restart",
+        "m_ucb",
+        "rexp3b",
+        "oracle",
+    ]
 
 
 def test_which_policy_names_the_winner_and_marks_what_it_is_told(made):
@@ -403,8 +446,16 @@ def crowd(labels: int) -> pd.DataFrame:
     for i, kind, budget in itertools.product(range(labels), looks.KINDS, (0.6, 0.8, 1.0)):
         told = ("nothing", "S", "V", "path")[4 * i // labels]
         norm = 0.1 * (1 + (7 * i + len(kind)) % 23) * (0.001 if told == "path" else 1)
-        rows.append({"label": f"policy_{i}(exploration=0.5)", "told": told, "budget": budget,
-                     "kind": kind, "still": kind == "stationary", "norm": norm})  # fmt: skip
+        rows.append(
+            {
+                "label": f"policy_{i}(exploration=0.5)",
+                "told": told,
+                "budget": budget,
+                "kind": kind,
+                "still": kind == "stationary",
+                "norm": norm,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -431,8 +482,9 @@ def test_the_least_of_a_row_is_framed_where_policies_differ(made):
         ax = figure("shootout", SimpleNamespace(heat=heat)).axes[0]
         return sorted(
             (isinstance(patch.get_linestyle(), str), patch.get_x())
-            for patch in ax.patches if not patch.get_fill()
-        )  # fmt: skip
+            for patch in ax.patches
+            if not patch.get_fill()
+        )
 
     names = order(ratios(heat))
     solid, dotted = (True, float(names.index("rexp3b"))), (False, float(names.index("ucb1")))
@@ -470,9 +522,10 @@ def test_the_rankings_finding_names_the_set_of_the_best(made):
 def test_the_ranking_shades_who_may_be_the_best(made):
     fig = figure("ranking", made)
     assert [ax.get_title() for ax in fig.axes] == [
-        f"{budget}\n{world}" for world in ("changing", "stationary")
+        f"{budget}\n{world}"
+        for world in ("changing", "stationary")
         for budget in ("$B = T^{0.6}$", "$B = T$")
-    ]  # fmt: skip
+    ]
     names = [text.get_text() for text in fig.axes[0].get_yticklabels()]
     for ax in fig.axes:
         rows = {
@@ -516,8 +569,12 @@ def test_the_tables_compile_on_as_many_pages_as_they_take(made, tmp_path):
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert "Float too large" not in done.stdout

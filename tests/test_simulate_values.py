@@ -9,10 +9,18 @@ import pandas as pd
 import pytest
 
 from confee import simulate
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
-BASE = {"policy": "hyque", "adversary": "switching", "gap": 0.25, "K": 2, "T": 5000, "B": 800,
-        "V": 2.0, "seeds": 3}  # fmt: skip
+BASE = {
+    "policy": "hyque",
+    "adversary": "switching",
+    "gap": 0.25,
+    "K": 2,
+    "T": 5000,
+    "B": 800,
+    "V": 2.0,
+    "seeds": 3,
+}
 
 
 @pytest.mark.parametrize(
@@ -20,11 +28,14 @@ BASE = {"policy": "hyque", "adversary": "switching", "gap": 0.25, "K": 2, "T": 5
     [
         {name: kind(BASE[name]) for name in names}
         for kind, names in (
-            (np.int64, ("K", "T", "B", "seeds")), (np.uint16, ("T",)), (np.float32, ("V", "gap")),
-            (np.float64, ("T", "V")), (np.array, ("K", "B")),
+            (np.int64, ("K", "T", "B", "seeds")),
+            (np.uint16, ("T",)),
+            (np.float32, ("V", "gap")),
+            (np.float64, ("T", "V")),
+            (np.array, ("K", "B")),
         )
     ],
-)  # fmt: skip
+)
 def test_numpys_numbers_play_the_same_runs(values):
     pd.testing.assert_frame_equal(simulate(**BASE), simulate(**BASE | values))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from confee import code
+from confee.core import sources
 from confee.simulation import files
 from confee.simulation.cells import cell, opponent
 from confee.simulation.plan import CHOOSE, Seeds, Unit
@@ -20,7 +20,7 @@ SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
 
 STARTED = """
 import json, sys
-from confee.cli import main
+from confee.workflow.cli import main
 from confee.simulation import play
 
 found = {}
@@ -59,8 +59,14 @@ def test_a_job_imports_what_it_plays(tmp_path):
     first = set(found["first"])
     assert "confee.policies.rexp3b" in first
     assert not first & {
-        "hydra", "matplotlib", "omegaconf", "pandas", "pyarrow", "scipy", "statsmodels",
-    }  # fmt: skip
+        "hydra",
+        "matplotlib",
+        "omegaconf",
+        "pandas",
+        "pyarrow",
+        "scipy",
+        "statsmodels",
+    }
     assert not set(found["last"]) & {"hydra", "matplotlib", "pandas", "scipy"}
     for kind, package, used in (
         ("policies", "confee.policies", "rexp3b"),
@@ -86,7 +92,7 @@ def test_the_benchmark_of_starts_runs():
 
 BLAS = """
 import numpy as np
-from confee import jit
+from confee.core import jit
 jit.prepare()
 kernel = jit.njit(lambda x: (np.dot(x, x), np.cov(x)[0, 1]))
 x = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -104,27 +110,27 @@ def test_a_kernel_may_still_do_linear_algebra(tmp_path):
 def parsed(module):
     """The modules of confee that a module imports, as Python's own parser finds them."""
     names = set()
-    for node in ast.walk(ast.parse(code.source_file(module).read_text())):
+    for node in ast.walk(ast.parse(sources.source_file(module).read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             parts = {f"{node.module}.{alias.name}" for alias in node.names}
-            modules = {part for part in parts if code.source_file(part)}
+            modules = {part for part in parts if sources.source_file(part)}
             names |= modules if modules == parts else modules | {node.module}
-    return {name for name in names if code.source_file(name)}
+    return {name for name in names if sources.source_file(name)}
 
 
 def test_the_pattern_finds_the_imports_that_a_parser_does():
     """Of every module. If it finds more in one's docstring, word that otherwise."""
-    for file in sorted(code.PACKAGE.rglob("*.py")):
-        parts = file.relative_to(code.PACKAGE.parent).with_suffix("").parts
+    for file in sorted(sources.PACKAGE.rglob("*.py")):
+        parts = file.relative_to(sources.PACKAGE.parent).with_suffix("").parts
         module = ".".join(parts).removesuffix(".__init__")
         if module != "confee":
-            assert code.imports(module) == parsed(module), module
+            assert sources.imports(module) == parsed(module), module
 
 
 def test_imports_are_found_however_they_are_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(code, "source_file", lambda name: known.get(name))
+    monkeypatch.setattr(sources, "source_file", lambda name: known.get(name))
     text = """
 import os, confee.a as first
 if True: from confee.b import (
@@ -140,10 +146,14 @@ def late():
     import confee.k  # , confee.l
 from confee.m import n as o, p; y = 2
 """
-    known = {f"confee.{name}": tmp_path / "m.py" for name in
-             ("a", "b.c", "b.d", "f", "g", "g.h", "j", "k", "l", "m", "me")}  # fmt: skip
+    known = {
+        f"confee.{name}": tmp_path / "m.py"
+        for name in ("a", "b.c", "b.d", "f", "g", "g.h", "j", "k", "l", "m", "me")
+    }
     known["confee.me"].write_text(text)
-    code.imports.cache_clear()
+    sources.imports.cache_clear()
     wanted = {"a", "b.c", "b.d", "f", "g", "g.h", "j", "k", "m"}
-    assert code.imports("confee.me") == {f"confee.{name}" for name in wanted} == parsed("confee.me")
-    code.imports.cache_clear()
+    assert (
+        sources.imports("confee.me") == {f"confee.{name}" for name in wanted} == parsed("confee.me")
+    )
+    sources.imports.cache_clear()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confee import proofs, streaks, theory
+from confee.paper import proofs, streaks, theory
 from confee.policies.schedule import square_roots
 from confee.simulation.studies.schedules import draw_blocks
 
@@ -56,8 +56,9 @@ def queries(n: int, b: int, started: list[tuple[int, int]]) -> list[bool]:
 
 
 def longest(rounds: list[bool], kind: bool) -> int:
-    return max((len(list(part)) for value, part in itertools.groupby(rounds) if value is kind),
-               default=0)  # fmt: skip
+    return max(
+        (len(list(part)) for value, part in itertools.groupby(rounds) if value is kind), default=0
+    )
 
 
 @pytest.mark.parametrize("kind", streaks.KINDS)
@@ -95,9 +96,13 @@ def test_with_two_rounds_in_a_slot_idle_and_query_rounds_mirror_each_other():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    n=st.integers(0, 7), b=st.integers(2, 9), share=st.floats(0, 1),
-    kind=st.sampled_from(streaks.KINDS), slope=st.floats(0.1, 1.5), level=st.floats(0, 1),
-)  # fmt: skip
+    n=st.integers(0, 7),
+    b=st.integers(2, 9),
+    share=st.floats(0, 1),
+    kind=st.sampled_from(streaks.KINDS),
+    slope=st.floats(0.1, 1.5),
+    level=st.floats(0, 1),
+)
 def test_bounds_hold_and_chances_fall_with_the_length(n, b, share, kind, slope, level):
     length = math.floor(share * b * 2**n)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from confee import proofs, theory
+from confee.paper import proofs, theory
 from confee.policies.schedule import draw_instances, square_roots
 from confee.simulation.studies import ages, schedules
 
@@ -29,10 +29,11 @@ def instances(n, rng):
 def quotas(b, rounds, owner):
     """The quotas of a block that ends after `rounds` rounds, by instance."""
     return {
-        i: reference.baseline_quota(rounds, b, 1, [s for s in range(len(owner)) if owner[s] == i],
-                                    "horizon")
+        i: reference.baseline_quota(
+            rounds, b, 1, [s for s in range(len(owner)) if owner[s] == i], "horizon"
+        )
         for i in set(owner)
-    }  # fmt: skip
+    }
 
 
 def queried(n, b, rounds, started, quota=1):
@@ -67,9 +68,12 @@ def cuts(n, b, T, B, asks, quota):
 
 @few
 @given(
-    n=st.integers(0, 7), b=st.integers(2, 9), share=st.floats(0.01, 1), quota=st.integers(1, 2),
+    n=st.integers(0, 7),
+    b=st.integers(2, 9),
+    share=st.floats(0.01, 1),
+    quota=st.integers(1, 2),
     seed=st.integers(0, 2**32),
-)  # fmt: skip
+)
 def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
     T, B = 10_000, 2 * 10_000 // b  # any: it only sets what the density is compared with
     rounds = max(1, math.floor(share * b * 2**n))
@@ -93,17 +97,7 @@ def test_a_block_is_that_of_a_plain_one(n, b, share, quota, seed):
 def test_the_proofs_rates_are_tiles_or_a_thinned_block(n, M, b, seed):
     tile, keep = min(n, M), 2.0 ** ((min(n, M) - M) / 2)
     found, _ = schedules.draw_blocks(
-        n,
-        b,
-        b * 2**n,
-        1000,
-        100,
-        tile,
-        keep,
-        square_roots(tile),
-        1,
-        1,
-        np.random.default_rng(seed),
+        n, b, b * 2**n, 1000, 100, tile, keep, square_roots(tile), 1, 1, np.random.default_rng(seed)
     )
     rng = np.random.default_rng(seed)
     asks = []
@@ -180,9 +174,12 @@ def plain(order, T, B, on_demand, changes, seed):
 
 @few
 @given(
-    order=st.integers(0, 6), slots=st.integers(80, 160), b=st.integers(2, 6),
-    on_demand=st.booleans(), seed=st.integers(0, 2**32),
-)  # fmt: skip
+    order=st.integers(0, 6),
+    slots=st.integers(80, 160),
+    b=st.integers(2, 6),
+    on_demand=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
 def test_ages_are_those_of_a_plain_run(order, slots, b, on_demand, seed):
     T, B = slots * b, 2 * slots
     b = theory.slot_length(T, B)

@@ -11,17 +11,9 @@ import pandas as pd
 import pytest
 
 import test_rendering
-from confee import theory
+from confee.paper import theory
 from confee.rendering import caption, figure, numbers, style
-from confee.rendering.figures import (
-    axes,
-    curves,
-    decades,
-    decomposition,
-    fits,
-    horizon,
-    landscape,
-)
+from confee.rendering.figures import axes, curves, decades, decomposition, fits, horizon, landscape
 from test_rendering import experiment
 
 MINUS = "\N{MINUS SIGN}"
@@ -130,8 +122,12 @@ def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
     assert not any(ax.get_title(loc="left") for ax in alone.axes)
     assert len(fig.axes) == len(alone.axes) + 2 * 3
     wide = style.BOUND["linewidth"]
-    dotted = [line for ax in fig.axes for line in ax.lines
-              if line.get_color() == style.INK and line.get_linewidth() == wide]  # fmt: skip
+    dotted = [
+        line
+        for ax in fig.axes
+        for line in ax.lines
+        if line.get_color() == style.INK and line.get_linewidth() == wide
+    ]
     assert len(dotted) == 1
     table = curves.averaged(mixed.worst, mixed.points, "K", curves.per_round).curves
     there = table.groupby("setting")[["guide", "bound"]].agg(lambda v: v.notna().all())
@@ -160,8 +156,11 @@ def test_the_theorys_line_passes_through_where_the_fit_begins():
 
 def of_steps(*curves, ray="far", rate=-1 / 3):
     """Rows of `slopes` from (label, exponents, standard error), steps that touch each other."""
-    rows = [(label, e, e - 2 * se, e + 2 * se, se, 1e5 * 8.0**i, 1e5 * 8.0 ** (i + 1))
-            for label, exponents, se in curves for i, e in enumerate(exponents)]  # fmt: skip
+    rows = [
+        (label, e, e - 2 * se, e + 2 * se, se, 1e5 * 8.0**i, 1e5 * 8.0 ** (i + 1))
+        for label, exponents, se in curves
+        for i, e in enumerate(exponents)
+    ]
     columns = ["policy", "exponent", "low", "high", "se", "start", "stop"]
     return pd.DataFrame(rows, columns=columns).assign(axis=ray, part="step", df=60.0, rate=rate)
 
@@ -169,9 +168,12 @@ def of_steps(*curves, ray="far", rate=-1 / 3):
 @pytest.fixture
 def steps() -> SimpleNamespace:
     table = of_steps(
-        ("hyque", [-0.25, -0.21, -0.17, -0.13], 0.01), ("rexp3b", [-0.333] * 4, 0.004),
-        ("new", [-0.3] * 4, 0.0), ("sw_ucb", [-0.3, -0.4], 0.05), ("other", [-0.1], 0.01),
-    )  # fmt: skip
+        ("hyque", [-0.25, -0.21, -0.17, -0.13], 0.01),
+        ("rexp3b", [-0.333] * 4, 0.004),
+        ("new", [-0.3] * 4, 0.0),
+        ("sw_ucb", [-0.3, -0.4], 0.05),
+        ("other", [-0.1], 0.01),
+    )
     B = np.array([10**5, 10**8])
     ray = {"axis": "far", "variable": "B", "K": 4, "T": 10 * B, "B": B, "V": 16.0}
     points = pd.concat(pd.DataFrame({"label": x, **ray}) for x in set(table["policy"]))
@@ -215,8 +217,9 @@ def test_uniform_play_is_shown_as_a_control(steps):
     points = pd.concat([steps.points, steps.points.assign(label="uniform")])
     shown, found = decades.steps(table, points)
     assert "uniform" in set(shown["policy"])
-    assert (found.set_index("policy").loc["uniform", ["exponent", "low", "high"]].abs()
-            <= 1e-3).all()  # fmt: skip
+    assert (
+        found.set_index("policy").loc["uniform", ["exponent", "low", "high"]].abs() <= 1e-3
+    ).all()
 
 
 def test_steps_have_a_point_each_and_a_row_for_each_policy(steps):
@@ -253,9 +256,11 @@ def with_budgets(data: SimpleNamespace) -> SimpleNamespace:
     rows = rows.drop_duplicates(decomposition.CELL)
     rows = pd.concat([rows.assign(seed=seed) for seed in range(data.choose, data.choose + 2)])
     rows = rows.assign(
-        regret_query=0.5 * rows["regret"], regret_error=0.4 * rows["regret"],
-        regret_drift=0.1 * rows["regret"], regret_no_data=0.0,
-    ).rename(columns={"gap": "adversary.gap"})  # fmt: skip
+        regret_query=0.5 * rows["regret"],
+        regret_error=0.4 * rows["regret"],
+        regret_drift=0.1 * rows["regret"],
+        regret_no_data=0.0,
+    ).rename(columns={"gap": "adversary.gap"})
     there = set(test_rendering.centre(data.points)["B"])
     return changed(data, regret=pd.concat([data.regret, rows[~rows["B"].isin(there)]]))
 
@@ -266,8 +271,11 @@ def test_parts_are_shown_at_the_centre_and_at_other_budgets(few):
     table = parts_of(data).set_index(["budget", "label"])
     for label, level in (("rexp3b", 1.5), ("hyque", None)):
         here = table.loc[(150_000, label)]
-        np.testing.assert_allclose(here[["regret_query", "regret_error", "regret_drift"]],
-                                   here["sum"] * np.array([0.2, 0.9, -0.1]), rtol=1e-9)  # fmt: skip
+        np.testing.assert_allclose(
+            here[["regret_query", "regret_error", "regret_drift"]],
+            here["sum"] * np.array([0.2, 0.9, -0.1]),
+            rtol=1e-9,
+        )
         assert level is None or here["sum"] == pytest.approx(level, rel=0.1)
     assert table.loc[(500_000, "rexp3b"), "regret_query"] == pytest.approx(0.75)
     fig = figure("decomposition", data)
@@ -297,10 +305,21 @@ def test_the_finding_names_the_largest_part(few):
 
 def test_the_interval_of_a_sum_is_of_the_seeds_alone():
     """Phases that differ widen nothing; a cell with one seed has no interval."""
-    cell = {"label": "a", "K": 4, "B": 10_000, "V": 1.0, "regret_query": 0.0, "regret_error": 0.0,
-            "regret_drift": 0.0, "regret_no_data": 0.0}  # fmt: skip
-    rows = [{**cell, "T": T, "regret": level * theory.rate(4, T, 10_000, 1.0)}
-            for T, levels in ((20_000, (1, 2)), (30_000, (5, 6))) for level in levels]  # fmt: skip
+    cell = {
+        "label": "a",
+        "K": 4,
+        "B": 10_000,
+        "V": 1.0,
+        "regret_query": 0.0,
+        "regret_error": 0.0,
+        "regret_drift": 0.0,
+        "regret_no_data": 0.0,
+    }
+    rows = [
+        {**cell, "T": T, "regret": level * theory.rate(4, T, 10_000, 1.0)}
+        for T, levels in ((20_000, (1, 2)), (30_000, (5, 6)))
+        for level in levels
+    ]
     table = decomposition._averaged(pd.DataFrame(rows))
     assert table["sum"].item() == pytest.approx(3.5)
     assert table["half"].item() == pytest.approx(numbers.t_quantile(2) * math.sqrt(0.25 * 2) / 2)
@@ -327,8 +346,9 @@ def test_the_landscape_says_who_hurts_whom_at_which_strength(few):
 def test_a_star_stands_at_what_was_chosen_and_shares_fill_the_map(few):
     fig = figure("landscape", few)
     ax = fig.axes[0]
-    stars = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines
-             if line.get_marker() == "*"]  # fmt: skip
+    stars = [
+        (line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "*"
+    ]
     assert stars == [(2, y) for y in range(4)]
     shares = np.vstack([np.asarray(mesh.get_array()) for mesh in ax.collections[:1]])
     np.testing.assert_allclose(shares, np.tile([0.25, 0.5, 1, 0.5], (4, 1)), rtol=1e-9)
@@ -340,10 +360,14 @@ def test_a_star_stands_at_what_was_chosen_and_shares_fill_the_map(few):
 
 def test_kinds_without_a_strength_and_forms_have_columns_of_their_own(few):
     jump = few.regret["adversary"] == "single_jump"
-    regret = few.regret.assign(**{
-        "adversary": few.regret["adversary"].mask(jump, "packed"),
-        "adversary.target": np.where(jump, np.where(few.regret["seed"] % 2, "hyque", "rexp3b"),
-                                     None)})  # fmt: skip
+    regret = few.regret.assign(
+        **{
+            "adversary": few.regret["adversary"].mask(jump, "packed"),
+            "adversary.target": np.where(
+                jump, np.where(few.regret["seed"] % 2, "hyque", "rexp3b"), None
+            ),
+        }
+    )
     still = few.regret[jump & (few.regret["adversary.gap"] < 0.1)].assign(
         **{"adversary": "random_walk", "adversary.gap": math.nan}
     )

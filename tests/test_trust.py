@@ -20,15 +20,15 @@ import pytest
 import yaml
 
 import fresh
-from confee import api, cli, conf, config
 from confee.claims import ledger
 from confee.claims.judging.finding import Control, Correction, Finding, Reading
-from confee.commands import snakemake
-from confee.errors import ConfeeError
+from confee.config import conf_files, experiments
+from confee.config.reproduce import snakemake
+from confee.core.errors import ConfeeError
 from confee.rendering.tables.write import latex
 from confee.rendering.words import rst
 from confee.simulation import files
-from confee.workflow import jobs, results
+from confee.workflow import api, cli, jobs, results
 from confee.workflow.run import Run
 from snakemake_logger_plugin_confee import last_line
 
@@ -45,22 +45,44 @@ def canary(tmp_path, monkeypatch):
 
 # --------------------------------------------------------------------------- the sources
 
-NAMES = {
-    "eval", "exec", "compile", "__import__", "breakpoint", "input",
-}  # fmt: skip
+NAMES = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 MODULES = {
-    "pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "torch", "subprocess", "pty",
-    "runpy", "code", "hydra.utils", "ctypes",
-}  # fmt: skip
+    "pickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "torch",
+    "subprocess",
+    "pty",
+    "runpy",
+    "code",
+    "hydra.utils",
+    "ctypes",
+}
 CALLS = {
-    "eval", "system", "popen", "read_pickle", "to_pickle", "instantiate", "unsafe_load",
-    "full_load", "load_all", "get_method", "get_class", "get_object", "register_new_resolver",
-    "fromfile", "execv", "spawnv",
-}  # fmt: skip
+    "eval",
+    "system",
+    "popen",
+    "read_pickle",
+    "to_pickle",
+    "instantiate",
+    "unsafe_load",
+    "full_load",
+    "load_all",
+    "get_method",
+    "get_class",
+    "get_object",
+    "register_new_resolver",
+    "fromfile",
+    "execv",
+    "spawnv",
+}
 IMPORTERS = {
     "__init__.py": "what `confee` exports",
-    "cli.py": "a policy or an adversary that is registered",
-    "extra.py": "modules of a folder of one's own: code by intent",
+    "workflow/cli.py": "a policy or an adversary that is registered",
+    "core/plugins.py": "modules of a folder of one's own: code by intent",
     "claims/__init__.py": "its own modules",
     "rendering/__init__.py": "figures and tables that are registered",
     "workflow/jobs.py": "studies that are known",
@@ -84,8 +106,12 @@ def evaluators(text: str, place: str = "") -> list[str]:
             case ast.Call(
                 func=ast.Attribute(attr="load", value=ast.Name(id="yaml")), keywords=keys
             ):
-                safe = [k for k in keys if k.arg == "Loader" and ast.unparse(k.value).endswith(
-                    (".BaseLoader", ".SafeLoader"))]  # fmt: skip
+                safe = [
+                    k
+                    for k in keys
+                    if k.arg == "Loader"
+                    and ast.unparse(k.value).endswith((".BaseLoader", ".SafeLoader"))
+                ]
                 found += [] if safe else ["yaml.load"]
             case ast.Call(func=ast.Attribute(attr="load", value=ast.Name(id="np" | "numpy"))):
                 found.append("np.load")
@@ -269,7 +295,7 @@ def test_a_file_of_ones_own_that_is_none_is_named(own, canary, text, said):
     file = canary.parent / "own/conf/experiment/hostile.yaml"
     file.write_bytes(text)
     with pytest.raises(ConfeeError, match=f"^{re.escape(f'{file}: {said}')}"):
-        config.experiment("experiment=tiny")
+        experiments.experiment("experiment=tiny")
 
 
 @pytest.mark.parametrize("named", ["CONFEE_EXTRA", "CONFEE_CONF"])
@@ -308,7 +334,7 @@ def test_a_file_that_is_not_asked_for_does_not_hang(
         case "a bomb":
             file.write_text(HOSTILE["one bomb"])
     with pytest.raises(ConfeeError, match=f"^{re.escape(str(file))}: {said}"):
-        config.experiment("experiment=tiny")
+        experiments.experiment("experiment=tiny")
     if place == "experiment" and what != "a bomb":
         with pytest.raises(SystemExit, match=said):
             cli.main(["list"])
@@ -328,21 +354,25 @@ def test_what_nobody_asks_for_is_passed_over(own, canary):
     policies = canary.parent / "own/policies"
     policies.mkdir()
     (policies / "._mine.py").write_bytes(b"\0\5\x16\7")
-    assert config.experiment("experiment=tiny").name == "tiny"
-    assert "mine" in conf.files("experiment")
+    assert experiments.experiment("experiment=tiny").name == "tiny"
+    assert "mine" in conf_files.files("experiment")
 
 
 @pytest.mark.parametrize(
     "text",
-    ["\n  # @package hydra.job\nname: x\n", "# @package _global_.hydra.job\nname: x\n",
-     "defaults: [/policy@hydra.job: ucb1]\n", "defaults: [/policy/ucb1@hydra.job]\n"],
-)  # fmt: skip
+    [
+        "\n  # @package hydra.job\nname: x\n",
+        "# @package _global_.hydra.job\nname: x\n",
+        "defaults: [/policy@hydra.job: ucb1]\n",
+        "defaults: [/policy/ucb1@hydra.job]\n",
+    ],
+)
 def test_what_is_hydras_is_not_set_from_anywhere(own, canary, text):
     own(text)
     with pytest.raises(ConfeeError, match=r"hostile\.yaml: (# @package )?hydra: "):
-        config.experiment("experiment=tiny")
+        experiments.experiment("experiment=tiny")
     own("# A word on\n# @package hydra settings\ndefaults: [/experiment/tiny]\n")
-    assert config.experiment("experiment=tiny").name == "tiny"
+    assert experiments.experiment("experiment=tiny").name == "tiny"
 
 
 def test_files_are_read_and_written_in_utf_8_whatever_the_locale():
@@ -371,7 +401,7 @@ def test_a_folder_of_ones_own_may_have_any_name_and_must_be_one(canary, monkeypa
     (quoted / "conf/experiment/mine.yaml").write_text(
         "# @package _global_\ndefaults: [/experiment/tiny]\nname: mine\n"
     )
-    assert config.experiment("experiment=mine").name == "mine"
+    assert experiments.experiment("experiment=mine").name == "mine"
     (canary.parent / "conf").write_text("")
     for folder, named in (
         (canary.parent, canary.parent / "conf"),
@@ -379,16 +409,16 @@ def test_a_folder_of_ones_own_may_have_any_name_and_must_be_one(canary, monkeypa
     ):
         monkeypatch.setenv("CONFEE_EXTRA", str(folder))
         with pytest.raises(ConfeeError, match=f"{re.escape(str(named))}: must be a folder"):
-            config.experiment("experiment=tiny")
+            experiments.experiment("experiment=tiny")
 
 
 def test_interpolations_of_other_keys_are_fine(own):
     own(
         "# @package _global_\ndefaults: [/experiment/tiny]\nname: own\ncentre: {V: '${centre.K}'}\n"
     )
-    assert config.experiment("experiment=hostile").grid.centre["V"] == 2
+    assert experiments.experiment("experiment=hostile").grid.centre["V"] == 2
     with pytest.raises(ConfeeError, match=r"^centre.V=\$\{oc.env:HOME\}: must not call a resolver"):
-        config.experiment(["experiment=tiny", "centre.V=${oc.env:HOME}"])
+        experiments.experiment(["experiment=tiny", "centre.V=${oc.env:HOME}"])
 
 
 @pytest.mark.slow
@@ -438,8 +468,14 @@ def named(names: str) -> bytes:
         "numpy_type": names,
         "metadata": PAYLOAD.hex(),
     }
-    return json.dumps({"index_columns": [names], "column_indexes": [column], "columns": [column],
-                       "pandas_version": "0"}).encode()  # fmt: skip
+    return json.dumps(
+        {
+            "index_columns": [names],
+            "column_indexes": [column],
+            "columns": [column],
+            "pandas_version": "0",
+        }
+    ).encode()
 
 
 def test_a_payload_is_live(canary):
@@ -498,15 +534,26 @@ def write(name: str, said: dict) -> str:
 
 
 BAD_NAMES = [
-    "../canary", "/tmp/canary", "os", "..", "a.b", "x;touch canary", "$(touch canary)", "", None, 3,
-]  # fmt: skip
+    "../canary",
+    "/tmp/canary",
+    "os",
+    "..",
+    "a.b",
+    "x;touch canary",
+    "$(touch canary)",
+    "",
+    None,
+    3,
+]
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_hostile_job_imports_and_writes_nothing(canary, name):
     """However well it is sealed."""
-    file = write("results/jobs/x.json", {"kind": "study", "units": [
-        {"name": name, "parameters": {}, "seconds": 1}]})  # fmt: skip
+    file = write(
+        "results/jobs/x.json",
+        {"kind": "study", "units": [{"name": name, "parameters": {}, "seconds": 1}]},
+    )
     with pytest.raises(ConfeeError, match="unknown; known: ages"):
         jobs.do_job(file)
     key = {"policy": name, "options": {}, **CELL}
@@ -568,9 +615,9 @@ def test_commands_to_paste_are_quoted(canary):
 STEERS = "\x1b]0;title\x07\x1b[31m\u202e\x9b"
 
 
-@pytest.mark.parametrize("overrides", [
-    "a=`b`", "a=``b", "a=b`", "a=```` $(b)", "a=b", "'a=x\n\n# title'", f"a={STEERS}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "overrides", ["a=`b`", "a=``b", "a=b`", "a=```` $(b)", "a=b", "'a=x\n\n# title'", f"a={STEERS}"]
+)
 def test_a_command_stays_within_its_code_span(overrides):
     """CommonMark: a span ends with the first run of as many backticks, and with its paragraph."""
     finding = Finding("idle-runs", "x", "x", "holds", "x", "x", "x")
@@ -588,9 +635,13 @@ def test_a_command_stays_within_its_code_span(overrides):
 def test_nothing_of_a_users_own_steers_the_terminal(canary, capsys, monkeypatch):
     """Summaries of one's own, overrides of a ledger, files that cannot be read, logs of jobs."""
     own = canary.parent / "own"
-    files.write_text(own / "policies" / "mine.py", (
-        "from dataclasses import replace\nfrom confee.policies.uniform import POLICY as IT\n"
-        f"POLICY = replace(IT, id='mine', summary={STEERS!r})\n"))  # fmt: skip
+    files.write_text(
+        own / "policies" / "mine.py",
+        (
+            "from dataclasses import replace\nfrom confee.policies.uniform import POLICY as IT\n"
+            f"POLICY = replace(IT, id='mine', summary={STEERS!r})\n"
+        ),
+    )
     files.write_text(own / "conf" / "experiment" / "odd.yaml", f"# {STEERS}\nname: odd\n")
     env = {**os.environ, "CONFEE_EXTRA": str(own)}
     listed = fresh.python("-m", "confee", "list", env=env)

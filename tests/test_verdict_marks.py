@@ -16,13 +16,22 @@ from confee.rendering.verdicts import CLOSED, NONE_KNOWN, summary, weight
 
 SIGHT = {  # Machado et al. 2009, full severity
     "all": np.eye(3).tolist(),
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                     [-0.011820, 0.042940, 0.968881]],
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                   [-0.003882, -0.048116, 1.051998]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
-                   [0.004733, 0.691367, 0.303900]],
-}  # fmt: skip
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
 
 
 def luminance(color: str) -> float:
@@ -101,9 +110,13 @@ def test_severities_are_counted_from_the_lightest_and_what_breaks_always():
 
 @pytest.mark.parametrize(
     ("good", "said"),
-    [((), "absent"), ((True, True), "as expected"), ((True, None), "not played"),
-     ((None, False, True), "not as expected")],
-)  # fmt: skip
+    [
+        ((), "absent"),
+        ((True, True), "as expected"),
+        ((True, None), "not played"),
+        ((None, False, True), "not as expected"),
+    ],
+)
 def test_several_controls_come_out_as_the_worst_of_them(good, said):
     controls = [Control("x", "fails", one) for one in good] + [Control("y", "holds", False)]
     assert verdicts.came_out(controls, "fails") == said

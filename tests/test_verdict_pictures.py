@@ -42,11 +42,22 @@ def ray(excess=(0.26, 0.42), **given) -> dict:
     excess."""
     low, high = excess
     return {
-        "ray": "B_at_V16", "verdict": "fails", "why": "because", "points": 6, "horizon": 10**7,
-        "exponent": (low + high) / 2 - 0.333, "low": low - 0.333, "high": high - 0.333,
-        "rate": -0.333, "allowance": 0.04, "excess": (low + high) / 2, "excess_low": low,
-        "excess_high": high, "straight": True, **given,
-    }  # fmt: skip
+        "ray": "B_at_V16",
+        "verdict": "fails",
+        "why": "because",
+        "points": 6,
+        "horizon": 10**7,
+        "exponent": (low + high) / 2 - 0.333,
+        "low": low - 0.333,
+        "high": high - 0.333,
+        "rate": -0.333,
+        "allowance": 0.04,
+        "excess": (low + high) / 2,
+        "excess_low": low,
+        "excess_high": high,
+        "straight": True,
+        **given,
+    }
 
 
 GOOD = (Control("uniform", "fails", True), Control("sw_ucb", "holds", True))
@@ -59,12 +70,17 @@ def correction(severity: str, **given) -> Correction:
 def finding(id: str, outcome: str, severity: str = "none", **given) -> Finding:
     """A finding whose controls came out as expected."""
     said = {
-        "statement": "a claim", "place": "Section 1", "prediction": "K^(1/3) at most", "seeds": 4,
+        "statement": "a claim",
+        "place": "Section 1",
+        "prediction": "K^(1/3) at most",
+        "seeds": 4,
         "measured": f"{RAY}: exponent +0.007, 95 % CI [-0.073, +0.087], claimed at most -0.293",
-        "horizon": "T up to 1.38e+08, B 19x", "controls": GOOD,
-        "interval": (0.26, 0.42), "interval_of": EXCESS,
+        "horizon": "T up to 1.38e+08, B 19x",
+        "controls": GOOD,
+        "interval": (0.26, 0.42),
+        "interval_of": EXCESS,
         "numbers": {"V at B=1e+06, T/B=10": ray((0.0, 0.1)), RAY: ray(), "p_holm": 0.01},
-    }  # fmt: skip
+    }
     if severity != "none":
         said["corrections"] = (correction(severity),)
     return Finding(id=id, as_printed=outcome, **{**said, **given})
@@ -80,26 +96,55 @@ def frame(findings) -> pd.DataFrame:
 def every() -> pd.DataFrame:
     """All claims of the ledger, with all outcomes and severities, and the longest texts."""
     words = list(SEVERITIES)
-    made = [finding(id, OUTCOMES[i % len(OUTCOMES)], words[i % len(words)])
-            for i, id in enumerate(registry.LEDGER)]  # fmt: skip
+    made = [
+        finding(id, OUTCOMES[i % len(OUTCOMES)], words[i % len(words)])
+        for i, id in enumerate(registry.LEDGER)
+    ]
     rest = {
-        1: {"measured": f"{RAY}: no fit; V: no fit", "interval": None,
-            "numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 10}}},
-        2: {"interval": (-3.0, 0.1), "numbers": {RAY: ray((-3.0, 0.1))},
-            "controls": (GOOD[0], Control("sw_ucb", "holds", False))},
-        3: {"interval": (0.45, 2.0), "controls": (Control("uniform", "fails", False), GOOD[1]),
-            "numbers": {RAY: ray((0.45, 2.0), growth=2.3)}},
-        4: {"interval": None, "interval_of": "", "controls": (Control("uniform", "fails"),),
-            "numbers": {}, "ours": True, "basis": "counted",
+        1: {
+            "measured": f"{RAY}: no fit; V: no fit",
+            "interval": None,
+            "numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 10}},
+        },
+        2: {
+            "interval": (-3.0, 0.1),
+            "numbers": {RAY: ray((-3.0, 0.1))},
+            "controls": (GOOD[0], Control("sw_ucb", "holds", False)),
+        },
+        3: {
+            "interval": (0.45, 2.0),
+            "controls": (Control("uniform", "fails", False), GOOD[1]),
+            "numbers": {RAY: ray((0.45, 2.0), growth=2.3)},
+        },
+        4: {
+            "interval": None,
+            "interval_of": "",
+            "controls": (Control("uniform", "fails"),),
+            "numbers": {},
+            "ours": True,
+            "basis": "counted",
             "measured": "any T: 1186585 below B/2T and 21688 not below B/T of 3597055 phases; B | "
-            "2T: 0 below B/2T & 2915 not below B/T of 1505751 phases, 100 % with T_1 < 10^8"},
-        5: {"horizon": "any horizon (arithmetic, no runs)", "interval": None, "interval_of": "",
-            "numbers": {}, "controls": (), "basis": "arithmetic",
-            "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks, C in [0, 0.000559]"},
-        6: {"numbers": {"exponents": {"hyque": {RAY: ray((0.0, 0.1))},
-                                      "hyque_glm_ucb": {RAY: ray(straight=False)}}},
-            "interval_of": f"excess of the exponent of hyque_glm_ucb in {RAY}, margin 0.03"},
-    }  # fmt: skip
+            "2T: 0 below B/2T & 2915 not below B/T of 1505751 phases, 100 % with T_1 < 10^8",
+        },
+        5: {
+            "horizon": "any horizon (arithmetic, no runs)",
+            "interval": None,
+            "interval_of": "",
+            "numbers": {},
+            "controls": (),
+            "basis": "arithmetic",
+            "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks, C in [0, 0.000559]",
+        },
+        6: {
+            "numbers": {
+                "exponents": {
+                    "hyque": {RAY: ray((0.0, 0.1))},
+                    "hyque_glm_ucb": {RAY: ray(straight=False)},
+                }
+            },
+            "interval_of": f"excess of the exponent of hyque_glm_ucb in {RAY}, margin 0.03",
+        },
+    }
     return frame(dataclasses.replace(v, **rest.get(i, {})) for i, v in enumerate(made))
 
 
@@ -176,8 +221,13 @@ def test_arrows_break_only_where_a_gap_or_something_false_stands(severity):
 def test_no_arrow_breaks_at_a_closed_gap_a_measured_failure_or_our_own_question():
     closed = {"corrections": (correction("gap", closed=True),)}
     ours = {"corrections": (correction("false"),), "ours": True}
-    some = frame([finding("density", "fails", **closed), finding("idle-runs", "fails", **ours),
-                  finding("hyque-rate/printed", "fails", "horizon")])  # fmt: skip
+    some = frame(
+        [
+            finding("density", "fails", **closed),
+            finding("idle-runs", "fails", **ours),
+            finding("hyque-rate/printed", "fails", "horizon"),
+        ]
+    )
     fig = proof_map.draw(some)
     arrows = [p for p in fig.axes[0].patches if isinstance(p, FancyArrowPatch)]
     assert {arrow.get_linestyle() for arrow in arrows} == {"-"}
@@ -216,8 +266,13 @@ def test_the_map_is_laid_out_without_collisions(every):
 
 
 def test_the_map_says_on_what_a_theorem_rests():
-    one = judged(hyque_rate_printed="fails", density="gap", idle_runs="false",
-                 decomposition="holds", rexp3b_finite="rounding")  # fmt: skip
+    one = judged(
+        hyque_rate_printed="fails",
+        density="gap",
+        idle_runs="false",
+        decomposition="holds",
+        rexp3b_finite="rounding",
+    )
     said = proof_map.finding(one)
     total = len(premises("Theorem 4.1"))
     lost = sum("idle-runs" in STATEMENTS[name].claims for name in premises("Theorem 4.1"))
@@ -235,8 +290,10 @@ def test_the_map_says_on_what_a_theorem_rests():
 @pytest.mark.parametrize("module", [scoreboard, proof_map])
 def test_captions_have_at_most_60_words(module):
     likely = ["none"] * 5 + ["typo", "rounding", "constant", "condition", "horizon", "horizon"]
-    some = [finding(id, OUTCOMES[i % 5], likely[i % len(likely)], ours=i % 9 == 0)
-            for i, id in enumerate(registry.LEDGER)]  # fmt: skip
+    some = [
+        finding(id, OUTCOMES[i % 5], likely[i % len(likely)], ours=i % 9 == 0)
+        for i, id in enumerate(registry.LEDGER)
+    ]
     said = f"{module.finding(frame(some))} {module.READING}"
     assert len(said.split()) <= 60, said
 
@@ -247,8 +304,9 @@ def test_captions_have_at_most_60_words(module):
 def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
     ax = scoreboard.draw(every).axes[0]
     heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
-    for name, ids in ((g, [id for id in registry.LEDGER if statements.group(id) == g])
-                      for g in GROUPS):  # fmt: skip
+    for name, ids in (
+        (g, [id for id in registry.LEDGER if statements.group(id) == g]) for g in GROUPS
+    ):
         rows = [heights[id] for id in ids]
         assert rows == sorted(rows)
         assert heights[name] < rows[0]
@@ -309,23 +367,44 @@ def test_an_interval_stands_where_it_is(every):
     ("given", "expected"),
     [
         ({}, f"{RAY}: 0.01 [{MINUS}0.07, 0.09], claimed {MINUS}0.29"),
-        ({"numbers": {RAY: ray(straight=False)}},
-         f"{RAY}: 0.01 [{MINUS}0.07, 0.09] at the end"),
-        ({"numbers": {RAY: ray(growth=2.34)}},
-         f"{RAY}: saturated, R / rate \N{MULTIPLICATION SIGN} 2.3 per 30x"),
-        ({"numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 9}}, "interval": None},
-         f"{RAY}: no fit"),
-        ({"numbers": {"hyque": {RAY: ray()}, "rexp3": {RAY: ray()}},
-          "interval_of": f"excess of the exponent of rexp3 in {RAY}, margin 0.03"},
-         f"Rexp3, {RAY}: 0.01 [{MINUS}0.07, 0.09]"),
-        ({"interval_of": "exponent of the stale share in B, of one", "interval": (0.01, 0.03),
-          "prediction": "exponent of that share in B at most -0.333"},
-         "stale share: $B^{0.02}$, claimed $B^{\N{MINUS SIGN}0.33}$"),
-        ({"interval_of": "", "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks drawn "
-          "have such a run, C in [0, 0.000559]; more"}, "100% of 151 blocks drawn have such a run"),
+        ({"numbers": {RAY: ray(straight=False)}}, f"{RAY}: 0.01 [{MINUS}0.07, 0.09] at the end"),
+        (
+            {"numbers": {RAY: ray(growth=2.34)}},
+            f"{RAY}: saturated, R / rate \N{MULTIPLICATION SIGN} 2.3 per 30x",
+        ),
+        (
+            {
+                "numbers": {RAY: {"verdict": "undecided", "points": 0, "horizon": 9}},
+                "interval": None,
+            },
+            f"{RAY}: no fit",
+        ),
+        (
+            {
+                "numbers": {"hyque": {RAY: ray()}, "rexp3": {RAY: ray()}},
+                "interval_of": f"excess of the exponent of rexp3 in {RAY}, margin 0.03",
+            },
+            f"Rexp3, {RAY}: 0.01 [{MINUS}0.07, 0.09]",
+        ),
+        (
+            {
+                "interval_of": "exponent of the stale share in B, of one",
+                "interval": (0.01, 0.03),
+                "prediction": "exponent of that share in B at most -0.333",
+            },
+            "stale share: $B^{0.02}$, claimed $B^{\N{MINUS SIGN}0.33}$",
+        ),
+        (
+            {
+                "interval_of": "",
+                "measured": "at T = 1e+08, block order 23: 100.0% of 151 blocks drawn "
+                "have such a run, C in [0, 0.000559]; more",
+            },
+            "100% of 151 blocks drawn have such a run",
+        ),
         ({"interval_of": "", "measured": "13 of 21 steps hold; all hold"}, "13 of 21 steps hold"),
     ],
-)  # fmt: skip
+)
 def test_what_was_measured_is_said_in_a_few_words(given, expected):
     row = next(frame([finding("density", "fails", **given)]).itertuples())
     assert scoreboard.short(row) == expected
@@ -345,7 +424,7 @@ def test_the_scoreboard_counts_severities_and_controls(every):
     one = judged(density="rounding")
     assert scoreboard.finding(one) == (
         "1 claim: 1 rounding, 0 gap, 0 false. As printed: 1 fails. Controls as expected: 2 of 2."
-    )  # fmt: skip
+    )
     assert "No claim" in scoreboard.finding(one[:0])
     scoreboard.draw(one[:0]).draw_without_rendering()
 
@@ -370,14 +449,21 @@ def test_equal_findings_give_equal_bytes(tmp_path):
 # ------------------------------------------------------------------ the tables
 
 
-RAYS = {"B_at_V4": ("B", 10, 4), "B_at_V16": ("B", 10, 16), "B_full_V64": ("B", 1, 64),
-        "V_at_1e6": ("V", 10, 8)}  # fmt: skip
+RAYS = {
+    "B_at_V4": ("B", 10, 4),
+    "B_at_V16": ("B", 10, 16),
+    "B_full_V64": ("B", 1, 64),
+    "V_at_1e6": ("V", 10, 8),
+}
 """Label -> what moves along it, T/B, V."""
 
 
 def points_of(*policies: str) -> pd.DataFrame:
-    rows = [(policy, ray, variable, 4, 10**6 * ratio, 10**6, V)
-            for policy in policies for ray, (variable, ratio, V) in RAYS.items()]  # fmt: skip
+    rows = [
+        (policy, ray, variable, 4, 10**6 * ratio, 10**6, V)
+        for policy in policies
+        for ray, (variable, ratio, V) in RAYS.items()
+    ]
     return pd.DataFrame(rows, columns=["label", "axis", "variable", "K", "T", "B", "V"])
 
 
@@ -392,10 +478,14 @@ def rows_of_table(**given) -> Finding:
     """table-rows as it judges: a step for each row, rays by policy."""
     steps = (
         Step("Besbes et al. 2014: Rexp3, K", "holds", 0),
-        Step("Wei and Luo 2021: MASTER, K", "vacuous", 1,
-             "no change test can fire below T = 5.2e+10; more"),
+        Step(
+            "Wei and Luo 2021: MASTER, K",
+            "vacuous",
+            1,
+            "no change test can fire below T = 5.2e+10; more",
+        ),
         Step("Efroni et al. 2021: CBM-UCB, K", "undecided", None, "not played"),
-    )  # fmt: skip
+    )
     none = {"verdict": "undecided", "points": 0, "horizon": 1}
     numbers = {
         "rexp3": {"B at V=64, T=B": ray(ray="B_full_V64"), "V at B=2.6e+05, T=B": none},
@@ -409,29 +499,40 @@ def rows_of_table(**given) -> Finding:
 def rates() -> dict[str, dict]:
     """Rays of HyQue, the last of which is the clearest."""
     names = {"B at V=64, T=B": "B_full_V64", "B at V=4, T/B=10": "B_at_V4", RAY: "B_at_V16"}
-    return {name: ray((0.1 * i, 0.1 * i + 0.1), ray=label)
-            for i, (name, label) in enumerate(names.items())}  # fmt: skip
+    return {
+        name: ray((0.1 * i, 0.1 * i + 0.1), ray=label)
+        for i, (name, label) in enumerate(names.items())
+    }
 
 
 def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
-    made = frame([
-        rows_of_table(), finding("hyque-rate/printed", "undecided", numbers=rates()),
-        finding("lower-bound/measured", "consistent"),
-    ])  # fmt: skip
+    made = frame(
+        [
+            rows_of_table(),
+            finding("hyque-rate/printed", "undecided", numbers=rates()),
+            finding("lower-bound/measured", "consistent"),
+        ]
+    )
     frames = slopes("rexp3b"), points_of("hyque", "rexp3b"), made
     table = table1.make(*frames)
     dash = "\N{EN DASH}"
     assert list(table["Upper bound: as printed"]) == [
-        "holds", "vacuous", "not run", "undecided", "not run",
-    ]  # fmt: skip
+        "holds",
+        "vacuous",
+        "not run",
+        "undecided",
+        "not run",
+    ]
     assert list(table["Upper bound: severity"]) == ["none", "none", dash, "none", dash]
     assert list(table["Lower bound: as printed"]) == ["no claim"] * 3 + ["consistent"] * 2
     assert list(table["Lower bound: severity"]) == [dash] * 3 + ["none"] * 2
     assert list(table["Paper and policy"]) == [
         "Besbes et al. (2014): Rexp3",
         "Wei and Luo (2021): MASTER over UCB1, no change test can fire below T = 5.2e+10",
-        "Efroni et al. (2021): CBM-UCB, our constants", "This work: HyQue", "This work: Rexp3B",
-    ]  # fmt: skip
+        "Efroni et al. (2021): CBM-UCB, our constants",
+        "This work: HyQue",
+        "This work: Rexp3B",
+    ]
     measured = table.filter(like="Measured")
     assert list(measured.iloc[0]) == [dash, "0.01 [-0.07, 0.09]", "no fit", dash]
     assert list(measured.iloc[1]) == [dash, "no line", dash, dash]
@@ -443,8 +544,16 @@ def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
     printed = "1 vacuous, 1 undecided, 1 holds"
     assert said.startswith(f"Of 5 upper bounds: {counts}. As printed: {printed}. Rays: ")
     assert f" Rays: {RAY}; B along B_at_V16; V along V_at_1e6." in said
-    bent = frame([finding("hyque-rate/printed", "fails", "horizon", numbers={
-        RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")})])  # fmt: skip
+    bent = frame(
+        [
+            finding(
+                "hyque-rate/printed",
+                "fails",
+                "horizon",
+                numbers={RAY: ray(straight=False), "B at V=4, T/B=10": ray(ray="B_at_V4")},
+            )
+        ]
+    )
     frames = slopes(), points_of("hyque"), bent
     assert "1 horizon" in table1.finding(*frames)
     assert "As printed: 1 fails. Rays: B at V=4, T/B=10." in table1.finding(*frames)
@@ -507,8 +616,12 @@ def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "doc.tex"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace",
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        errors="replace",
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
 

@@ -19,18 +19,30 @@ import pytest
 import yaml
 
 import fresh
-from confee import compare, comparing, load, simulate, worst_case
+from confee import compare, load, simulate, worst_case
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
 from confee.rendering import recipe
 from confee.rendering.words import plain
+from confee.workflow import comparing
 
 ROOT = Path(__file__).parents[1]
-SMALL = ("experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
-         "figures=[block,regret-T]")  # fmt: skip
+SMALL = (
+    "experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle claims=[lower-bound/measured] "
+    "figures=[block,regret-T]"
+)
 RESULTS = ("regret.parquet", "config.yaml", "points.csv", "worst.csv", "slopes.csv", "claims.json")
-JOBS_OF_SMALL = {"simulate": 1, "calibrate": 2, "regret": 1, "slopes": 1, "claims": 1, "figure": 2,
-                 "table": 2, "album": 1, "report": 1}  # fmt: skip
+JOBS_OF_SMALL = {
+    "simulate": 1,
+    "calibrate": 2,
+    "regret": 1,
+    "slopes": 1,
+    "claims": 1,
+    "figure": 2,
+    "table": 2,
+    "album": 1,
+    "report": 1,
+}
 
 
 class Project:
@@ -57,10 +69,14 @@ class Project:
 
     def start(self, *options, overrides=SMALL, **env):
         return subprocess.Popen(
-            [sys.executable, *self.words(*options, overrides=overrides)], cwd=self.folder,
-            env=self.env(**env), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            [sys.executable, *self.words(*options, overrides=overrides)],
+            cwd=self.folder,
+            env=self.env(**env),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
+        )
 
     def run(self, *options, fails=False, timeout=300, **how):
         process = self.start(*(options or ("--cores", "2")), **how)
@@ -69,8 +85,9 @@ class Project:
 
     def look(self, *options, fails=False, **how):
         """The same of a process that begins sooner, for what plays nothing."""
-        done = fresh.python(*self.words(*options, **how), cwd=self.folder, env=self.env(),
-                            merged=True)  # fmt: skip
+        done = fresh.python(
+            *self.words(*options, **how), cwd=self.folder, env=self.env(), merged=True
+        )
         return self.ended(done.returncode, done.stdout, fails)
 
     @staticmethod
@@ -84,15 +101,20 @@ class Project:
         said = self.look("-n", "--cores", "2", *targets, **how)
         self.looked = said
         rows = [line.split() for line in said.splitlines()]
-        return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()
-                and row[0] != "total"}  # fmt: skip
+        return {
+            row[0]: int(row[1])
+            for row in rows
+            if len(row) > 1 and row[1].isdigit() and row[0] != "total"
+        }
 
     def bytes(self):
         return {name: (self.results / name).read_bytes() for name in RESULTS}
 
     def cells(self):
-        return {f.relative_to(self.folder): f.stat().st_mtime_ns
-                for f in self.folder.glob("results/cells/*/[!.]*.parquet")}  # fmt: skip
+        return {
+            f.relative_to(self.folder): f.stat().st_mtime_ns
+            for f in self.folder.glob("results/cells/*/[!.]*.parquet")
+        }
 
     def wait_for_a_cell(self):
         self.wait(self.cells)
@@ -149,9 +171,15 @@ def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
 
 def test_the_report_shows_what_the_run_made(done):
     page = (done.results / "report.html").read_text()
-    for said in ('id="claim-lower-bound/measured"', 'id="figure-block"', 'id="figure-regret-T"',
-                 'id="table-table1"', "<td>simulating</td>", 'download="worst.csv"',
-                 "claims=[lower-bound/measured]"):  # fmt: skip
+    for said in (
+        'id="claim-lower-bound/measured"',
+        'id="figure-block"',
+        'id="figure-regret-T"',
+        'id="table-table1"',
+        "<td>simulating</td>",
+        'download="worst.csv"',
+        "claims=[lower-bound/measured]",
+    ):
         assert said in page
     assert str(done.folder) not in page
 
@@ -217,8 +245,11 @@ def test_results_under_another_experiments_name_are_made_anew_from_the_cells(cop
 def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
     kept = json.loads((done.folder / "results/logs/costs/tiny.claims.slopes.json").read_text())
     assert kept["cpu"] > 0
-    played = [part for file in done.folder.glob("results/logs/costs/*.json")
-              for part in json.loads(file.read_text())["parts"]]  # fmt: skip
+    played = [
+        part
+        for file in done.folder.glob("results/logs/costs/*.json")
+        for part in json.loads(file.read_text())["parts"]
+    ]
     assert {part["what"] for part in played} >= {"calibrate", "hyque", "rexp3b"}
     assert time_told(done.before).endswith("(rough: nothing of it was timed here yet)")
     copy.dry(overrides=SMALL + " policies.hyque.scale=2")
@@ -242,8 +273,11 @@ def time_told(said):
 
 @pytest.mark.slow
 def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, copy):
-    before = {f: f.stat().st_mtime_ns for f in copy.folder.rglob("*")
-              if f.is_file() and "jobs" not in f.parts}  # fmt: skip
+    before = {
+        f: f.stat().st_mtime_ns
+        for f in copy.folder.rglob("*")
+        if f.is_file() and "jobs" not in f.parts
+    }
     other = SMALL.replace("figures=[block,regret-T]", "figures=[block]")
     said = copy.run("--report", "other.html", overrides=other, fails=True)
     assert "not made from this configuration and code: regret, " in said
@@ -253,8 +287,11 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     assert after == before
     assert copy.dry() == {}
     text = (copy.folder / "r.html").read_text()
-    for name in ("figures/tiny.claims/block.svg", "figures/tiny.claims/table1.csv",
-                 "results/tiny.claims/claims.md"):  # fmt: skip
+    for name in (
+        "figures/tiny.claims/block.svg",
+        "figures/tiny.claims/table1.csv",
+        "results/tiny.claims/claims.md",
+    ):
         assert f'"{name}"' in text
     said = (done.folder / "figures/tiny.claims/table1.txt").read_text()
     shown = html.escape(plain(said).strip()[:60])
@@ -382,7 +419,9 @@ def test_a_folder_has_one_run_at_a_time(done, tmp_path):
     clean = [sys.executable, "-m", "confee", "clean", "--yes"]
     refused = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
     assert (refused.returncode, refused.stderr) == (
-        1, "confee: a run is alive in this folder; wait for it or stop it\n")  # fmt: skip
+        1,
+        "confee: a run is alive in this folder; wait for it or stop it\n",
+    )
     # Looking at another plan meanwhile does the run no harm.
     assert project.dry("--nolock", overrides=SMALL + " seeds.choose=3")
     process.communicate(timeout=300)
@@ -447,8 +486,11 @@ def test_a_dry_run_tells_the_truth_of_results_that_are_dated_after_now(copy):
     for file in copy.folder.rglob("*"):
         if file.is_file():
             os.utime(file, (later, later))
-    dates = {file: file.stat().st_mtime_ns for file in copy.folder.rglob("*") if file.is_file()
-             and file.suffix != ".due"}  # fmt: skip
+    dates = {
+        file: file.stat().st_mtime_ns
+        for file in copy.folder.rglob("*")
+        if file.is_file() and file.suffix != ".due"
+    }
     assert copy.dry() == {}
     drawn = SMALL + " seeds.estimate=3"
     assert copy.dry(overrides=drawn).keys() >= {"simulate", "regret", "slopes", "claims", "figure"}
@@ -468,8 +510,17 @@ def test_what_plays_nothing_changes_no_plan_and_takes_no_lock(copy):
     other = SMALL + " policies.hyque.scale=2"
     lock = copy.folder / ".snakemake" / "confee.lock"
     held = lock.stat().st_mtime_ns
-    looks = ("--dag", "--rulegraph", "--filegraph", "--summary", "-D", "--list-rules", "--touch",
-             "--unlock", "-n")  # fmt: skip
+    looks = (
+        "--dag",
+        "--rulegraph",
+        "--filegraph",
+        "--summary",
+        "-D",
+        "--list-rules",
+        "--touch",
+        "--unlock",
+        "-n",
+    )
     for option in looks:
         before = {f: f.stat().st_mtime_ns for f in (copy.folder / "results").rglob("*")}
         copy.look(option, "--cores", "2", overrides=other)
@@ -500,8 +551,9 @@ def test_what_rests_on_other_runs_goes_with_them(copy):
     assert "V: 1\n" in (copy.results / "config.yaml").read_text()
     for name in ("claims.json", "claims.md", "report.html"):
         assert not (copy.results / name).exists()
-    assert {f.name for f in figures.iterdir()} == {f"block.{kind}" for kind in (
-        "pdf", "png", "svg", "txt")}  # fmt: skip
+    assert {f.name for f in figures.iterdir()} == {
+        f"block.{kind}" for kind in ("pdf", "png", "svg", "txt")
+    }
     copy.run()
     assert copy.dry() == {}
     assert (copy.results / "claims.json").exists()

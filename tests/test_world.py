@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plays
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.world.game import new_world
 from confee.world.path import Path
 from confee.world.structured import Structured
@@ -93,6 +93,9 @@ def test_pieces_are_the_fewest_in_which_one_arm_is_best(means, pieces):
 
 
 def test_pieces_count_arms_that_are_best_at_both_ends():
-    path = Path(np.array([1, 11, 21]), np.array([[0.5, 0.9], [0.9, 0.9]]),
-                np.array([[0.04, 0.0], [0.0, -0.04]]))  # fmt: skip
+    path = Path(
+        np.array([1, 11, 21]),
+        np.array([[0.5, 0.9], [0.9, 0.9]]),
+        np.array([[0.04, 0.0], [0.0, -0.04]]),
+    )
     assert path.pieces == 2

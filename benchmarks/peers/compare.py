@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confee import jit, lean, theory
+from confee.core import jit, startup
+from confee.paper import theory
 from confee.policies import policy
 from confee.simulation.files import write_text
 from confee.world.game import new_ledger, new_world, settle
@@ -59,7 +60,7 @@ WHY = {
     ("smpybandits", "d_ucb"): (
         "it keeps discounted plays as whole numbers, rounded down, and discounts those of an arm "
         "only when that arm is played again: its index is another one"
-    ),
+    )
 }
 """What is known of the reasons where regrets are apart."""
 
@@ -77,8 +78,14 @@ def cases() -> list[dict[str, Any]]:
     """The cases, as `loops.py` reads them."""
     return [
         {
-            "policy": name, "K": K, "T": T, "problem": problem, "window": WINDOW,
-            "gamma": theory.exp3_rate(K, T), "seconds": SECONDS, "most": MOST,
+            "policy": name,
+            "K": K,
+            "T": T,
+            "problem": problem,
+            "window": WINDOW,
+            "gamma": theory.exp3_rate(K, T),
+            "seconds": SECONDS,
+            "most": MOST,
             "starts": [1 + j * T // segments for j in range(segments)],
             "means": [
                 [0.8 if k == (7 * j + 1) % K else 0.5 for k in range(K)] for j in range(segments)
@@ -87,7 +94,7 @@ def cases() -> list[dict[str, Any]]:
         for problem, segments in PROBLEMS.items()
         for name in POLICIES
         for K in ARMS
-    ]  # fmt: skip
+    ]
 
 
 # ----------------------------------------------------------------------- confee
@@ -98,9 +105,11 @@ def ours(case: dict[str, Any], rounds: int, seed: int) -> tuple[float, float]:
     spec, K = policy(case["policy"]), case["K"]
     scale = WINDOW / theory.window(K, rounds, 1)
     more = {
-        "sw_ucb": {"window_scale": scale}, "d_ucb": {"memory_scale": scale},
-        "exp3": {"gamma": case["gamma"]}, "ucb1": {},
-    }[case["policy"]]  # fmt: skip
+        "sw_ucb": {"window_scale": scale},
+        "d_ucb": {"memory_scale": scale},
+        "exp3": {"gamma": case["gamma"]},
+        "ucb1": {},
+    }[case["policy"]]
     starts = [1 + (start - 1) * rounds // T for start in case["starts"]]
     path = MeanPath.steps(np.array(starts), np.array(case["means"]), rounds)
     arguments = spec.kernel_arguments(K, rounds, rounds, 1, len(starts), spec.options(**more))
@@ -147,9 +156,12 @@ def theirs(peer: str, asked: list[dict[str, Any]]) -> list[Runs]:
         python = environment(PEERS[peer])
         done = subprocess.run(
             [python, "-W", "ignore", HERE / "loops.py", peer],
-            input=json.dumps(asked), capture_output=True, text=True, check=True,
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            check=True,
             env={**os.environ, "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"},
-        )  # fmt: skip
+        )
     except subprocess.CalledProcessError as error:
         why = (error.stderr or str(error)).strip().splitlines()[-1]
         return [Runs(why=f"does not run: {why}")] * len(asked)
@@ -214,9 +226,10 @@ def regret_table(peers: dict[str, list[Runs]], asked: list[dict[str, Any]]) -> t
         lines.append(f"| {' | '.join(shown)} |")
     reasons = [
         f"- {peer}, {POLICIES[name]} ({'; '.join(where)}): "
-        + WHY.get((peer, name), "the reason is not known") + "."
+        + WHY.get((peer, name), "the reason is not known")
+        + "."
         for (peer, name), where in apart.items()
-    ]  # fmt: skip
+    ]
     return "\n".join(lines), "\n".join(reasons) or "None is."
 
 
@@ -238,9 +251,10 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         if "==" in line
     }
     broken = [
-        f"{peer}: {why}." for peer, found in peers.items()
+        f"{peer}: {why}."
+        for peer, found in peers.items()
         for why in sorted({runs.why for runs in found} - {"", "none"})
-    ]  # fmt: skip
+    ]
     machine = f"{processor()}, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}"
     return PAGE_TEXT.format(
         machine=machine,
@@ -249,8 +263,13 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         regrets=regrets,
         reasons=reasons,
         broken="\n".join(broken) or "nothing.",
-        T=T, LONG=LONG, WINDOW=WINDOW, MOST=MOST, OURS=OURS, APART=APART,
-    )  # fmt: skip
+        T=T,
+        LONG=LONG,
+        WINDOW=WINDOW,
+        MOST=MOST,
+        OURS=OURS,
+        APART=APART,
+    )
 
 
 PAGE_TEXT = """# Beside other simulators
@@ -298,7 +317,7 @@ def main() -> None:
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.peers) - set(PEERS)):
         sys.exit(f"benchmarks: peers={unknown[0]}: must be among {', '.join(PEERS)}")
-    lean.collect_rarely()
+    startup.collect_rarely()
     jit.prepare()
     asked = cases()
     peers = {peer: theirs(peer, asked) for peer in chosen.peers or PEERS}

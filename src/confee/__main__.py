@@ -1,5 +1,5 @@
 """`python -m confee`."""
 
-from confee.cli import main
+from confee.workflow.cli import main
 
 main()

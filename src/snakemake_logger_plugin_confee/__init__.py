@@ -360,8 +360,10 @@ class LogHandler(LogHandlerBase):
                 return
             if skewed := re.search(r"Output (\S+) has older modification time", message):
                 if not self.failures:
-                    self._say(f"error: {skewed[1]}: dated before what it is made from, as if the "
-                              "clock had been moved back; give the same command again")  # fmt: skip
+                    self._say(
+                        f"error: {skewed[1]}: dated before what it is made from, as if the "
+                        "clock had been moved back; give the same command again"
+                    )
                 self.failures.append(skewed[1])
             elif lacking := LACKING.search(message):
                 of = f"; this run is of {TOLD.of}" if TOLD.of else ""
@@ -378,8 +380,10 @@ class LogHandler(LogHandlerBase):
             self._say(message if verbose else f"warning: {' '.join(message.split())}")
         elif verbose or message.startswith(("Unlock", "Report created")):
             if self.unknown:
-                self._say(f"warning: Snakemake has no record of {self.unknown} files (copied, or "
-                          "made elsewhere), so their jobs are not in its statistics")  # fmt: skip
+                self._say(
+                    f"warning: Snakemake has no record of {self.unknown} files (copied, or "
+                    "made elsewhere), so their jobs are not in its statistics"
+                )
             self._say(message)
         elif record.levelno > DEBUG and not record.pathname.startswith(SNAKEMAKE_DIR):
             # Snakemake's own chat is left out, but what a Snakefile logs is meant to be seen.

@@ -32,12 +32,21 @@ SMOKE = "experiment=smoke jobs.remote=1e7"  # several jobs, where one would do
 SHORT = "experiment=smoke name=short claims=[hyque-budget] figures=[regret-T,block] jobs.remote=8e6"
 LOCAL = ["--cores", str(os.cpu_count())]
 # What a user types, and what is special here: no accounting, and jobs of seconds, not of minutes.
-SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue",
-         "--seconds-between-status-checks", "2",
-         "--slurm-init-seconds-before-status-checks", "2"]  # fmt: skip
+SLURM = [
+    "--workflow-profile",
+    "profiles/slurm",
+    "--slurm-status-command",
+    "squeue",
+    "--seconds-between-status-checks",
+    "2",
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+]
 AWAY = ("kernels", "calibrate", "simulate")
-TIMES = (r"results/jobs/.*|results/(.*/)?logs/.*|results/[^/]+/(report\.html|made/report\.json)"
-         r"|.*/\.part-[^/]*")  # fmt: skip
+TIMES = (
+    r"results/jobs/.*|results/(.*/)?logs/.*|results/[^/]+/(report\.html|made/report\.json)"
+    r"|.*/\.part-[^/]*"
+)
 """What may differ: how work is cut into jobs, times, the page that shows them, and its hash; and
 what a killed job was writing, which `confee clean` removes."""
 
@@ -59,9 +68,14 @@ class Project:
     def start(self, *words: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "snakemake", *words]
         made = subprocess.Popen(
-            [*command, "--config", f"overrides={self.overrides}"], cwd=self.folder, env=self.env,
-            text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            [*command, "--config", f"overrides={self.overrides}"],
+            cwd=self.folder,
+            env=self.env,
+            text=True,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         STARTED.append(made)
         return made
 
@@ -78,8 +92,11 @@ class Project:
         to be there."""
         files = [f for top in ("results", "figures") for f in (self.folder / top).rglob("*")]
         names = {f.relative_to(self.folder).as_posix(): f for f in files if f.is_file()}
-        made = {name: hashlib.sha256(f.read_bytes()).hexdigest() for name, f in names.items()
-                if not re.fullmatch(TIMES, name)}  # fmt: skip
+        made = {
+            name: hashlib.sha256(f.read_bytes()).hexdigest()
+            for name, f in names.items()
+            if not re.fullmatch(TIMES, name)
+        }
         return made | {name: "" for name in names if name.endswith("/report.html")}
 
     def cells(self) -> dict[str, int]:
@@ -142,9 +159,12 @@ def in_slurm(table: Table, said: str, slurm: Slurm, project: Project) -> None:
     ended = [job for job in slurm.finished() if job["WorkDir"] == str(project.folder)]
     completed = [job for job in ended if job["JobState"] == "COMPLETED"]
     ids = [int(job["JobId"]) for job in completed]
-    table.row("jobs that Slurm completed", len(ended) == len(completed) == asked > 0,
-              f"{len(ids)} of {asked}, ids {min(ids, default=0)} to {max(ids, default=0)}, "
-              f"{', '.join(sorted({job['NodeList'] for job in completed}))}")  # fmt: skip
+    table.row(
+        "jobs that Slurm completed",
+        len(ended) == len(completed) == asked > 0,
+        f"{len(ids)} of {asked}, ids {min(ids, default=0)} to {max(ids, default=0)}, "
+        f"{', '.join(sorted({job['NodeList'] for job in completed}))}",
+    )
     timed = [file for rule in AWAY for file in project.folder.glob(f"results/logs/{rule}/*.tsv")]
     inside = [float(file.read_text().splitlines()[1].split("\t")[0]) for file in timed]
     spent = [seconds(job) for job in completed if int(job["JobId"]) != min(ids)]  # it compiled
@@ -170,9 +190,14 @@ def cancelled(table: Table, project: Project, whole: dict[str, str]) -> None:
     said, _ = process.communicate(timeout=3600)
     lines = [line for line in said.splitlines() if line.startswith("failed: ")]
     clear = all("CANCELLED" in line for line in lines)
-    table.row(f"{len(running)} jobs cancelled in mid-run",
-              process.returncode == 1 and len(lines) == len(running) and clear
-              and "Traceback" not in said, lines[0] if lines else said[-300:])  # fmt: skip
+    table.row(
+        f"{len(running)} jobs cancelled in mid-run",
+        process.returncode == 1
+        and len(lines) == len(running)
+        and clear
+        and "Traceback" not in said,
+        lines[0] if lines else said[-300:],
+    )
     await_(lambda: not queue("RUNNING,PENDING,COMPLETING"))
     again(table, project, whole)
 
@@ -198,14 +223,18 @@ def again(table: Table, project: Project, whole: dict[str, str]) -> None:
     compare(table, whole, project.made())
     after = project.cells()
     kept = sum(after.get(name) == date for name, date in before.items())
-    table.row("cells that were there are kept", bool(before) and kept == len(before),
-              f"{kept} of {len(before)}; {len(after)} in the end")  # fmt: skip
+    table.row(
+        "cells that were there are kept",
+        bool(before) and kept == len(before),
+        f"{kept} of {len(before)}; {len(after)} in the end",
+    )
 
 
 def queue(states: str) -> list[str]:
     """The ids of jobs in these states."""
-    said = subprocess.run(["squeue", "-h", "-t", states, "-o", "%i"], capture_output=True,
-                          text=True, check=True)  # fmt: skip
+    said = subprocess.run(
+        ["squeue", "-h", "-t", states, "-o", "%i"], capture_output=True, text=True, check=True
+    )
     return said.stdout.split()
 
 

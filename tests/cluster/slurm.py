@@ -125,13 +125,23 @@ class Slurm:
             ports = [one.getsockname()[1] for one in free]
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
         return TEXT.format(
-            mark=MARK, pid=os.getpid(), host=socket.gethostname(), folder=self.folder, ports=ports,
-            cpus=os.cpu_count(), memory=memory,
-        )  # fmt: skip
+            mark=MARK,
+            pid=os.getpid(),
+            host=socket.gethostname(),
+            folder=self.folder,
+            ports=ports,
+            cpus=os.cpu_count(),
+            memory=memory,
+        )
 
     def _munge(self) -> list[str]:
-        names = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log",
-                 "seed-file": "seed"}  # fmt: skip
+        names = {
+            "key-file": "key",
+            "socket": "socket",
+            "pid-file": "pid",
+            "log-file": "log",
+            "seed-file": "seed",
+        }
         return [f"--{option}={self.folder}/munge.{end}" for option, end in names.items()]
 
     def _start(self, *command: str) -> None:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from folder import ADVICE, ROOT, TINY, Folder, Running, Said, differences
 
-from confee import jit
-from confee.errors import ConfeeError
+from confee.core import jit
+from confee.core.errors import ConfeeError
 from confee.simulation.files import read_table
 
 ALIKE, LINE, BAD = "alike", "one line", "bad"
@@ -86,8 +86,11 @@ class Setting:
         if start == PLAYED:
             shutil.rmtree(folder.path / "results/tiny")
         else:
-            folder.remove("results/tiny/report.html", "results/tiny/made/report.json",
-                          *(f"results/tiny/made/{name}.json" for name in PICTURES))  # fmt: skip
+            folder.remove(
+                "results/tiny/report.html",
+                "results/tiny/made/report.json",
+                *(f"results/tiny/made/{name}.json" for name in PICTURES),
+            )
         return folder
 
 
@@ -707,9 +710,19 @@ def unseen_damage(data: bytes, rng: random.Random) -> bytes:
 
 KILLS = (one_job, snakemake_alone, whole_group, control_c, terminated)
 DISKS = (full_disk, full_cache, read_only, anothers)
-DAMAGES = (damaged_unit, damaged_earlier, damaged_tables, damaged_evidence, damaged_verdicts,
-           damaged_pictures, damaged_notes, damaged_plans, damaged_scales, damaged_kernels,
-           damaged_records)  # fmt: skip
+DAMAGES = (
+    damaged_unit,
+    damaged_earlier,
+    damaged_tables,
+    damaged_evidence,
+    damaged_verdicts,
+    damaged_pictures,
+    damaged_notes,
+    damaged_plans,
+    damaged_scales,
+    damaged_kernels,
+    damaged_records,
+)
 RUNS = (clock_back, doubled, beside, older, changed, cores)
 CONTROLS = (control_byte, control_gullible)
 FAULTS = {f.__name__: f for f in (*KILLS, *DISKS, *DAMAGES, *RUNS, *CONTROLS)}

@@ -19,7 +19,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from confee import runlock
+from confee.workflow import runlock
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "experiment=tiny figures=[regret-T] jobs.cells=12"
@@ -157,10 +157,16 @@ def differences(
     found = folder.hashes()
     begun = "-" if finished else "results/*/begun/*"
     units = ("results/cells/", "results/calibration/", "results/studies/")
-    more = [f"{n}: should not be there" for n in sorted(found.keys() - reference.keys())
-            if not (n.startswith(units) or fnmatch(n, beside) or fnmatch(n, begun))]  # fmt: skip
-    other = [f"{name}: other bytes" for name, hash in sorted(reference.items())
-             if name in found and found[name] != hash]  # fmt: skip
+    more = [
+        f"{n}: should not be there"
+        for n in sorted(found.keys() - reference.keys())
+        if not (n.startswith(units) or fnmatch(n, beside) or fnmatch(n, begun))
+    ]
+    other = [
+        f"{name}: other bytes"
+        for name, hash in sorted(reference.items())
+        if name in found and found[name] != hash
+    ]
     gone = [f"{name}: missing" for name in sorted(reference.keys() - found.keys()) if finished]
     page = folder.path / "results/tiny/report.html"
     if finished and not (page.exists() and page.read_text().rstrip().endswith("</html>")):
@@ -176,9 +182,14 @@ class Running:
         self.out = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.since = time.monotonic()
         self.main = subprocess.Popen(
-            words, text=True, stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT,
-            start_new_session=True, **how,
-        )  # fmt: skip
+            words,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=self.out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            **how,
+        )
 
     def alive(self) -> bool:
         return self.main.poll() is None

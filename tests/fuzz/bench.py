@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from confee import api, cli, composing, conf
-from confee.errors import ConfeeError
-from confee.workflow import cleaning, jobs, results, stages
+from confee.config import composition, conf_files
+from confee.core.errors import ConfeeError
+from confee.workflow import api, cleaning, cli, jobs, results, stages
 from confee.workflow.run import Run
 from fuzz import cases
 from fuzz.cases import CANARY, Case
@@ -84,8 +84,11 @@ class Bench:
         for name in run.jobs:
             jobs.do_job(jobs.job_file(name))
         plan = results.read_plan(Path(run.plan_file))
-        for stage, make in (("regret", results.collect), ("slopes", results.measure),
-                            ("claims", results.judge)):  # fmt: skip
+        for stage, make in (
+            ("regret", results.collect),
+            ("slopes", results.measure),
+            ("claims", results.judge),
+        ):
             stages.keep_note(run.name, stage, run.keys[stage], make(plan))
         cleaning.settle(run.name, run.plan_text)
         for name in run.pictures + run.tables:
@@ -98,10 +101,10 @@ class Bench:
         ):
             own = Path("extra/conf", group, f"own{group}.yaml")
             own.parent.mkdir(parents=True)
-            own.write_text((conf.folder() / group / f"{name}.yaml").read_text())
+            own.write_text((conf_files.folder() / group / f"{name}.yaml").read_text())
         for name in ("Snakefile", "workflow", "profiles"):
             Path(name).symlink_to(ROOT / name)
-        shutil.copy(Path(cli.__file__).parent / "world/adversaries/us_employment.csv", "series.csv")
+        shutil.copy(ROOT / "src/confee/world/adversaries/us_employment.csv", "series.csv")
         self.plan, self.jobs = run.plan_file, [str(jobs.job_file(name)) for name in run.jobs]
         self.units = [f"results/{name}" for name in plan["units"]]
         self.keys = run.keys
@@ -136,9 +139,12 @@ class Bench:
             after = self._listing()
             root = str(self.folder) + "/"
             said.wrote = tuple(
-                sorted(n.removeprefix(root) for n in before.keys() | after.keys()
-                       if before.get(n) != after.get(n))
-            )  # fmt: skip
+                sorted(
+                    n.removeprefix(root)
+                    for n in before.keys() | after.keys()
+                    if before.get(n) != after.get(n)
+                )
+            )
             said.canary = any(Path(n).name == CANARY for n in after)
             return said
         finally:
@@ -259,11 +265,11 @@ class Bench:
 
     @cached_property
     def experiment(self) -> dict[str, Any]:
-        return composing.compose("config", ["experiment=tiny"])
+        return composition.compose("config", ["experiment=tiny"])
 
     @cached_property
     def cell(self) -> dict[str, Any]:
-        return composing.compose("cell", cases.CELL)
+        return composition.compose("cell", cases.CELL)
 
     def json(self, name: str) -> Any:
         return json.loads((self.pristine / name).read_text())
@@ -301,7 +307,7 @@ def as_the_snakefile_does(given: dict[str, Any]) -> None:
 
 def with_values(values: Any, call: Callable[..., None], *arguments: Any) -> None:
     """`call` where conf says `values`, whatever the overrides."""
-    with mock.patch.object(composing, "compose", side_effect=lambda *_: copy.deepcopy(values)):
+    with mock.patch.object(composition, "compose", side_effect=lambda *_: copy.deepcopy(values)):
         call(*arguments)
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confee import config
 from confee.claims import CLAIMS
+from confee.config import experiments
 from confee.policies import POLICIES
 from confee.rendering import FIGURES
 from confee.simulation.cells import Sizes
@@ -40,64 +40,328 @@ class Case(NamedTuple):
 # --------------------------------------------------------------------------- what is odd
 
 NUMBERS = (
-    "nan", "-nan", "inf", "-inf", ".nan", ".inf", "-.inf", "1e400", "-1e400", "1e-400", "5e-324",
-    "1e308", "-0.0", "0", "-1", "1", "0.5", "1e15", "1000000000000001e3", "9" * 400,
-    "-" + "9" * 400, str(2**63), str(-(2**63) - 1), "0x10", "1_000", "1e4.5", "1e", "e5", "1.2.3",
-    "00012", "+3", "1e9", "1e12", "1.0000000000000002",
-)  # fmt: skip
+    "nan",
+    "-nan",
+    "inf",
+    "-inf",
+    ".nan",
+    ".inf",
+    "-.inf",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "5e-324",
+    "1e308",
+    "-0.0",
+    "0",
+    "-1",
+    "1",
+    "0.5",
+    "1e15",
+    "1000000000000001e3",
+    "9" * 400,
+    "-" + "9" * 400,
+    str(2**63),
+    str(-(2**63) - 1),
+    "0x10",
+    "1_000",
+    "1e4.5",
+    "1e",
+    "e5",
+    "1.2.3",
+    "00012",
+    "+3",
+    "1e9",
+    "1e12",
+    "1.0000000000000002",
+)
 WORDS = (
-    "true", "false", "null", "", "''", '""', "abc", "ABC", "none", "None", "???", "%s", "{}", "[]",
-    "ÄÖ", "数据", "\U0001f3b2", "\x00", "\x1b[31m", "\x07", "\u202e", "\ufeff", "a\nb", "a\tb",
-    "\r", "\u2028", "\udcff", "x" * 5000, "-", "--", "~", "@", "#", "%", "\\", "\\n", ".", "..",
-    "../up", "/etc/passwd", "a b", "a=b", "a:b", "a@b", "ceiling", "largest", "1 2", "T", "*",
-)  # fmt: skip
+    "true",
+    "false",
+    "null",
+    "",
+    "''",
+    '""',
+    "abc",
+    "ABC",
+    "none",
+    "None",
+    "???",
+    "%s",
+    "{}",
+    "[]",
+    "ÄÖ",
+    "数据",
+    "\U0001f3b2",
+    "\x00",
+    "\x1b[31m",
+    "\x07",
+    "\u202e",
+    "\ufeff",
+    "a\nb",
+    "a\tb",
+    "\r",
+    "\u2028",
+    "\udcff",
+    "x" * 5000,
+    "-",
+    "--",
+    "~",
+    "@",
+    "#",
+    "%",
+    "\\",
+    "\\n",
+    ".",
+    "..",
+    "../up",
+    "/etc/passwd",
+    "a b",
+    "a=b",
+    "a:b",
+    "a@b",
+    "ceiling",
+    "largest",
+    "1 2",
+    "T",
+    "*",
+)
 NESTED = (
-    "[1]", "[null]", "[[1]]", "[1,[2]]", "[[[[[[]]]]]]", "{a:1}", "{a:{b:[1]}}", "{1:2}", "[nan]",
-    "[1e400]", "{null:1}", "{true:1}", "{T:[1e3]}", "[" * 60 + "]" * 60, "[" * 2000 + "]" * 2000,
-    "{a:" * 300 + "1" + "}" * 300, "[" + ",".join(["1"] * 400) + "]", "[T,T]", "[a,a]", "['']",
+    "[1]",
+    "[null]",
+    "[[1]]",
+    "[1,[2]]",
+    "[[[[[[]]]]]]",
+    "{a:1}",
+    "{a:{b:[1]}}",
+    "{1:2}",
+    "[nan]",
+    "[1e400]",
+    "{null:1}",
+    "{true:1}",
+    "{T:[1e3]}",
+    "[" * 60 + "]" * 60,
+    "[" * 2000 + "]" * 2000,
+    "{a:" * 300 + "1" + "}" * 300,
+    "[" + ",".join(["1"] * 400) + "]",
+    "[T,T]",
+    "[a,a]",
+    "['']",
     "[1,2,3,{a:[b]}]",
-)  # fmt: skip
+)
 TORN = (
-    "[", "]", "{", "}", "(", ")", "[1,2", "1,2]", "{a:1", "a}", "'", '"', "'a", 'a"', "a'b", "[}",
-)  # fmt: skip
+    "[",
+    "]",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[1,2",
+    "1,2]",
+    "{a:1",
+    "a}",
+    "'",
+    '"',
+    "'a",
+    'a"',
+    "a'b",
+    "[}",
+)
 HYDRA = (
-    "1,2", "a,b", "choice(1,2)", "choice()", "range(1,3)", "interval(0,1)", "glob(*)", "glob([a])",
-    "sort(3,2)", "shuffle(1,2)", "tag(a,1)", "int(3.5)", "int(x)", "float(3)", "str(3)", "bool(x)",
-    "json_str({})", "extend_list(1)", "nope(1)", "cast(", "${T}", "${K}", "${centre.T}", "${seeds}",
-    "${.}", "${..}", "${}", "${", "$", "$$", "\\${T}", "${nope}", "${nope:1}", "${a.b.c}",
-    "${oc.env:HOME}", "${oc.env:NOPE}", "${oc.env:NOPE,3}", "${oc.decode:'[1]'}", "${oc.create:{}}",
-    "${oc.select:seeds}", "${oc.select:nope,3}", "${oc.dict.keys:seeds}", "${oc.deprecated:K}",
-    "${hydra:runtime.cwd}", "${now:%Y}", "${python_version:}", "${${T}}", "x${T}y", "${self}",
-)  # fmt: skip
+    "1,2",
+    "a,b",
+    "choice(1,2)",
+    "choice()",
+    "range(1,3)",
+    "interval(0,1)",
+    "glob(*)",
+    "glob([a])",
+    "sort(3,2)",
+    "shuffle(1,2)",
+    "tag(a,1)",
+    "int(3.5)",
+    "int(x)",
+    "float(3)",
+    "str(3)",
+    "bool(x)",
+    "json_str({})",
+    "extend_list(1)",
+    "nope(1)",
+    "cast(",
+    "${T}",
+    "${K}",
+    "${centre.T}",
+    "${seeds}",
+    "${.}",
+    "${..}",
+    "${}",
+    "${",
+    "$",
+    "$$",
+    "\\${T}",
+    "${nope}",
+    "${nope:1}",
+    "${a.b.c}",
+    "${oc.env:HOME}",
+    "${oc.env:NOPE}",
+    "${oc.env:NOPE,3}",
+    "${oc.decode:'[1]'}",
+    "${oc.create:{}}",
+    "${oc.select:seeds}",
+    "${oc.select:nope,3}",
+    "${oc.dict.keys:seeds}",
+    "${oc.deprecated:K}",
+    "${hydra:runtime.cwd}",
+    "${now:%Y}",
+    "${python_version:}",
+    "${${T}}",
+    "x${T}y",
+    "${self}",
+)
 HOSTILE = (
-    f"!!python/object/apply:os.system ['touch {CANARY}']", f"$(touch {CANARY})",
-    f"`touch {CANARY}`", f"; touch {CANARY};", f"' ; touch {CANARY} ; '",
-    f"__import__('os').system('touch {CANARY}')", "{_target_:os.system}",
-    f"{{_target_:os.system,command:'touch {CANARY}'}}", "<script>",
-)  # fmt: skip
+    f"!!python/object/apply:os.system ['touch {CANARY}']",
+    f"$(touch {CANARY})",
+    f"`touch {CANARY}`",
+    f"; touch {CANARY};",
+    f"' ; touch {CANARY} ; '",
+    f"__import__('os').system('touch {CANARY}')",
+    "{_target_:os.system}",
+    f"{{_target_:os.system,command:'touch {CANARY}'}}",
+    "<script>",
+)
 ODD = NUMBERS + WORDS + NESTED + TORN + HYDRA + HOSTILE
 
 PLAIN = (
-    None, True, False, 0, 1, -1, 2, 3, 7, 0.5, 1.5, math.nan, math.inf, -math.inf, 1e308, 5e-324,
-    -0.0, 10**400, -(10**400), 2**63, 10**15, 10**15 + 1, 1e15, "", "x", "a\nb", "x" * 5000,
-    "\x1b[31m\x00", "数据", "\udcff", [], [[]], [1, [2]], [None], [True], {}, {"a": 1}, {1: 2},
-    {"a": {"b": [1]}}, {None: 1}, "ceiling", "largest", ["ceiling"], "${x}", "../up", "cells",
-    ["T", "T"], [1, 1, 1], [2, 2.0], ["x", 1], [math.nan], [10**400], list(range(2, 3000)), "1e3",
-    {"name": "uniform"}, {"name": "switching"}, {"_target_": "os.system"}, b"bytes", (1, 2), {1, 2},
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    0.5,
+    1.5,
+    math.nan,
+    math.inf,
+    -math.inf,
+    1e308,
+    5e-324,
+    -0.0,
+    10**400,
+    -(10**400),
+    2**63,
+    10**15,
+    10**15 + 1,
+    1e15,
+    "",
+    "x",
+    "a\nb",
+    "x" * 5000,
+    "\x1b[31m\x00",
+    "数据",
+    "\udcff",
+    [],
+    [[]],
+    [1, [2]],
+    [None],
+    [True],
+    {},
+    {"a": 1},
+    {1: 2},
+    {"a": {"b": [1]}},
+    {None: 1},
+    "ceiling",
+    "largest",
+    ["ceiling"],
+    "${x}",
+    "../up",
+    "cells",
+    ["T", "T"],
+    [1, 1, 1],
+    [2, 2.0],
+    ["x", 1],
+    [math.nan],
+    [10**400],
+    list(range(2, 3000)),
+    "1e3",
+    {"name": "uniform"},
+    {"name": "switching"},
+    {"_target_": "os.system"},
+    b"bytes",
+    (1, 2),
+    {1, 2},
+)
 """Values of Python's own: what YAML or a caller may hand over."""
 
 KEYS = (
-    "", " ", ".", "..", "a", "K", "k", "t", "T ", "seed", "Seeds", "seeds.", ".seeds",
-    "seeds..choose", "_self_", "defaults", "_target_", "_convert_", "_recursive_",
-    "policies.hyque._target_", "0", "grid.T[0]", "grid.T.0", "grid.0", "hydra", "hydra.run.dir",
-    "hydra/job_logging", "hydra.job.chdir", "hydra.searchpath", "hydra.verbose", "policy@",
-    "@policies.x", "policy@policies", "policy@policies.", "policy@policies.x@y", "policy@_global_",
-    "adversary@family.hyque", "experiment@x", "/policy", "a/b", "a:b", "a-b", "a b", "é", "数",
-    "x" * 3000, "a.b.c.d.e.f", "${T}", "policies.${x}", "*", "seeds[choose]", "seeds.'choose'",
-    '"seeds"', "\x00", "\x1b[1m", "\u202e", "__class__", "keys", "items", "get", "policies.keys",
-    "$(touch canary)", "-", "--config", "policies.hyque.name",
-)  # fmt: skip
+    "",
+    " ",
+    ".",
+    "..",
+    "a",
+    "K",
+    "k",
+    "t",
+    "T ",
+    "seed",
+    "Seeds",
+    "seeds.",
+    ".seeds",
+    "seeds..choose",
+    "_self_",
+    "defaults",
+    "_target_",
+    "_convert_",
+    "_recursive_",
+    "policies.hyque._target_",
+    "0",
+    "grid.T[0]",
+    "grid.T.0",
+    "grid.0",
+    "hydra",
+    "hydra.run.dir",
+    "hydra/job_logging",
+    "hydra.job.chdir",
+    "hydra.searchpath",
+    "hydra.verbose",
+    "policy@",
+    "@policies.x",
+    "policy@policies",
+    "policy@policies.",
+    "policy@policies.x@y",
+    "policy@_global_",
+    "adversary@family.hyque",
+    "experiment@x",
+    "/policy",
+    "a/b",
+    "a:b",
+    "a-b",
+    "a b",
+    "é",
+    "数",
+    "x" * 3000,
+    "a.b.c.d.e.f",
+    "${T}",
+    "policies.${x}",
+    "*",
+    "seeds[choose]",
+    "seeds.'choose'",
+    '"seeds"',
+    "\x00",
+    "\x1b[1m",
+    "\u202e",
+    "__class__",
+    "keys",
+    "items",
+    "get",
+    "policies.keys",
+    "$(touch canary)",
+    "-",
+    "--config",
+    "policies.hyque.name",
+)
 
 
 def textual(value: Any) -> str:
@@ -143,42 +407,65 @@ def ranged(cls: type, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 def keys_of_experiments() -> dict[str, list[Any]]:
     """Every key that overrides of `tiny` may set, and values that are valid or nearly so."""
     sizes = dict(ranged(Sizes, ""))
-    made = dict(ranged(config._Seeds, "seeds.")) | dict(ranged(config.Jobs, "jobs."))
+    made = dict(ranged(experiments._Seeds, "seeds.")) | dict(ranged(experiments.Jobs, "jobs."))
     made |= {f"centre.{axis}": values for axis, values in sizes.items()}
     made |= {f"+at.{a}.{b}": values for a in ("T", "V", "Q") for b, values in sizes.items()}
     for axis, values in sizes.items():
         lists = [[v] for v in values] + [values[:2], [1e3, 1e3], [2e3, 1e3]]
         made["grid.T" if axis == "T" else f"+grid.{axis}"] = lists
-    made |= dict(ranged(config._Map, "+maps.m."))
-    made |= {"+maps.m": [
-        {"K": [2], "T": [1e3], "beta": [0.8], "V": [2]},
-        {"K": [2], "T": [1e3], "beta": [1e-9], "V": [2]},
-        {"K": [2], "T": [1e15], "beta": [1e-300], "V": ["largest"]},
-        {"K": [2, 3], "T": [1e3, 2e3], "beta": [1], "nu": [0.5]},
-        {"K": [1e5], "T": [1e3], "beta": [0.5], "V": [0]},
-        {"K": [2], "T": [1e3], "beta": [], "V": [1]},
-        {"K": [2], "T": [1e3], "beta": [0.8]},
-        {"K": [2], "T": [1e3], "beta": [0.8], "V": [1], "policies": ["hyque"], "without": ["hard"]},
-        {"K": [2], "T": [1e3], "beta": [0.8], "V": [1], "family": [], "policies": []},
-        {"K": [2] * 40, "T": [1e3] * 40, "beta": [0.8] * 40, "V": [1] * 40, "phases": 64},
-        {"K": list(range(2, 400)), "T": list(range(1000, 1400)), "beta": [0.8, 1], "V": [1, 2]},
-    ]}  # fmt: skip
+    made |= dict(ranged(experiments._Map, "+maps.m."))
+    made |= {
+        "+maps.m": [
+            {"K": [2], "T": [1e3], "beta": [0.8], "V": [2]},
+            {"K": [2], "T": [1e3], "beta": [1e-9], "V": [2]},
+            {"K": [2], "T": [1e15], "beta": [1e-300], "V": ["largest"]},
+            {"K": [2, 3], "T": [1e3, 2e3], "beta": [1], "nu": [0.5]},
+            {"K": [1e5], "T": [1e3], "beta": [0.5], "V": [0]},
+            {"K": [2], "T": [1e3], "beta": [], "V": [1]},
+            {"K": [2], "T": [1e3], "beta": [0.8]},
+            {
+                "K": [2],
+                "T": [1e3],
+                "beta": [0.8],
+                "V": [1],
+                "policies": ["hyque"],
+                "without": ["hard"],
+            },
+            {"K": [2], "T": [1e3], "beta": [0.8], "V": [1], "family": [], "policies": []},
+            {"K": [2] * 40, "T": [1e3] * 40, "beta": [0.8] * 40, "V": [1] * 40, "phases": 64},
+            {"K": list(range(2, 400)), "T": list(range(1000, 1400)), "beta": [0.8, 1], "V": [1, 2]},
+        ]
+    }
     for label in ("hyque", "rexp3b", "uniform", "nobody"):
-        made |= dict(ranged(config._Play, f"+plays.{label}."))
+        made |= dict(ranged(experiments._Play, f"+plays.{label}."))
         made[f"+plays.{label}.axes"] = [["T"], ["Q"], [], "T", ["T", "T"], None]
     for label in ("hyque", "hyque_calibrated", "rexp3b"):
         made |= dict(ranged(POLICIES[label].options, f"policies.{label}."))
     for label in ("switching", "hard"):
         made |= dict(ranged(ADVERSARIES[label].options, f"family.{label}."))
     made["family.switching.strength"] = [
-        [1, 4], ["ceiling"], "ceiling", [0], [1e-300], [1e300], [1e9], [], ["floor"], [True],
-        list(range(1, 2000)), 1,
-    ]  # fmt: skip
-    made |= {f"+policy@policies.{label}": [*POLICIES, "hyqe", "HYQUE", "../hyque", "hyque.yaml"]
-             for label in ("x", "hyque")}  # fmt: skip
-    made |= {f"+adversary@family.{label}": [*ADVERSARIES, "swiching", "", "a/b"]
-             for label in ("x", "hard")}  # fmt: skip
-    made |= dict(ranged(config._Top, "")) | dict(ranged(Accounting, ""))
+        [1, 4],
+        ["ceiling"],
+        "ceiling",
+        [0],
+        [1e-300],
+        [1e300],
+        [1e9],
+        [],
+        ["floor"],
+        [True],
+        list(range(1, 2000)),
+        1,
+    ]
+    made |= {
+        f"+policy@policies.{label}": [*POLICIES, "hyqe", "HYQUE", "../hyque", "hyque.yaml"]
+        for label in ("x", "hyque")
+    }
+    made |= {
+        f"+adversary@family.{label}": [*ADVERSARIES, "swiching", "", "a/b"]
+        for label in ("x", "hard")
+    }
+    made |= dict(ranged(experiments._Top, "")) | dict(ranged(Accounting, ""))
     made["name"] = [
         "a",
         "a" * 300,
@@ -219,7 +506,9 @@ def keys_of_experiments() -> dict[str, list[Any]]:
 @functools.cache
 def keys_of_cells() -> dict[str, list[Any]]:
     """The same of `confee simulate`."""
-    made = dict(ranged(Sizes, "")) | dict(ranged(config.Runs, "")) | dict(ranged(Accounting, ""))
+    made = (
+        dict(ranged(Sizes, "")) | dict(ranged(experiments.Runs, "")) | dict(ranged(Accounting, ""))
+    )
     made["policy"] = [*POLICIES, "hyqe", "Hyque", "../hyque", "hyque.yaml", ""]
     made["adversary"] = [*ADVERSARIES, "swiching", "Switching", ""]
     made["output"] = [
@@ -429,16 +718,54 @@ def edited(data: bytes, edits: tuple[Edit, ...]) -> bytes:
 
 
 WHOLE = (
-    b"", b"\n", b"null", b"[]", b"{}", b"3", b'"x"', b"\x00" * 100, b"PAR1", b"PAR1" * 5,
-    b"\xff\xfe", b"[" * 100_000, b"{" * 5000, b'{"a":' * 50_000, b"9" * 5000, b"NaN",
-    b"- !!python/name:os.system", b"a: &a [*a]", b"a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]",
-    b"%YAML 9.9\n---\n", b"a: b: c", b"\t- a", b"name: x\nname: y", b"? [a]\n: b",
-    b"2020-01-01: 2020-01-01", b"name: !!binary aGk=",
-)  # fmt: skip
+    b"",
+    b"\n",
+    b"null",
+    b"[]",
+    b"{}",
+    b"3",
+    b'"x"',
+    b"\x00" * 100,
+    b"PAR1",
+    b"PAR1" * 5,
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b"{" * 5000,
+    b'{"a":' * 50_000,
+    b"9" * 5000,
+    b"NaN",
+    b"- !!python/name:os.system",
+    b"a: &a [*a]",
+    b"a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]",
+    b"%YAML 9.9\n---\n",
+    b"a: b: c",
+    b"\t- a",
+    b"name: x\nname: y",
+    b"? [a]\n: b",
+    b"2020-01-01: 2020-01-01",
+    b"name: !!binary aGk=",
+)
 CONTENTS = (
-    b"\x00", b"\n", b"'", b'"', b"{", b"]", b"\xff", b"nan", b"inf", b",", b";", b"1e999", b": ",
-    b"- ", b"\t", b"&a *a", b"!!python/name:os.system ", b"${oc.env:HOME}", b"9" * 500,
-)  # fmt: skip
+    b"\x00",
+    b"\n",
+    b"'",
+    b'"',
+    b"{",
+    b"]",
+    b"\xff",
+    b"nan",
+    b"inf",
+    b",",
+    b";",
+    b"1e999",
+    b": ",
+    b"- ",
+    b"\t",
+    b"&a *a",
+    b"!!python/name:os.system ",
+    b"${oc.env:HOME}",
+    b"9" * 500,
+)
 
 
 def edit(rng: random.Random) -> Edit:
@@ -470,14 +797,42 @@ def file(kind: str, names: tuple[str, ...]) -> Callable[[random.Random], Case]:
 # --------------------------------------------------------------------------- command lines
 
 COMMANDS = (
-    "simulate", "list", "config", "claims", "clean", "do", "compile", "make-regret", "make-slopes",
-    "make-claims", "make-picture", "make-album", "make-report",
-)  # fmt: skip
+    "simulate",
+    "list",
+    "config",
+    "claims",
+    "clean",
+    "do",
+    "compile",
+    "make-regret",
+    "make-slopes",
+    "make-claims",
+    "make-picture",
+    "make-album",
+    "make-report",
+)
 OPTIONS = (
-    "--help", "-h", "--version", "--experiment", "--experiment=", "--experiment=nope", "--fail-on",
-    "--fail-on=fails", "--fail-on=x", "--run-of", "--run-of=x", "--run-of=-1", "--", "-", "-x",
-    "--nope", "--exp=mini", "--run-of=" + "9" * 30, "--fail-on=fails,,", "@file",
-)  # fmt: skip
+    "--help",
+    "-h",
+    "--version",
+    "--experiment",
+    "--experiment=",
+    "--experiment=nope",
+    "--fail-on",
+    "--fail-on=fails",
+    "--fail-on=x",
+    "--run-of",
+    "--run-of=x",
+    "--run-of=-1",
+    "--",
+    "-",
+    "-x",
+    "--nope",
+    "--exp=mini",
+    "--run-of=" + "9" * 30,
+    "--fail-on=fails,,",
+    "@file",
+)
 
 
 def command_line(rng: random.Random) -> Case:

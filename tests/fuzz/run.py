@@ -80,7 +80,7 @@ def ways(there: Bench) -> list[tuple[float, Callable[[random.Random], Case]]]:
         (5, of.json_file("plan", plan, there)),
         (2, of.json_file("plan", last, there)),
         (5, of.json_file("ledger", ledger, there)),
-    ]  # fmt: skip
+    ]
 
 
 # --------------------------------------------------------------------------- asked of a case
@@ -227,7 +227,7 @@ def _command(case: Case) -> list[str] | None:
         case "run":
             return None
         case "run, as text":
-            from confee.commands import _yaml
+            from confee.config.reproduce import _yaml
 
             text = " ".join(case.parts)
             return ["snakemake", "-n", "--cores", "1", "--config", f"overrides={_yaml(text)}"]

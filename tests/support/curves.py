@@ -99,10 +99,19 @@ def fluid(K) -> np.ndarray:
 def points_of(rays: Mapping[str, Ray], labels: Iterable[str]) -> pd.DataFrame:
     """Which cell lies where, as in points.csv: every label on every ray."""
     rows = [
-        {"label": label, "policy": policy_of(label), "axis": place.axis, "variable": ray.variable,
-         "point": float(place.point), "phase": place.phase, **place.sizes}
-        for label in labels for axis, ray in rays.items() for place in ray.places(axis)
-    ]  # fmt: skip
+        {
+            "label": label,
+            "policy": policy_of(label),
+            "axis": place.axis,
+            "variable": ray.variable,
+            "point": float(place.point),
+            "phase": place.phase,
+            **place.sizes,
+        }
+        for label in labels
+        for axis, ray in rays.items()
+        for place in ray.places(axis)
+    ]
     columns = ["label", "policy", "axis", "variable", "point", "phase", "K", "T", "B", "V"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -138,11 +147,21 @@ def worst_of(
     regret = law(*sizes) * sizes[1] * np.exp(table["off"] + noise * rng.standard_normal(len(table)))
     settings = table[["policy", *"KTBV"]].itertuples(index=False, name=None)
     values = {
-        "adversary": "switching", "gap": 0.1, "strength": 2.0, "regret": regret,
-        "se": noise * regret, "seeds": seeds, "naive": regret, "split": True, "edge": False,
-        "ceiling": False, "at_limit": False, "saturated": False, "short_batch": False,
+        "adversary": "switching",
+        "gap": 0.1,
+        "strength": 2.0,
+        "regret": regret,
+        "se": noise * regret,
+        "seeds": seeds,
+        "naive": regret,
+        "split": True,
+        "edge": False,
+        "ceiling": False,
+        "at_limit": False,
+        "saturated": False,
+        "short_batch": False,
         "in_range": [in_range(*setting) for setting in settings],
-    } | columns  # fmt: skip
+    } | columns
     table = table.assign(**values)
     flawed = table[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
     return table.assign(eligible=table["in_range"] & ~flawed)[COLUMNS]
@@ -162,8 +181,9 @@ def runs_of(
     unit = np.where(table["V"] > 0, np.cbrt(table["K"] * table["V"] / table["B"]), still)
     rows = [
         table.assign(**{"adversary.gap": c * unit, "seed": s, "regret": share * regret})
-        for c, share in ((1.0, 0.7), (2.0, 1.0), (4.0, 0.8)) for s in range(seeds)
-    ]  # fmt: skip
+        for c, share in ((1.0, 0.7), (2.0, 1.0), (4.0, 0.8))
+        for s in range(seeds)
+    ]
     runs = pd.concat(rows, ignore_index=True)
     runs["regret"] *= np.exp(noise * rng.standard_normal(len(runs)))
     return runs.assign(adversary="switching", queries=runs["B"], denied=0)
@@ -264,6 +284,9 @@ class Noise:
         own, its = error(), error() if exact.partner else 0.0
         squares = variance() + (variance() if exact.partner else 0.0)
         return dataclasses.replace(
-            exact, y=exact.y + own - its, alone=exact.alone + own, se=np.sqrt(squares),
+            exact,
+            y=exact.y + own - its,
+            alone=exact.alone + own,
+            se=np.sqrt(squares),
             seeds=np.full(len(place), float(self.seeds)),
-        )  # fmt: skip
+        )

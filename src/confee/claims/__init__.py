@@ -17,34 +17,60 @@ from collections.abc import Collection
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confee import extra
 from confee.claims.judging.finding import Finding, correct, graded
-from confee.errors import ConfeeError
+from confee.core import plugins
+from confee.core.errors import ConfeeError
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 LEDGER = (
-    "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
-    "hyque-floor", "hyque-budget", "hyque-budget/restarts",
-    "idle-runs", "idle-runs/two-thirds", "query-runs", "density", "decomposition",
-    "query-regret", "error-regret", "drift-regret",
-    "on-demand-free", "lower-bound/algebra", "lower-bound/measured",
-    "counting-lemma", "rexp3b-rate", "rexp3b-budget", "rexp3b-finite",
-    "ucb-near-stationary", "detection/horizon", "detection/false-alarms", "detection/power",
-    "naive-allocation", "full-feedback", "table-rows",
-    "extension/linear", "extension/logistic", "extension/contextual", "extension/episodic",
-    "alg-assumption/oful", "alg-assumption/glm_ucb", "alg-assumption/falcon",
+    "hyque-rate/printed",
+    "hyque-rate/theory",
+    "hyque-rate/calibrated",
+    "hyque-rate/tuned",
+    "hyque-floor",
+    "hyque-budget",
+    "hyque-budget/restarts",
+    "idle-runs",
+    "idle-runs/two-thirds",
+    "query-runs",
+    "density",
+    "decomposition",
+    "query-regret",
+    "error-regret",
+    "drift-regret",
+    "on-demand-free",
+    "lower-bound/algebra",
+    "lower-bound/measured",
+    "counting-lemma",
+    "rexp3b-rate",
+    "rexp3b-budget",
+    "rexp3b-finite",
+    "ucb-near-stationary",
+    "detection/horizon",
+    "detection/false-alarms",
+    "detection/power",
+    "naive-allocation",
+    "full-feedback",
+    "table-rows",
+    "extension/linear",
+    "extension/logistic",
+    "extension/contextual",
+    "extension/episodic",
+    "alg-assumption/oful",
+    "alg-assumption/glm_ucb",
+    "alg-assumption/falcon",
     "alg-assumption/q_ucb",
-)  # fmt: skip
+)
 """All claims, in the order in which they are shown."""
 
 
 def _found() -> dict[str, ModuleType]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    own = extra.modules(__name__, names)
+    own = plugins.modules(__name__, names)
     by_id: dict[str, ModuleType] = {}
     for module in (*modules, *own):
         for id in getattr(module, "IDS", ()):
@@ -63,8 +89,13 @@ CLAIMS: dict[str, ModuleType] = _found()
 """Claim id -> module, in the order of the ledger, then those that policies declare and one's own. A
 module with `IDS` is found by being there."""
 
-PRIMARY = ("hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
-           "rexp3b-rate")  # fmt: skip
+PRIMARY = (
+    "hyque-rate/printed",
+    "hyque-rate/theory",
+    "hyque-rate/calibrated",
+    "hyque-rate/tuned",
+    "rexp3b-rate",
+)
 """Verdicts that rest on an interval and are corrected for being several (Holm)."""
 
 

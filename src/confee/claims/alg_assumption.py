@@ -41,10 +41,16 @@ constant, and rescales rho."""
 World = tuple[str, float, float]
 
 WORLDS: tuple[World, ...] = (
-    ("equal", 0.25, 0.0), ("equal", 0.5, 0.0), ("equal", 0.75, 0.0), ("better", 0.5, 0.1),
-    ("better", 0.5, 0.3), ("fall", 0.5, 0.0), ("drop", 0.5, 0.0), ("overtaken", 0.5, 0.1),
+    ("equal", 0.25, 0.0),
+    ("equal", 0.5, 0.0),
+    ("equal", 0.75, 0.0),
+    ("better", 0.5, 0.1),
+    ("better", 0.5, 0.3),
+    ("fall", 0.5, 0.0),
+    ("drop", 0.5, 0.0),
+    ("overtaken", 0.5, 0.1),
     ("exchange", 0.5, 0.0),
-)  # fmt: skip
+)
 """(world, level, gap): see the study."""
 
 TOY_WORLDS: tuple[World, ...] = (("equal", 0.5, 0.0), ("better", 0.5, 0.3), ("drop", 0.5, 0.0))
@@ -87,17 +93,37 @@ class Tried:
 TRIED = {
     one.id: one
     for one in (
-        Tried(OFUL, ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
-              bare={"radius": 0.0}, narrow={"radius": 0.5}, wide={"radius": 2.0}),
-        Tried(GLM_UCB, ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
-              bare={"radius": 0.0}, narrow={"radius": 0.25}, wide={"radius": 2.0}, cost=1e-6),
-        Tried(FALCON, ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
-              bare={"optimism": 0.0}, narrow={"gamma": 10.0, "optimism": 0.5},
-              wide={"optimism": 2.0}),
-        Tried(Q_UCB, ({"K": 2, "states": 2, "H": 2}, {"K": 3, "states": 3, "H": 3}),
-              bare={"bonus": 0.0}, narrow={"bonus": 0.1}, wide={"bonus": 2.0}),
+        Tried(
+            OFUL,
+            ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
+            bare={"radius": 0.0},
+            narrow={"radius": 0.5},
+            wide={"radius": 2.0},
+        ),
+        Tried(
+            GLM_UCB,
+            ({"K": 4, "d": 3}, {"K": 8, "d": 4}),
+            bare={"radius": 0.0},
+            narrow={"radius": 0.25},
+            wide={"radius": 2.0},
+            cost=1e-6,
+        ),
+        Tried(
+            FALCON,
+            ({"K": 2, "contexts": 4, "maps": 8}, {"K": 4, "contexts": 8, "maps": 16}),
+            bare={"optimism": 0.0},
+            narrow={"gamma": 10.0, "optimism": 0.5},
+            wide={"optimism": 2.0},
+        ),
+        Tried(
+            Q_UCB,
+            ({"K": 2, "states": 2, "H": 2}, {"K": 3, "states": 3, "H": 3}),
+            bare={"bonus": 0.0},
+            narrow={"bonus": 0.1},
+            wide={"bonus": 2.0},
+        ),
     )
-}  # fmt: skip
+}
 
 IDS = tuple(TRIED)
 ABOUT = {id: (f"hyque_{one.alg.id}", one.alg.id) for id, one in TRIED.items()}

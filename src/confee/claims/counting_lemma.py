@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from confee import proofs
 from confee.claims.judging.finding import (
     ARITHMETIC,
     FAILS,
@@ -18,6 +17,7 @@ from confee.claims.judging.finding import (
     apply_control,
 )
 from confee.claims.judging.proof import ANY_HORIZON
+from confee.paper import proofs
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

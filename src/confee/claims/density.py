@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confee import proofs, theory
 from confee.claims.judging import blocks
 from confee.claims.judging.finding import (
     COUNTED,
@@ -19,6 +18,7 @@ from confee.claims.judging.finding import (
     apply_control,
     at_horizon,
 )
+from confee.paper import proofs, theory
 from confee.simulation.needs import Needs, Study
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _steps(rows: pd.DataFrame) -> tuple[Step, ...]:
     steps = [
         Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
         for name, found in readings.items()
-    ]  # fmt: skip
+    ]
     whole = rows[rows["complete"] == 1]
     off = int(whole["end_off"].sum())
     exact = Step(
@@ -234,8 +234,14 @@ def _place(row: pd.Series, column: str) -> dict:
     """Where an extreme lies, with the largest density that arithmetic allows there."""
     T, B, n, b = (int(row[name]) for name in ("T", "B", "order", "b"))
     most = proofs.densest_phase(n, b) * T / B
-    return {"T": T, "B": B, "order": n, "b": b, "over_B_over_T": float(row[column]),
-            "largest_possible": most}  # fmt: skip
+    return {
+        "T": T,
+        "B": B,
+        "order": n,
+        "b": b,
+        "over_B_over_T": float(row[column]),
+        "largest_possible": most,
+    }
 
 
 def _decide(printed: Density, lowest: pd.Series, highest: pd.Series) -> str:

@@ -6,7 +6,6 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
-from confee import proofs, theory
 from confee.claims.judging.finding import (
     ARITHMETIC,
     CONSISTENT,
@@ -22,6 +21,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.evidence.worst import SETTING
+from confee.paper import proofs, theory
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -35,11 +35,7 @@ BUDGETS = {"B=T": 1.0, "B=T^0.8": 0.8}
 CONTROL_SCALE = 1e-5
 """A scale of the thresholds at which tests can fire everywhere."""
 
-LOGARITHMS = {
-    "log2 T + 1, else ln": (math.e, 2.0),
-    "ln": (math.e, math.e),
-    "log2": (2.0, 2.0),
-}
+LOGARITHMS = {"log2 T + 1, else ln": (math.e, 2.0), "ln": (math.e, math.e), "log2": (2.0, 2.0)}
 """Bases of `log` in the threshold: all others, and of log T + 1. The first pair is what is run."""
 
 DELTAS = {"delta=1/T": None, "delta=0.05": 0.05, "delta=1": 1.0}

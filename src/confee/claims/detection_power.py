@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import proofs, theory
 from confee.claims.judging import change_tests
 from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
 from confee.claims.judging.finding import (
@@ -21,6 +20,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.shares import limits
+from confee.paper import proofs, theory
 from confee.simulation.needs import Ask, Needs, Study
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ def judge(evidence: Evidence) -> list[Finding]:
         }
         for K in sorted(set(jumps["K"]))
     }
-    when = "; ".join(f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}"
-                     for K, t in first.items())  # fmt: skip
+    when = "; ".join(
+        f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}" for K, t in first.items()
+    )
     separation = _separation(evidence.study(STUDY))
     verdict = Finding(
         id=ID,
@@ -118,8 +119,10 @@ def judge(evidence: Evidence) -> list[Finding]:
         ours=True,
         as_printed=mine["outcome"],
         prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
-        measured="; ".join(f"{change_tests.name(parts[label][0])}: {check['text']}"
-                           for label, check in checks.items()),
+        measured="; ".join(
+            f"{change_tests.name(parts[label][0])}: {check['text']}"
+            for label, check in checks.items()
+        ),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(_control(mine),),
         numbers={"scales": checks, "first_T": first, "statistics": separation, "twin": other},
@@ -136,7 +139,7 @@ def judge(evidence: Evidence) -> list[Finding]:
             *(_statistics_step(row) for row in separation),
         ),
         evidence=("asked", *([f"studies/{STUDY}"] if separation else [])),
-    )  # fmt: skip
+    )
     return [apply_control(verdict) if mine["possible"] else verdict]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from confee import theory
 from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
 from confee.claims.judging import blocks, budget
@@ -37,6 +36,7 @@ from confee.claims.judging.rates import (
     ray_checks,
     reason,
 )
+from confee.paper import theory
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
 from confee.simulation.grid import Ray
@@ -70,9 +70,16 @@ VARIANTS = ("", "narrow ")
 as `alg-assumption` can see: the theory's is so wide that budgets of 1e5 are hardly enough."""
 
 SEEDS = {
-    "hyque": 8, "narrow hyque": 8, "restarted": 6, "narrow restarted": 6, "paced": 4, "window": 4,
-    "discount": 4, "misled": 8, "uniform": 24,
-}  # fmt: skip
+    "hyque": 8,
+    "narrow hyque": 8,
+    "restarted": 6,
+    "narrow restarted": 6,
+    "paced": 4,
+    "window": 4,
+    "discount": 4,
+    "misled": 8,
+    "uniform": 24,
+}
 """Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
 
 PLACE = "Extensions, the implication of the assumption on ALG"
@@ -157,20 +164,46 @@ class Case:
 CASES = {
     one.id: one
     for one in (
-        Case(TRIED["alg-assumption/oful"], 6, 2.0,
-             {"switching": {"name": "linear_switching", "d": 3},
-              "rotation": {"name": "linear_rotation", "d": 3}},
-             more={"window": "sw_linucb", "discount": "d_linucb"}),
-        Case(TRIED["alg-assumption/glm_ucb"], 6, 6.0,
-             {"switching": {"name": "logistic_switching", "d": 2}}, cost=1e-6),
-        Case(TRIED["alg-assumption/falcon"], 3, 2.0,
-             {"switching": {"name": "contextual_switching", "contexts": 4, "maps": 8}},
-             "uniform_contextual"),
-        Case(TRIED["alg-assumption/q_ucb"], 2, 2.0,
-             {"switching": {"name": "episodic_switching", "H": 2, "S": 2,
-                            "moves": ["rewards", "transitions"]}}, "uniform_episodic"),
+        Case(
+            TRIED["alg-assumption/oful"],
+            6,
+            2.0,
+            {
+                "switching": {"name": "linear_switching", "d": 3},
+                "rotation": {"name": "linear_rotation", "d": 3},
+            },
+            more={"window": "sw_linucb", "discount": "d_linucb"},
+        ),
+        Case(
+            TRIED["alg-assumption/glm_ucb"],
+            6,
+            6.0,
+            {"switching": {"name": "logistic_switching", "d": 2}},
+            cost=1e-6,
+        ),
+        Case(
+            TRIED["alg-assumption/falcon"],
+            3,
+            2.0,
+            {"switching": {"name": "contextual_switching", "contexts": 4, "maps": 8}},
+            "uniform_contextual",
+        ),
+        Case(
+            TRIED["alg-assumption/q_ucb"],
+            2,
+            2.0,
+            {
+                "switching": {
+                    "name": "episodic_switching",
+                    "H": 2,
+                    "S": 2,
+                    "moves": ["rewards", "transitions"],
+                }
+            },
+            "uniform_episodic",
+        ),
     )
-}  # fmt: skip
+}
 
 IDS = tuple(CASES)
 ABOUT = {id: (one.labels["hyque"],) for id, one in CASES.items()}
@@ -286,8 +319,10 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
         prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B and "
         "1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
-        + "; ".join(f"{label}: {', '.join(c.text for c in checks)}"
-                    for label, checks in rows.items()) + _said(case, levels),
+        + "; ".join(
+            f"{label}: {', '.join(c.text for c in checks)}" for label, checks in rows.items()
+        )
+        + _said(case, levels),
         horizon=at_horizon(counted["T"].max(), evidence.toy),
         controls=(_control(tried, outcomes, outcome), *controls_of(joint.decisive)[1:]),
         corrections=_corrections(case, outcomes, drawn),
@@ -295,8 +330,9 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
         numbers={
             "budget": counts,
             "density": dataclasses.asdict(dense),
-            "exponents": {label: {c.name: c.numbers() for c in checks}
-                          for label, checks in rows.items()},
+            "exponents": {
+                label: {c.name: c.numbers() for c in checks} for label, checks in rows.items()
+            },
             "over_the_rate": levels,
             "controls": {part: dataclasses.asdict(one) for part, one in tried.items()},
         },
@@ -305,18 +341,18 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
         interval_of=f"excess of the exponent of {decisive} in {joint.decisive.name}, margin "
         f"{MARGIN}",
         decide=_decide(outcomes, where, decisive, joint),
-        why="; ".join(why for part, why in zip(PARTS, reasons, strict=True)
-                      if outcomes[part] == outcome),
+        why="; ".join(
+            why for part, why in zip(PARTS, reasons, strict=True) if outcomes[part] == outcome
+        ),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
             Step(step="budget", outcome=spent, number=counts["share"], note=budget.said(counts)),
             *_density_steps(drawn),
-            *(check.step(f"{label}, ")
-              for label, checks in rows.items() for check in checks),
+            *(check.step(f"{label}, ") for label, checks in rows.items() for check in checks),
             *_compared(case, worst, points),
         ),
         evidence=("asked", *([f"studies/{blocks.STUDY}"] if len(drawn) else [])),
-    )  # fmt: skip
+    )
     return [apply_control(verdict)]
 
 
@@ -324,8 +360,11 @@ def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
     """(outcome, variant that decided, its verdict): `fails` if one does at a level divided by the
     number of variants, `holds` if all are consistent."""
     joints = {name: combine(checks) for name, checks in rows.items()}
-    failing = [name for name, j in joints.items()
-               if j.verdict == FAILS and len(joints) * (j.p_value or 0.0) <= ALPHA]  # fmt: skip
+    failing = [
+        name
+        for name, j in joints.items()
+        if j.verdict == FAILS and len(joints) * (j.p_value or 0.0) <= ALPHA
+    ]
     if failing:
         name = min(failing, key=lambda one: joints[one].p_value or 0.0)
         return FAILS, name, joints[name]
@@ -392,8 +431,11 @@ def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome:
     else:
         counted = [tried[part] for part in ("budget", "density")]
         control = next((one for one in counted if one.as_expected is not True), counted[0])
-    others = [f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
-              for one in tried.values() if one is not control]  # fmt: skip
+    others = [
+        f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
+        for one in tried.values()
+        if one is not control
+    ]
     return dataclasses.replace(control, note="; ".join(filter(None, [control.note, *others])))
 
 
@@ -424,7 +466,7 @@ def _density_steps(drawn: pd.DataFrame) -> list[Step]:
     return [
         Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
         for name, found in readings.items()
-    ]  # fmt: skip
+    ]
 
 
 def _compared(case: Case, worst: pd.DataFrame, points: pd.DataFrame) -> list[Step]:

@@ -81,20 +81,25 @@ def judge(evidence: Evidence) -> list[Finding]:
         + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
         + " even at B = T",
         measured=f"scale 1: {_count(mine)}; "
-        + "; ".join(f"{change_tests.name(parts[label])}: {_count(check)}"
-                    for label, check in checks.items() if label not in (JUDGED, control)),
+        + "; ".join(
+            f"{change_tests.name(parts[label])}: {_count(check)}"
+            for label, check in checks.items()
+            if label not in (JUDGED, control)
+        ),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(_control(checks.get(control)),),
         numbers={
-            "scales": {label: {**checks[label], "scale": _scale(part)}
-                       for label, part in parts.items()},
+            "scales": {
+                label: {**checks[label], "scale": _scale(part)} for label, part in parts.items()
+            },
             "first_T": first,
         },
         seeds=int(parts[JUDGED].groupby(WHERE + WORLD).size().min()),
         interval=(mine["low"], mine["high"]),
         interval_of="share of runs that restart at scale 1",
         decide=f"{mine['runs']} runs show a share of at most {mine['high']:.2g}, not 1/T"
-        if mine["outcome"] == UNDECIDED else "",
+        if mine["outcome"] == UNDECIDED
+        else "",
         why=mine["why"],
         number_of="share of runs that restart",
         steps=(
@@ -102,7 +107,7 @@ def judge(evidence: Evidence) -> list[Finding]:
             *([_nominal(parts[CALIBRATED])] if CALIBRATED in parts else []),
         ),
         evidence=("asked",),
-    )  # fmt: skip
+    )
     return [apply_control(verdict)]
 
 

@@ -67,12 +67,13 @@ def judge(evidence: Evidence) -> list[Finding]:
         dataclasses.replace(
             verdict,
             measured=f"{verdict.measured}; {_said(ratios)}",
-            numbers=verdict.numbers | {"ratio_to_master": ratios}
+            numbers=verdict.numbers
+            | {"ratio_to_master": ratios}
             | {"others": {f"{RIVAL}, {one.name}": one.numbers() for one in others}},
             steps=(*verdict.steps, *compared),
             evidence=("regret", "worst", "points"),
         )
-    ]  # fmt: skip
+    ]
 
 
 def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) -> dict[str, dict]:
@@ -82,8 +83,10 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
     other half of the seeds, in each of a point's cells, whose pairs count together as R/T.
     """
     mine = points[points["axis"].isin(rays) & (points["label"] == RIVAL) & (points["V"] > 0)]
-    where = {tuple(row[name] for name in SETTING): (row["V"], row["point"])
-             for row in mine.to_dict("records")}  # fmt: skip
+    where = {
+        tuple(row[name] for name in SETTING): (row["V"], row["point"])
+        for row in mine.to_dict("records")
+    }
     runs = regret[regret["label"].isin(["hyque", RIVAL]) & (regret["T"] == regret["B"])]
     pairs: dict[tuple[float, float], list] = {}
     for setting, table in _pairs(runs).groupby(SETTING):
@@ -102,8 +105,10 @@ def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a path that both met: SETTING, entry (its adversary), seed, hyque, master."""
     parameters = [c for c in runs if c == "adversary" or c.startswith("adversary.")]
     key = [*SETTING, *parameters, "seed"]
-    both = [runs.loc[runs["label"] == label, [*key, "regret"]].rename(columns={"regret": label})
-            for label in ("hyque", RIVAL)]  # fmt: skip
+    both = [
+        runs.loc[runs["label"] == label, [*key, "regret"]].rename(columns={"regret": label})
+        for label in ("hyque", RIVAL)
+    ]
     table = both[0].merge(both[1], on=key)
     table["entry"] = table.groupby(parameters, dropna=False).ngroup()
     return table

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from confee import theory
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
     COUNTED,
@@ -22,6 +21,7 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
+from confee.paper import theory
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Ask, Conf, Needs
 
@@ -176,12 +176,14 @@ def _with_restarts(evidence: Evidence) -> list[Finding]:
         else f"{len(printed)} runs restart at the printed thresholds",
         number_of="share of runs, or queries asked for over B",
         steps=(
-            *(_scale_step(part, scale, T, B)
-              for (scale, T, B), part in runs.groupby(["policy.scale", "T", "B"])),
+            *(
+                _scale_step(part, scale, T, B)
+                for (scale, T, B), part in runs.groupby(["policy.scale", "T", "B"])
+            ),
             *cuts,
         ),
         evidence=("regret", "asked"),
-    )  # fmt: skip
+    )
     return [apply_control(finding)]
 
 

@@ -21,17 +21,11 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from confee import theory
-from confee.canonical import canonical
 from confee.claims.judging.exponents import MARGIN, Check, with_controls
-from confee.claims.judging.finding import (
-    ALPHA,
-    FAILS,
-    HOLDS,
-    Finding,
-    at_horizon,
-)
+from confee.claims.judging.finding import ALPHA, FAILS, HOLDS, Finding, at_horizon
 from confee.claims.judging.rates import exponents_verdict
+from confee.core.canonical import canonical
+from confee.paper import theory
 from confee.simulation.needs import Ask, Needs, Study
 from confee.world.adversaries.packed import FRACTIONS
 
@@ -94,10 +88,14 @@ def needs(id: str, toy: bool) -> Needs:
         T, B = horizon(order)
         draws = 200 if toy else min(4000, max(30, int(4e7 / B)))
         parameters = {
-            "T": T, "B": B, "order": order, "policy": "hyque", "draws": draws,
+            "T": T,
+            "B": B,
+            "order": order,
+            "policy": "hyque",
+            "draws": draws,
             "paths": [list(path) for path in PATHS],
             "windows": [theory.window(ARMS, B, V) for V in PATHS.values()],
-        }  # fmt: skip
+        }
         studies.append(Study(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
         for policy, seeds in SEEDS.items():
@@ -125,8 +123,10 @@ def judge(evidence: Evidence) -> list[Finding]:
         [with_controls(_check(V, path), *_controls(V, path)) for V, path in paths.items()],
     )
     runs = evidence.asked_for(ID)
-    shares = {_name(V): dict(zip(path["B"].astype(str), path["stale"], strict=True))
-              for V, path in paths.items()}  # fmt: skip
+    shares = {
+        _name(V): dict(zip(path["B"].astype(str), path["stale"], strict=True))
+        for V, path in paths.items()
+    }
     numbers: dict[str, Any] = {
         name: {**fields, "stale": shares[name]} for name, fields in verdict.numbers.items()
     }
@@ -134,14 +134,15 @@ def judge(evidence: Evidence) -> list[Finding]:
     return [
         dataclasses.replace(
             verdict,
-            measured="; ".join(_measured_on(V, path, numbers[_name(V)]) for V, path in
-                               paths.items()),
+            measured="; ".join(
+                _measured_on(V, path, numbers[_name(V)]) for V, path in paths.items()
+            ),
             horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
             numbers=numbers,
             ours=True,
             evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _name(V: float) -> str:
@@ -156,8 +157,10 @@ def _text(path: tuple[float, ...]) -> str:
 def _controls(V: float, path: pd.DataFrame) -> list[tuple[str, Check]]:
     """The positive control and the negative one, by the same steps."""
     exact = {"stale_se": 0.0}
-    return [(name, _check(V, path.assign(stale=path[column], **exact)))
-            for name, column in ((WINDOW, "windowed"), (OUTDATED, "outdated"))]  # fmt: skip
+    return [
+        (name, _check(V, path.assign(stale=path[column], **exact)))
+        for name, column in ((WINDOW, "windowed"), (OUTDATED, "outdated"))
+    ]
 
 
 def _check(V: float, path: pd.DataFrame) -> Check:
@@ -166,9 +169,14 @@ def _check(V: float, path: pd.DataFrame) -> Check:
 
     first, last = path.iloc[0], path.iloc[-1]
     check = Check(
-        name=_name(V), rate=CLAIMED, points=len(path), span=float(last["B"] / first["B"]),
-        horizon=int(last["T"]), seeds=int(path["drawn"].min()), decide="more draws",
-    )  # fmt: skip
+        name=_name(V),
+        rate=CLAIMED,
+        points=len(path),
+        span=float(last["B"] / first["B"]),
+        horizon=int(last["T"]),
+        seeds=int(path["drawn"].min()),
+        decide="more draws",
+    )
     if not (check.span > 1 and (path["stale"] > 0).all()):
         return dataclasses.replace(check, why="no stale rounds at two budgets or more")
     length = math.log(check.span)
@@ -181,9 +189,16 @@ def _check(V: float, path: pd.DataFrame) -> Check:
     if error > 0:
         p = float(stats.norm.cdf((excess - MARGIN) / error))
     check = dataclasses.replace(
-        check, exponent=value, low=value - half, high=value + half, excess=excess, excess_low=low,
-        excess_high=high, p_holds=p, p_fails=1 - p,
-    )  # fmt: skip
+        check,
+        exponent=value,
+        low=value - half,
+        high=value + half,
+        excess=excess,
+        excess_low=low,
+        excess_high=high,
+        p_holds=p,
+        p_fails=1 - p,
+    )
     if low > MARGIN:
         why = f"the excess is at least {low:+.3f}, over the margin {MARGIN}"
         return dataclasses.replace(check, verdict=FAILS, why=why, decide="")
@@ -212,7 +227,12 @@ def _measured(runs: pd.DataFrame, path: pd.DataFrame | None) -> list[dict]:
         return []
     floors = {int(row["T"]): GAP * row["stale"] / 2 for _, row in path.iterrows()}
     return [
-        {"label": label, "T": int(T), "B": int(B), "regret_per_round": float(R.mean() / T),
-         "floor": floors.get(T)}
+        {
+            "label": label,
+            "T": int(T),
+            "B": int(B),
+            "regret_per_round": float(R.mean() / T),
+            "floor": floors.get(T),
+        }
         for (label, T, B), R in runs.groupby(["label", "T", "B"])["regret"]
-    ]  # fmt: skip
+    ]

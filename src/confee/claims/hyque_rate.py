@@ -58,8 +58,10 @@ def needs(id: str, toy: bool) -> Needs:
     policy = "hyque_calibrated" if id == "hyque-rate/calibrated" else "hyque"
     sweeps = [Sweep({"name": policy}, rays=VARIABLES), *USUAL.sweeps()]
     if id == "hyque-rate/tuned":
-        sweeps += [Sweep({"name": "hyque", "scale": scale}, rays=("V", "B"),
-                         beside="hyque_calibrated") for scale in TUNING]  # fmt: skip
+        sweeps += [
+            Sweep({"name": "hyque", "scale": scale}, rays=("V", "B"), beside="hyque_calibrated")
+            for scale in TUNING
+        ]
     return Needs(sweeps=tuple(sweeps))
 
 

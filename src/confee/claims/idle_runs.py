@@ -9,7 +9,6 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from confee import proofs
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import (
     FAILS,
@@ -20,6 +19,7 @@ from confee.claims.judging.finding import (
     Reading,
     Step,
 )
+from confee.paper import proofs
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -106,8 +106,9 @@ def _lemma(evidence: Evidence) -> Finding:
 
 def _readings(found: Finding) -> tuple[Reading, ...]:
     """The lemma for blocks up to the order M that its proof calls characteristic."""
-    sizes = [(T, proofs.power_budget(T, beta))
-             for T in streaks.HORIZONS for beta in blocks.EXPONENTS]  # fmt: skip
+    sizes = [
+        (T, proofs.power_budget(T, beta)) for T in streaks.HORIZONS for beta in blocks.EXPONENTS
+    ]
     kept = [
         proofs.largest_order(T, B) - streaks.safe_orders("idle", T, B) >= proofs.proof_order(T, B)
         for T, B in sizes
@@ -155,9 +156,14 @@ def largest_variations(K: int, T: int, B: int) -> dict[str, float]:
     """
     root = math.sqrt(K)
     return {
-        "K": K, "T": T, "B": B, "theorem": math.sqrt(B) / K, "printed": root * math.sqrt(B),
-        "mended": root * B**0.25 / math.log(T) ** 1.5, "mended_without_logarithm": root * B**0.25,
-    }  # fmt: skip
+        "K": K,
+        "T": T,
+        "B": B,
+        "theorem": math.sqrt(B) / K,
+        "printed": root * math.sqrt(B),
+        "mended": root * B**0.25 / math.log(T) ** 1.5,
+        "mended_without_logarithm": root * B**0.25,
+    }
 
 
 def _excess(alpha: float) -> Step:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import commands
 from confee.claims.judging.finding import (
     BREAKING,
     FAILS,
@@ -25,7 +24,8 @@ from confee.claims.judging.finding import (
     Reading,
     Step,
 )
-from confee.errors import printable
+from confee.config import reproduce
+from confee.core.errors import printable
 
 VERSION = 3
 """Of claims.json; its schema is claims.schema.json, beside this file."""
@@ -73,10 +73,22 @@ def to_json(findings: Sequence[Finding], *about: Any) -> str:
 
 
 _KINDS = {
-    "id": str, "as_printed": str, "measured": str, "horizon": str, "numbers": dict, "seeds": int,
-    "evidence": list, "decide": str, "why": str, "statement": str, "place": str, "prediction": str,
-    "basis": str, "ours": bool, **dict.fromkeys(PARTS, list),
-}  # fmt: skip
+    "id": str,
+    "as_printed": str,
+    "measured": str,
+    "horizon": str,
+    "numbers": dict,
+    "seeds": int,
+    "evidence": list,
+    "decide": str,
+    "why": str,
+    "statement": str,
+    "place": str,
+    "prediction": str,
+    "basis": str,
+    "ours": bool,
+    **dict.fromkeys(PARTS, list),
+}
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What steers a terminal, or cannot be written."""
@@ -173,7 +185,7 @@ def settle(v: Finding, overrides: str, findings: Sequence[Finding] = ()) -> str:
     """The command that settles a claim again, in a folder of its own, as it was settled under the
     `overrides` of a workflow: with all `findings` that were corrected for being several."""
     together = [o.id for o in findings if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
-    return commands.snakemake(commands.of_claims(overrides, together or [v.id]))
+    return reproduce.snakemake(reproduce.of_claims(overrides, together or [v.id]))
 
 
 def to_markdown(
@@ -194,10 +206,11 @@ def to_markdown(
         return f"{fence}{room}{said}{room}{fence}"
 
     lines = [
-        f"# {title}", "",
+        f"# {title}",
+        "",
         "| claim | as printed | severity | mended | measured | at |",
         "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    ]
     lines += [
         f"| `{v.id}` | **{v.as_printed}** | {v.severity} | {v.mended or '-'} | "
         f"{_cell(v.measured)} | {_cell(v.horizon)} |"
@@ -248,9 +261,12 @@ def correction_text(c: Correction) -> str:
     closed = ", enough for all that rests on it" * c.closed
     shown = f"; {c.shown}" * bool(c.shown)
     parts = (
-        c.place, f"Printed: {c.printed}", f"Mended: {c.mended} ({c.outcome}{closed}{shown})",
-        f"{c.severity}: {c.reason}", f"Effect: {c.effect}",
-    )  # fmt: skip
+        c.place,
+        f"Printed: {c.printed}",
+        f"Mended: {c.mended} ({c.outcome}{closed}{shown})",
+        f"{c.severity}: {c.reason}",
+        f"Effect: {c.effect}",
+    )
     return ". ".join(part.rstrip(".") for part in parts)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee import proofs, theory
 from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
@@ -22,6 +21,7 @@ from confee.claims.judging.finding import (
 )
 from confee.claims.judging.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
 from confee.evidence.worst import SETTING
+from confee.paper import proofs, theory
 from confee.policies import POLICIES
 from confee.simulation.needs import Ask, Needs
 
@@ -46,9 +46,19 @@ BEST, POSITIVE = "informed", "uniform"
 """The policy with the least regret found; and play without any use of queries."""
 
 PLAYED = (
-    BEST, POSITIVE, CONTROL, "hyque", "baque", "rexp3b", "sw_ucb", "ucb1", "ucb1_restarted",
-    "glr_ucb", "random_restart", "greedy_spend",
-)  # fmt: skip
+    BEST,
+    POSITIVE,
+    CONTROL,
+    "hyque",
+    "baque",
+    "rexp3b",
+    "sw_ucb",
+    "ucb1",
+    "ucb1_restarted",
+    "glr_ucb",
+    "random_restart",
+    "greedy_spend",
+)
 BOTH = ["policy", "label", *SETTING]
 
 

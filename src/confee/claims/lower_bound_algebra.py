@@ -3,7 +3,7 @@
 Notation: m = ceil(T / Delta) batches, B_j queries in batch j, epsilon the gap. Printed steps are
 judged by numbers where the choices of Delta and epsilon are possible, the ranges on all of the
 printed range; one number that breaks a step refutes it. The mended proof is that of
-docs/proofs/lower-bound.md, whose steps confee.checked certifies.
+docs/proofs/lower-bound.md, whose steps confee.paper.checked certifies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import proofs, theory
 from confee.claims.judging.finding import (
     ARITHMETIC,
     FAILS,
@@ -30,10 +29,11 @@ from confee.claims.judging.finding import (
     apply_control,
 )
 from confee.claims.judging.proof import ANY_HORIZON, Line, Sides, failing, judge_proof
+from confee.paper import proofs, theory
 
 if TYPE_CHECKING:
-    from confee.checked import Score
     from confee.evidence import Evidence
+    from confee.paper.checked import Score
 
 IDS = ("lower-bound/algebra",)
 PLACE = "appendix, proof of the lower bound"
@@ -322,12 +322,25 @@ def printed(exponent: float = CUBE_ROOT) -> tuple[Line, ...]:
     everywhere = cells(exponent)
     c = everywhere[everywhere.possible]
     return (
-        _covers(c), _total_variation(c), _within_variation(c),
-        _chain_rule(), kl_at_most(2), _pinsker(),
-        _after_pinsker(), _counting(), _substitution(), _last_batch(c),
-        _one_law(), _second_line(c), _third_line(c), *_solved(c), _fractions(c), _constant(c),
-        _small_gap(everywhere), _range(everywhere),
-    )  # fmt: skip
+        _covers(c),
+        _total_variation(c),
+        _within_variation(c),
+        _chain_rule(),
+        kl_at_most(2),
+        _pinsker(),
+        _after_pinsker(),
+        _counting(),
+        _substitution(),
+        _last_batch(c),
+        _one_law(),
+        _second_line(c),
+        _third_line(c),
+        *_solved(c),
+        _fractions(c),
+        _constant(c),
+        _small_gap(everywhere),
+        _range(everywhere),
+    )
 
 
 def _total_variation(c: Cells) -> Line:
@@ -441,7 +454,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 @cache
 def mended() -> tuple[tuple[Step, ...], Score]:
     """The steps of the mended proof as a machine checks them, and how many mutants it rejects."""
-    from confee import checked
+    from confee.paper import checked
 
     proof = checked.PROOFS["lower-bound"]
     certified = {name: HOLDS if ok else FAILS for name, ok in checked.judge(proof)}

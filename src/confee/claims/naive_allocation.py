@@ -42,14 +42,15 @@ POSITIVE = "uniform"
 MARGIN = 1.5
 """Times the reference's regret that is "substantially" more. The paper names no number."""
 
-STEPS = {
-    "concentrated": ("greedy_spend",),
-    "evenly in time": ("informed_even", "sw_ucb", "ucb1"),
-}
+STEPS = {"concentrated": ("greedy_spend",), "evenly in time": ("informed_even", "sw_ucb", "ucb1")}
 """Ways to allocate, and the policies that do so. A way costs what its best policy does."""
 
-SIZES = ((4, 300_000, 30_000, 4.0), (4, 300_000, 30_000, 16.0), (2, 1_000_000, 60_000, 4.0),
-         (8, 300_000, 60_000, 8.0))  # fmt: skip
+SIZES = (
+    (4, 300_000, 30_000, 4.0),
+    (4, 300_000, 30_000, 16.0),
+    (2, 1_000_000, 60_000, 4.0),
+    (8, 300_000, 60_000, 8.0),
+)
 TOY_SIZES = ((2, 10_000, 2_000, 2.0),)
 
 
@@ -63,8 +64,11 @@ def needs(id: str, toy: bool) -> Needs:
     }
     policies = {p: seeds for some in STEPS.values() for p in some}
     policies |= {REFERENCE: 2 * seeds, POSITIVE: 4}
-    asks = [Ask(ID, {"name": p}, *s, against=against, seeds=n)
-            for s in sizes for p, n in policies.items()]  # fmt: skip
+    asks = [
+        Ask(ID, {"name": p}, *s, against=against, seeds=n)
+        for s in sizes
+        for p, n in policies.items()
+    ]
     return Needs(asks=tuple(asks))
 
 
@@ -208,9 +212,16 @@ def _decide(checks: dict) -> str:
 
 
 def _rows(ratios: pd.DataFrame) -> list[dict]:
-    return [{"where": ", ".join(f"{n}={row[n]:.6g}" for n in SETTING), "policy": row["label"],
-             "ratio": float(row["ratio"]), "low": float(row["low"]), "high": float(row["high"])}
-            for _, row in ratios.iterrows()]  # fmt: skip
+    return [
+        {
+            "where": ", ".join(f"{n}={row[n]:.6g}" for n in SETTING),
+            "policy": row["label"],
+            "ratio": float(row["ratio"]),
+            "low": float(row["low"]),
+            "high": float(row["high"]),
+        }
+        for _, row in ratios.iterrows()
+    ]
 
 
 def _range_text(ratios: pd.DataFrame) -> str:

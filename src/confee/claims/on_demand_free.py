@@ -114,8 +114,14 @@ def judge(evidence: Evidence) -> list[Finding]:
     regret, compared = regret_check(runs, "hyque")
     unseen, discarded = regret_check(runs, DISCARDING)
     text = f"at most {counted['largest']:.3g} B conversions, claimed 0.5 B"
-    steps = [_step("conversions at most B/2", count, counted["largest"], f"{counted['past']} of "
-                   f"{counted['runs']} runs above; largest at {counted['where']}")]  # fmt: skip
+    steps = [
+        _step(
+            "conversions at most B/2",
+            count,
+            counted["largest"],
+            f"{counted['past']} of {counted['runs']} runs above; largest at {counted['where']}",
+        )
+    ]
     if len(compared):
         worst = compared.loc[compared["high"].idxmax()]
         measured = f"{worst['ratio']:.3f} [{worst['low']:.3f}, {worst['high']:.3f}]"
@@ -125,8 +131,10 @@ def judge(evidence: Evidence) -> list[Finding]:
     if len(discarded):
         largest = float(discarded["ratio"].max())
         text += f" (with what they show thrown away: {largest:.3f})"
-        note = "for comparison, not part of the verdict: a conversion plays the index, an idle " \
-               "round the frequencies"  # fmt: skip
+        note = (
+            "for comparison, not part of the verdict: a conversion plays the index, an idle "
+            "round the frequencies"
+        )
         steps.append(
             _step("the same with feedback of conversions discarded", unseen, largest, note)
         )
@@ -148,8 +156,11 @@ def judge(evidence: Evidence) -> list[Finding]:
             BUFFER,
         ),
         basis=COUNTED if count == FAILS else MEASURED,
-        numbers={"conversions": counted, "regret": _by_size(compared),
-                 "discarding": _by_size(discarded)},
+        numbers={
+            "conversions": counted,
+            "regret": _by_size(compared),
+            "discarding": _by_size(discarded),
+        },
         seeds=fewest_seeds(runs),
         decide=_decide(count, counted, regret, compared),
         why=f"count {count} ({counted['largest']:.3g} B against 0.5 B), regret {regret} (limits of "
@@ -157,7 +168,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         number_of="largest share of B, largest ratio",
         steps=tuple(steps),
         evidence=("asked",),
-    )  # fmt: skip
+    )
     return [apply_control(verdict)]
 
 
@@ -212,8 +223,10 @@ def _control(runs: pd.DataFrame) -> Control:
         return control
     count, counted = count_check(runs, COUNT_CONTROL)
     regret, ratios = regret_check(runs, REGRET_CONTROL)
-    note = f"{COUNT_CONTROL} converts up to {counted['largest']:.3g} B: {count}; " \
-           f"{REGRET_CONTROL}: {regret}"  # fmt: skip
+    note = (
+        f"{COUNT_CONTROL} converts up to {counted['largest']:.3g} B: {count}; "
+        f"{REGRET_CONTROL}: {regret}"
+    )
     failed = count == FAILS and regret == FAILS
     value = float(ratios["ratio"].max())
     return dataclasses.replace(control, value=value, as_expected=failed, note=note)
@@ -236,8 +249,10 @@ def _decide(count: str, counted: dict, regret: str, compared: pd.DataFrame) -> s
 def _by_size(ratios: pd.DataFrame) -> dict:
     """Smallest and largest ratio per (T, B)."""
     table = ratios.groupby(["T", "B"])["ratio"].agg(["min", "max"])
-    return {f"T={T:.6g}, B={B:.6g}": {"smallest": float(row["min"]), "largest": float(row["max"])}
-            for (T, B), row in table.iterrows()}  # fmt: skip
+    return {
+        f"T={T:.6g}, B={B:.6g}": {"smallest": float(row["min"]), "largest": float(row["max"])}
+        for (T, B), row in table.iterrows()
+    }
 
 
 def _where(row: pd.Series) -> str:

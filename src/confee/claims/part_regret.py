@@ -6,11 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.exponents import Claimed
-from confee.claims.judging.finding import (
-    UNDECIDED,
-    Correction,
-    Finding,
-)
+from confee.claims.judging.finding import UNDECIDED, Correction, Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
 from confee.evidence.curve import budget_log
 from confee.evidence.parts import part_worst

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confee.claims.judging import blocks, streaks
-from confee.claims.judging.finding import (
-    Correction,
-    Finding,
-)
+from confee.claims.judging.finding import Correction, Finding
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence

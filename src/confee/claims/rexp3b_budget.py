@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from confee import theory
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
     COUNTED,
@@ -20,6 +19,7 @@ from confee.claims.judging.finding import (
     fewest_seeds,
 )
 from confee.evidence.worst import SETTING
+from confee.paper import theory
 from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:

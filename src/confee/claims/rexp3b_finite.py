@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import proofs
 from confee.claims.judging.finding import (
     FAILS,
     UNDECIDED,
@@ -20,6 +19,7 @@ from confee.claims.judging.finding import (
 from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
 from confee.evidence.worst import CELL, SETTING, worst_cases
+from confee.paper import proofs
 from confee.simulation.needs import Ask, Needs, Sweep
 
 if TYPE_CHECKING:
@@ -120,9 +120,13 @@ def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
     from scipy import stats
 
     worst = pd.concat(
-        [frame for frame in (evidence.worst, worst_cases(evidence.asked_for(ID), choose=0))
-         if "label" in frame and len(frame)] or [pd.DataFrame(columns=[*CELL, "in_range"])]
-    )  # fmt: skip
+        [
+            frame
+            for frame in (evidence.worst, worst_cases(evidence.asked_for(ID), choose=0))
+            if "label" in frame and len(frame)
+        ]
+        or [pd.DataFrame(columns=[*CELL, "in_range"])]
+    )
     cells = worst[(worst["label"] == label) & worst["in_range"].astype(bool)]
     cells = cells.drop_duplicates(CELL).reset_index(drop=True)
     if cells.empty:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from confee import proofs
 from confee.claims.judging.exponents import Claimed, arms_log
-from confee.claims.judging.finding import (
-    FAILS,
-    Finding,
-    Reading,
-)
+from confee.claims.judging.finding import FAILS, Finding, Reading
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
+from confee.paper import proofs
 from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:

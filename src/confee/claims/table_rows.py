@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import proofs
 from confee.claims.detection_horizon import can_fire, table
 from confee.claims.full_feedback import full_rays
 from confee.claims.judging.exponents import Check, Claimed, arms_log, proof_logs, root_logs
@@ -27,14 +26,8 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.lines import STILL, asked_curves, asks
-from confee.claims.judging.rates import (
-    USUAL,
-    Controls,
-    combine,
-    controls_of,
-    distinct,
-    ray_checks,
-)
+from confee.claims.judging.rates import USUAL, Controls, combine, controls_of, distinct, ray_checks
+from confee.paper import proofs
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Conf, Needs, Sweep
 
@@ -98,17 +91,17 @@ ROWS = {
     "Besbes et al. 2014": Row(
         "Rexp3", "rexp3", ID, FULL_RATE, Claimed(logs=arms_log, explicit=True, bound=_rexp3_bound)
     ),
-    "Wei and Luo 2021": Row(
-        "MASTER over UCB1", "master", ID, FULL_RATE, Claimed(logs=proof_logs)
-    ),
+    "Wei and Luo 2021": Row("MASTER over UCB1", "master", ID, FULL_RATE, Claimed(logs=proof_logs)),
     "Efroni et al. 2021": Row(
-        "CBM-UCB, our constants", "cbm_ucb", STATIONARY, "K^(1/2) T / B^(1/2)",
-        Claimed("stationary", logs=root_logs, lower="stationary"), STILL_CONTROLS,
+        "CBM-UCB, our constants",
+        "cbm_ucb",
+        STATIONARY,
+        "K^(1/2) T / B^(1/2)",
+        Claimed("stationary", logs=root_logs, lower="stationary"),
+        STILL_CONTROLS,
     ),
-    "this work": Row(
-        "HyQue", "hyque", "", "K^(1/3) V^(1/3) T / B^(1/3)", Claimed(logs=proof_logs)
-    ),
-}  # fmt: skip
+    "this work": Row("HyQue", "hyque", "", "K^(1/3) V^(1/3) T / B^(1/3)", Claimed(logs=proof_logs)),
+}
 
 
 def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
@@ -116,8 +109,9 @@ def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
     in units of sqrt(K / B) and a wide one."""
     if V == 0:
         gaps = [c * math.sqrt(K / B) for c in GAPS]
-        return {"stationary": {"name": "stationary",
-                               "gap": [g for g in gaps if g < WIDEST] + [WIDEST]}}  # fmt: skip
+        return {
+            "stationary": {"name": "stationary", "gap": [g for g in gaps if g < WIDEST] + [WIDEST]}
+        }
     return {
         "switching": {"name": "switching", "strength": [1, 2, 4, "ceiling"]},
         "centred": {"name": "switching_centred", "strength": [8, 16, "ceiling"]},
@@ -131,8 +125,9 @@ def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
 def needs(id: str, toy: bool) -> Needs:
     """The rays at B = T and where nothing changes, and HyQue's on the experiment's grid."""
     full, still = (TOY_FULL, TOY_STILL_RAYS) if toy else (FULL, STILL_RAYS)
-    asked = list(asks(still, STATIONARY, dict.fromkeys(STILL_SEEDS, 2) if toy else STILL_SEEDS,
-                      against))  # fmt: skip
+    asked = list(
+        asks(still, STATIONARY, dict.fromkeys(STILL_SEEDS, 2) if toy else STILL_SEEDS, against)
+    )
     for label, ray in full.items():
         control = {"V": "sw_ucb_misled", "K": "sw_ucb_copied"}[ray.variable]
         policies = dict.fromkeys(SEEDS, 2) if toy else dict(SEEDS)
@@ -154,8 +149,11 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     joints = {name: combine(checks) for name, checks in played.items()}
     outcomes = {name: outcome(ROWS[name], played[name]) for name in played}
-    failing = [name for name, joint in joints.items() if outcomes[name] == FAILS
-               and len(joints) * (joint.p_value or 0.0) <= 0.025]  # fmt: skip
+    failing = [
+        name
+        for name, joint in joints.items()
+        if outcomes[name] == FAILS and len(joints) * (joint.p_value or 0.0) <= 0.025
+    ]
     open_ones = [name for name in ROWS if outcomes.get(name) != CONSISTENT]
     decisive = (
         min(failing, key=lambda name: joints[name].p_value or 0.0)
@@ -166,8 +164,9 @@ def judge(evidence: Evidence) -> list[Finding]:
     one = joints[decisive].decisive
     ordered = [decisive, *(name for name in played if name != decisive)]
     decide = [f"{name}: {ROWS[name].name} was not played" for name in rows if name not in played]
-    decide += [f"{ROWS[name].name}: {joints[name].decide}" for name in played
-               if joints[name].decide]  # fmt: skip
+    decide += [
+        f"{ROWS[name].name}: {joints[name].decide}" for name in played if joints[name].decide
+    ]
     vacuous = [name for name in played if outcomes[name] == VACUOUS]
     decide += [f"{ROWS[name].name}: {_no_test_fires()}" for name in vacuous]
     return [
@@ -185,8 +184,10 @@ def judge(evidence: Evidence) -> list[Finding]:
             ),
             horizon=at_horizon(max(c.horizon for cs in played.values() for c in cs), evidence.toy),
             controls=controls_of(one),
-            numbers={ROWS[name].policy: {c.name: c.numbers() for c in checks}
-                     for name, checks in played.items()},
+            numbers={
+                ROWS[name].policy: {c.name: c.numbers() for c in checks}
+                for name, checks in played.items()
+            },
             seeds=min((c.seeds for cs in played.values() for c in cs if c.seeds), default=0),
             interval=(one.excess_low, one.excess_high),
             interval_of=f"excess of the exponent of {ROWS[decisive].policy} in {one.name}, margin "
@@ -198,7 +199,7 @@ def judge(evidence: Evidence) -> list[Finding]:
             steps=tuple(step(name, checks) for name, checks in rows.items()),
             evidence=("asked", "worst", "points"),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _deciding_first(checks: Sequence[Check]) -> list[Check]:

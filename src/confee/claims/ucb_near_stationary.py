@@ -5,17 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from confee import proofs, theory
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
-from confee.claims.judging.finding import (
-    CONSISTENT,
-    FAILS,
-    HOLDS,
-    Correction,
-    Finding,
-    Step,
-)
+from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, Correction, Finding, Step
+from confee.paper import proofs, theory
 from confee.simulation.needs import Needs, Study
 
 if TYPE_CHECKING:
@@ -34,10 +27,17 @@ WIDE = 8.0
 """Exploration of an index with twice UCB1's bonus; UCB1 has 2."""
 
 WORLDS: tuple[tuple[str, float, float], ...] = (
-    ("equal", 0.05, 0.0), ("equal", 0.5, 0.0), ("equal", 0.95, 0.0), ("better", 0.5, 0.1),
-    ("better", 0.5, 0.3), ("better", 0.0, 0.75), ("fall", 0.5, 0.0), ("drop", 0.5, 0.0),
-    ("overtaken", 0.5, 0.1), ("exchange", 0.5, 0.0),
-)  # fmt: skip
+    ("equal", 0.05, 0.0),
+    ("equal", 0.5, 0.0),
+    ("equal", 0.95, 0.0),
+    ("better", 0.5, 0.1),
+    ("better", 0.5, 0.3),
+    ("better", 0.0, 0.75),
+    ("fall", 0.5, 0.0),
+    ("drop", 0.5, 0.0),
+    ("overtaken", 0.5, 0.1),
+    ("exchange", 0.5, 0.0),
+)
 """(world, level, gap): see the study."""
 
 MENDED = proofs.UCB1_CONSTANT + 1

@@ -55,11 +55,7 @@ class Evidence:
 
 
 def gather(
-    regret: pd.DataFrame,
-    points: pd.DataFrame,
-    choose: int,
-    toy: bool = False,
-    **more: Any,
+    regret: pd.DataFrame, points: pd.DataFrame, choose: int, toy: bool = False, **more: Any
 ) -> Evidence:
     """Evidence of an experiment from its runs (`regret.parquet`) and its plan (`points.csv`).
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import theory
 from confee.evidence.regression import Design
 from confee.evidence.worst import CELL, CONTROLS, SETTING
+from confee.paper import theory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,8 +94,9 @@ class Curve:
 
     def only(self, mask: np.ndarray) -> Curve:
         """The curve of the cells in `mask`."""
-        arrays = {name: value[mask] for name, value in vars(self).items()
-                  if isinstance(value, np.ndarray)}  # fmt: skip
+        arrays = {
+            name: value[mask] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
         return replace(self, **arrays)
 
     def at_points(self, points: np.ndarray) -> Curve:
@@ -160,9 +161,25 @@ def curve(
     at_limit = moving["at_limit"].eq(True).to_numpy(bool)
     overhead = _overhead(table[still], moving)
     return Curve(
-        label, ray, variable, K, T, B, V, point, phase, y, alone, se, seeds, reason,
-        _uniform(worst, moving), at_limit, overhead, partner,
-    )  # fmt: skip
+        label,
+        ray,
+        variable,
+        K,
+        T,
+        B,
+        V,
+        point,
+        phase,
+        y,
+        alone,
+        se,
+        seeds,
+        reason,
+        _uniform(worst, moving),
+        at_limit,
+        overhead,
+        partner,
+    )
 
 
 def reasons(table: pd.DataFrame) -> np.ndarray:
@@ -266,12 +283,17 @@ class Measure:
         own = slope if self.straight else end
         return replace(
             self,
-            slope=self.slope - slope, low=self.low - slope, high=self.high - slope,
-            end=self.end - end, end_low=self.end_low - end, end_high=self.end_high - end,
-            growth=self.growth - growth, growth_low=self.growth_low - growth,
+            slope=self.slope - slope,
+            low=self.low - slope,
+            high=self.high - slope,
+            end=self.end - end,
+            end_low=self.end_low - end,
+            end_high=self.end_high - end,
+            growth=self.growth - growth,
+            growth_low=self.growth_low - growth,
             growth_high=self.growth_high - growth,
             halves=tuple((low - own, high - own) for low, high in self.halves),
-        )  # fmt: skip
+        )
 
 
 def measure(x, y, se, seeds, point, phase) -> Measure:
@@ -312,10 +334,13 @@ def _parabola(x, y, se, seeds, point, phase) -> dict[str, float]:
     if error == 0:
         p = float(curvature == 0)
     return {
-        "bend": 2 * curvature * length, "bend_p": p, "end": float(slope.value[0]),
-        "end_low": float(slope.low[0]), "end_high": float(slope.high[0]),
+        "bend": 2 * curvature * length,
+        "bend_p": p,
+        "end": float(slope.value[0]),
+        "end_low": float(slope.low[0]),
+        "end_high": float(slope.high[0]),
         "end_df": float(slope.df[0]),
-    }  # fmt: skip
+    }
 
 
 def _at_the_end(x, point, phase) -> Design:
@@ -377,9 +402,11 @@ def _growth(y, se, seeds, point, phase) -> dict[str, float]:
         return {}
     half = float(special.stdtrit(found.df, 0.5 + LEVEL / 2)) * found.se
     return {
-        "growth": found.value, "growth_low": found.value - half, "growth_high": found.value + half,
+        "growth": found.value,
+        "growth_low": found.value - half,
+        "growth_high": found.value + half,
         "growth_df": found.df,
-    }  # fmt: skip
+    }
 
 
 def rate_of(cells: Curve, law: str | Mapping[str, float]) -> np.ndarray:

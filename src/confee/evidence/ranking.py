@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from confee import theory
 from confee.evidence.strength import kinds
 from confee.evidence.worst import CELL, SETTING
+from confee.paper import theory
 from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
@@ -41,34 +41,71 @@ PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(re
 """Changes placed or shaped otherwise than at equal distances, at the same gap."""
 
 PAIRS = (
-    ("random_restart", "ucb1"), ("random_restart", "glr_ucb"), ("random_restart", "cusum_ucb"),
-    ("random_restart", "m_ucb"), ("random_restart", "master"), ("random_restart", "hyque"),
-    ("glr_ucb", "ucb1"), ("master", "ucb1"), ("hyque", "ucb1"), ("hyque", "baque"),
-    ("hyque_calibrated", "hyque"), ("random_restart_unaware", "ucb1"),
-    ("random_restart_unaware", "glr_ucb"), ("random_restart_unaware", "hyque"),
-)  # fmt: skip
+    ("random_restart", "ucb1"),
+    ("random_restart", "glr_ucb"),
+    ("random_restart", "cusum_ucb"),
+    ("random_restart", "m_ucb"),
+    ("random_restart", "master"),
+    ("random_restart", "hyque"),
+    ("glr_ucb", "ucb1"),
+    ("master", "ucb1"),
+    ("hyque", "ucb1"),
+    ("hyque", "baque"),
+    ("hyque_calibrated", "hyque"),
+    ("random_restart_unaware", "ucb1"),
+    ("random_restart_unaware", "glr_ucb"),
+    ("random_restart_unaware", "hyque"),
+)
 """Do restarts help, detected or not? The first policy's regret over the second's."""
 
 BLIND = (
-    ("ucb1_leader", "ucb1"), ("sw_ucb_leader", "sw_ucb"), ("cbm_ucb", "ucb1_leader"),
+    ("ucb1_leader", "ucb1"),
+    ("sw_ucb_leader", "sw_ucb"),
+    ("cbm_ucb", "ucb1_leader"),
     ("cbm_ucb", "ucb1"),
-)  # fmt: skip
+)
 """Is it when a policy looks, or what it plays while it does not?"""
 
 WIDTHS = (
-    ("ucb1(exploration=0.5)", "ucb1"), ("sw_ucb(xi=2)", "sw_ucb"),
-    ("ucb1(exploration=0.5)", "sw_ucb"), ("ucb1", "sw_ucb(xi=2)"),
-)  # fmt: skip
+    ("ucb1(exploration=0.5)", "ucb1"),
+    ("sw_ucb(xi=2)", "sw_ucb"),
+    ("ucb1(exploration=0.5)", "sw_ucb"),
+    ("ucb1", "sw_ucb(xi=2)"),
+)
 """Is it the window, or the constant of the confidence width? UCB1's is twice SW-UCB's."""
 
 RANKING = [
-    "situation", "V", "budget", "by", "label", "policy", "told", "level", "ratio", "low", "high",
-    "least", "best", "adversary", "settings", "seeds",
-]  # fmt: skip
+    "situation",
+    "V",
+    "budget",
+    "by",
+    "label",
+    "policy",
+    "told",
+    "level",
+    "ratio",
+    "low",
+    "high",
+    "least",
+    "best",
+    "adversary",
+    "settings",
+    "seeds",
+]
 QUESTIONS = [
-    "question", "label", "versus", "V", "budget", "ratio", "low", "high", "restarts",
-    "restarts_versus", "settings", "seeds",
-]  # fmt: skip
+    "question",
+    "label",
+    "versus",
+    "V",
+    "budget",
+    "ratio",
+    "low",
+    "high",
+    "restarts",
+    "restarts_versus",
+    "settings",
+    "seeds",
+]
 HEAT = ["policy", "label", "told", "budget", "kind", "still", "norm", "settings"]
 
 
@@ -150,8 +187,12 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
     middle = apart.mean(axis=0)
     se = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else middle * math.nan
     half = _t(n - 1, 1 - LEVEL / 2) * se
-    logs = {"ratio": middle, "low": middle - half, "high": middle + half,
-            "least": middle - _t(n - 1, 1 - LEVEL / others) * se}  # fmt: skip
+    logs = {
+        "ratio": middle,
+        "low": middle - half,
+        "high": middle + half,
+        "least": middle - _t(n - 1, 1 - LEVEL / others) * se,
+    }
     table = pd.DataFrame({name: np.exp(log) for name, log in logs.items()}, index=scores.columns)
     table["best"] = ~(table["least"] > MARGIN)  # one seed excludes nothing
     return table.rename_axis("label").reset_index()
@@ -194,9 +235,13 @@ def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFra
             several = sorted(mine["V"].unique())
             for V in ["all", *several] if len(several) > 1 else several:
                 some = mine if V == "all" else mine[mine["V"] == V]
-                said = {"situation": situation, "V": f"{V:g}" if V != "all" else V,
-                        "budget": budget, "settings": len(some[SETTING].drop_duplicates()),
-                        "seeds": some["seed"].nunique()}  # fmt: skip
+                said = {
+                    "situation": situation,
+                    "V": f"{V:g}" if V != "all" else V,
+                    "budget": budget,
+                    "settings": len(some[SETTING].drop_duplicates()),
+                    "seeds": some["seed"].nunique(),
+                }
                 for by, table in _both(some):
                     rows.append(table.assign(by=by, **said))
     if not rows:

@@ -76,8 +76,9 @@ class Design:
         """The coefficients of interest of a curve without error, shape (regressors,)."""
         return self.weights @ y
 
-    def fit(self, y: np.ndarray, se: np.ndarray, seeds: np.ndarray, j: int = 0,
-            level: float = 0.95) -> Estimate:  # fmt: skip
+    def fit(
+        self, y: np.ndarray, se: np.ndarray, seeds: np.ndarray, j: int = 0, level: float = 0.95
+    ) -> Estimate:
         """Coefficient j of m curves with its interval.
 
         Args:

@@ -56,9 +56,22 @@ SPAN = 2.0
 SETTLED, MOVING, OPEN = "settled", "moving", "open"
 
 COLUMNS = [
-    "policy", "axis", "outcome", "start", "stop", "steps", "exponent", "low", "high", "widened",
-    "rate", "drift", "drift_low", "drift_high", "drift_widened",
-]  # fmt: skip
+    "policy",
+    "axis",
+    "outcome",
+    "start",
+    "stop",
+    "steps",
+    "exponent",
+    "low",
+    "high",
+    "widened",
+    "rate",
+    "drift",
+    "drift_low",
+    "drift_high",
+    "drift_widened",
+]
 
 
 def settling(slopes: pd.DataFrame, widen: bool = True) -> pd.DataFrame:
@@ -123,18 +136,28 @@ def _outcome(chain: pd.DataFrame, widen: bool) -> dict:
     one = np.ones((len(part), 1))
     mean, mean_low, mean_high, widened = _fitted(part, one, LEVEL, widen)
     return {
-        "outcome": outcome, "start": part["start"].iloc[0], "stop": part["stop"].iloc[-1],
-        "steps": len(part), "exponent": mean, "low": mean_low, "high": mean_high,
-        "widened": widened, "rate": part["rate"].mean(), "drift": drift, "drift_low": low,
-        "drift_high": high, "drift_widened": drift_widened,
-    }  # fmt: skip
+        "outcome": outcome,
+        "start": part["start"].iloc[0],
+        "stop": part["stop"].iloc[-1],
+        "steps": len(part),
+        "exponent": mean,
+        "low": mean_low,
+        "high": mean_high,
+        "widened": widened,
+        "rate": part["rate"].mean(),
+        "drift": drift,
+        "drift_low": low,
+        "drift_high": high,
+        "drift_widened": drift_widened,
+    }
 
 
 def _drift(part: pd.DataFrame, level: float, widen: bool) -> tuple[float, float, float, float]:
     """Slope of the exponents against the place of the step: value, limits, widening."""
     places = _places(part)
-    return _fitted(part, np.column_stack([places - places.mean(), np.ones(len(part))]), level,
-                   widen)  # fmt: skip
+    return _fitted(
+        part, np.column_stack([places - places.mean(), np.ones(len(part))]), level, widen
+    )
 
 
 def _fitted(

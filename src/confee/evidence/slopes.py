@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
 from confee.evidence.curve import (
     LEVEL,
     MINIMAL_POINTS,
@@ -25,6 +24,7 @@ from confee.evidence.curve import (
 )
 from confee.evidence.regression import Design
 from confee.evidence.worst import CELL, rate_declared
+from confee.paper import theory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,9 +48,28 @@ STEP = 8.0
 """Ratio of the two budgets of a step: three doublings."""
 
 COLUMNS = [
-    "policy", "axis", "exponent", "low", "high", "theory", "points", "horizon", "part", "span",
-    "rate", "sqrt_log", "se", "df", "cells", "seeds", "short", "left_out", "start", "stop", "bend",
-]  # fmt: skip
+    "policy",
+    "axis",
+    "exponent",
+    "low",
+    "high",
+    "theory",
+    "points",
+    "horizon",
+    "part",
+    "span",
+    "rate",
+    "sqrt_log",
+    "se",
+    "df",
+    "cells",
+    "seeds",
+    "short",
+    "left_out",
+    "start",
+    "stop",
+    "bend",
+]
 
 
 @dataclass(frozen=True)
@@ -160,16 +179,27 @@ def _ray_row(found: Curve, model: Model) -> dict:
     """A ray as a row: its line, if it is one."""
     entering = found.entering()
     points = np.unique(entering.point)
-    row: dict = {"policy": found.label, "axis": found.ray, "part": "ray", "points": len(points),
-                 "cells": len(entering.y), "horizon": int(found.T.max()),
-                 "left_out": found.left_out, "short": len(points) < MINIMAL_POINTS,
-                 "seeds": int(entering.seeds.min()) if len(points) else 0}  # fmt: skip
+    row: dict = {
+        "policy": found.label,
+        "axis": found.ray,
+        "part": "ray",
+        "points": len(points),
+        "cells": len(entering.y),
+        "horizon": int(found.T.max()),
+        "left_out": found.left_out,
+        "short": len(points) < MINIMAL_POINTS,
+        "seeds": int(entering.seeds.min()) if len(points) else 0,
+    }
     if len(points) < 2:
         return row
     cells = entering.x, entering.point, entering.phase
     fit = measure(cells[0], entering.y, entering.se, entering.seeds, *cells[1:])
-    row |= {"start": points[0], "stop": points[-1], "span": float(points[-1] / points[0]),
-            "bend": fit.bend}  # fmt: skip
+    row |= {
+        "start": points[0],
+        "stop": points[-1],
+        "span": float(points[-1] / points[0]),
+        "bend": fit.bend,
+    }
     stationary = not (entering.V > 0).any()
     rate = rate_of(entering, "stationary" if stationary else "rate")
     logs = {"rate": rate, "sqrt_log": budget_log(entering)}
@@ -177,8 +207,13 @@ def _ray_row(found: Curve, model: Model) -> dict:
         logs["theory"] = rate_of(entering, model.theory)
     row |= {name: _tidy(project(cells[0], known, *cells[1:])) for name, known in logs.items()}
     if fit.straight:
-        row |= {"exponent": _tidy(fit.slope), "low": _tidy(fit.low), "high": _tidy(fit.high),
-                "se": _tidy(fit.se), "df": fit.df}  # fmt: skip
+        row |= {
+            "exponent": _tidy(fit.slope),
+            "low": _tidy(fit.low),
+            "high": _tidy(fit.high),
+            "se": _tidy(fit.se),
+            "df": fit.df,
+        }
     return row
 
 
@@ -192,10 +227,20 @@ def _step_rows(found: Curve, model: Model) -> list[dict]:
         if not math.isclose(stop, STEP * start, rel_tol=0.01):
             continue
         ends = entering.at_points(np.array([start, stop]))
-        row: dict = {"policy": found.label, "axis": found.ray, "part": "step", "start": start,
-                     "stop": stop, "span": float(stop / start), "points": len({*ends.point}),
-                     "cells": len(ends.y), "seeds": 0, "horizon": int(found.T.max()),
-                     "left_out": found.left_out, "short": False}  # fmt: skip
+        row: dict = {
+            "policy": found.label,
+            "axis": found.ray,
+            "part": "step",
+            "start": start,
+            "stop": stop,
+            "span": float(stop / start),
+            "points": len({*ends.point}),
+            "cells": len(ends.y),
+            "seeds": 0,
+            "horizon": int(found.T.max()),
+            "left_out": found.left_out,
+            "short": False,
+        }
         rows.append(row)
         between = _between(ends, model) if row["points"] == 2 else {}
         if between:
@@ -223,9 +268,14 @@ def _between(ends: Curve, model: Model) -> dict:
     half = float(stats.t.ppf(0.5 + LEVEL / 2, fit.df)) * fit.se / length
     value = fit.value / length
     law = "rate" if (ends.V > 0).any() else "stationary"
-    row = {"exponent": value, "low": value - half, "high": value + half, "se": fit.se / length,
-           "rate": grown(rate_of(ends, law)) / length,
-           "sqrt_log": grown(budget_log(ends)) / length}  # fmt: skip
+    row = {
+        "exponent": value,
+        "low": value - half,
+        "high": value + half,
+        "se": fit.se / length,
+        "rate": grown(rate_of(ends, law)) / length,
+        "sqrt_log": grown(budget_log(ends)) / length,
+    }
     if model.theory is not None:
         row["theory"] = grown(rate_of(ends, model.theory)) / length
     return {name: _tidy(number) for name, number in row.items()} | {"df": fit.df}
@@ -268,19 +318,16 @@ def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Model)
     if model.blocks == "queries":
         cut = np.log2(cells["B"].to_numpy(dtype=float) + 1)
     if model.blocks == "slots":
-        slots = [t / theory.slot_length(int(t), int(b))
-                 for t, b in cells[["T", "B"]].itertuples(index=False)]  # fmt: skip
+        slots = [
+            t / theory.slot_length(int(t), int(b))
+            for t, b in cells[["T", "B"]].itertuples(index=False)
+        ]
         cut = np.log2(np.array(slots) + 1)
     return Design(x, point, cells["phase"].to_numpy(), cut)
 
 
 def _fit_rows(
-    cells: pd.DataFrame,
-    design: Design,
-    model: Model,
-    names: list[str],
-    common: dict,
-    level: float,
+    cells: pd.DataFrame, design: Design, model: Model, names: list[str], common: dict, level: float
 ) -> list[dict]:
     """One row per regressor of a design."""
     logs = _variables(cells, model)
@@ -344,12 +391,26 @@ def _axis_rows(
         span = _span(some, axis)
         count = some["point"].nunique()
         short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
-        common = {"policy": label, "part": part, "span": span, "left_out": left_out,
-                  "short": bool(short and part != "local"),
-                  "start": some["point"].min(), "stop": some["point"].max()}  # fmt: skip
+        common = {
+            "policy": label,
+            "part": part,
+            "span": span,
+            "left_out": left_out,
+            "short": bool(short and part != "local"),
+            "start": some["point"].min(),
+            "stop": some["point"].max(),
+        }
         if count < 2:
-            rows.append({**common, "axis": axis, "points": count, "cells": len(some), "seeds": 0,
-                         "horizon": int(cells["T"].max())})  # fmt: skip
+            rows.append(
+                {
+                    **common,
+                    "axis": axis,
+                    "points": count,
+                    "cells": len(some),
+                    "seeds": 0,
+                    "horizon": int(cells["T"].max()),
+                }
+            )
             continue
         x = _variables(some, model)[axis]
         design = _design(some, x, some["point"].to_numpy(), model)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
+from confee.paper import theory
 from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ def gaps(runs: pd.DataFrame) -> pd.Series:
             said = pd.to_numeric(runs[column], errors="coerce")
             gap = gap.mask(runs["adversary"] == one.id, said)
     if "adversary.c" in runs:
-        unit = [theory.hard_gap(k, b, v)
-                for k, b, v in runs[["K", "B", "V"]].itertuples(index=False)]  # fmt: skip
+        unit = [
+            theory.hard_gap(k, b, v) for k, b, v in runs[["K", "B", "V"]].itertuples(index=False)
+        ]
         c = pd.to_numeric(runs["adversary.c"], errors="coerce")
         gap = gap.fillna((c * unit).clip(upper=0.5))
     return gap

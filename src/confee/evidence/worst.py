@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
 from confee.evidence.strength import gaps
+from confee.paper import theory
 from confee.policies import POLICIES
 from confee.world.adversaries import ADVERSARIES
 
@@ -31,9 +31,24 @@ MINIMAL_REXP3B_BATCH = 4
 """Rexp3B's flooring leaves up to 43 % of the budget unused below this many queries a batch."""
 
 COLUMNS = [
-    "policy", *CELL, "adversary", "gap", "strength", "regret", "se", "seeds", "naive", "split",
-    "edge", "ceiling", "at_limit", "saturated", "in_range", "short_batch", "eligible",
-]  # fmt: skip
+    "policy",
+    *CELL,
+    "adversary",
+    "gap",
+    "strength",
+    "regret",
+    "se",
+    "seeds",
+    "naive",
+    "split",
+    "edge",
+    "ceiling",
+    "at_limit",
+    "saturated",
+    "in_range",
+    "short_batch",
+    "eligible",
+]
 
 
 def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.DataFrame:
@@ -76,8 +91,10 @@ def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.Da
     worst["gap"] = entries["gap"].reindex(worst["entry"]).to_numpy()
     for name in parameters:
         worst[name] = entries[name].reindex(worst["entry"]).to_numpy()
-    critical = [theory.critical_gap(k, b, v) if v > 0 else math.nan
-                for k, b, v in zip(worst["K"], worst["B"], worst["V"], strict=True)]  # fmt: skip
+    critical = [
+        theory.critical_gap(k, b, v) if v > 0 else math.nan
+        for k, b, v in zip(worst["K"], worst["B"], worst["V"], strict=True)
+    ]
     worst["strength"] = worst["gap"] / critical
     worst["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
     settings = list(worst[["policy", *SETTING]].itertuples(index=False, name=None))
@@ -159,8 +176,9 @@ def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
     picks = {}
     for k, score in chosen_by.items():
         pick = _best(score[entries[f"n{k}"] > 0], cell)
-        n, s, spread = (entries[c].reindex(pick).set_axis(pick.index)
-                        for c in (f"n{k}", f"s{k}", "spread"))  # fmt: skip
+        n, s, spread = (
+            entries[c].reindex(pick).set_axis(pick.index) for c in (f"n{k}", f"s{k}", "spread")
+        )
         total = total.add(s, fill_value=0.0)
         weight = weight.add(n, fill_value=0.0)
         variance = variance.add(n * spread**2, fill_value=0.0)
@@ -169,8 +187,9 @@ def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
     with np.errstate(invalid="ignore", divide="ignore"):
         out["regret"] = (total / weight).where(split)
         out["se"] = (np.sqrt(variance) / weight).where(split)
-    unknown = pd.concat([entries["spread"].reindex(p).set_axis(p.index).isna()
-                         for p in picks.values()], axis=1).any(axis=1)  # fmt: skip
+    unknown = pd.concat(
+        [entries["spread"].reindex(p).set_axis(p.index).isna() for p in picks.values()], axis=1
+    ).any(axis=1)
     out.loc[unknown[unknown].index, "se"] = np.nan
     out["seeds"] = weight
     out["entry"] = _best(plain[fresh], cell).reindex(out.index)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.policies.base import NoOptions, Policy
 from confee.policies.rate import Rate
 from confee.world.game import idle, new_data, query

@@ -2,7 +2,7 @@
 
 It learns from its own observations, and knows of no budget, block or idle round. Whoever plays it
 (`hyque`, `planned`) knows when to look, and nothing of the setting. They meet in these functions,
-compiled by `confee.jit.njit`, which kernels call by name (`confee.jit.over`):
+compiled by `confee.core.jit.njit`, which kernels call by name (`confee.core.jit.over`):
 
     new_instances(count, known, constants)    array whose row i is an `instance`: all it remembers
     begin(instance, known, constants)         it forgets everything; called before it is used
@@ -45,8 +45,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from confee.errors import ConfeeError
-from confee.jit import plainly
+from confee.core.errors import ConfeeError
+from confee.core.jit import plainly
 from confee.policies.base import NoOptions
 from confee.world.settings import Setting
 
@@ -92,7 +92,7 @@ class Algorithm:
         for name, takes in CALLED.items():
             plain = plainly(getattr(self, name))
             if plain is None:
-                raise self.mistake(f"{name} must be a function under @njit (confee.jit)")
+                raise self.mistake(f"{name} must be a function under @njit (confee.core.jit)")
             if len(inspect.signature(plain).parameters) != takes.count(",") + 1:
                 raise self.mistake(f"{name} must take ({takes})")
         for name in ("constants", "error"):

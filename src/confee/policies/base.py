@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.policies.rate import Rate
 
 TOLD = {"T", "B", "V", "S", "path"}

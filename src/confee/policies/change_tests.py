@@ -1,13 +1,14 @@
 """What the change tests of MASTER and HyQue share: the error rho, and when to look at test (ii).
 
-Both compare with rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t), see `confee.theory.rho_hat_factor`.
+Both compare with rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t), see
+`confee.paper.theory.rho_hat_factor`.
 """
 
 from __future__ import annotations
 
 import math
 
-from confee.jit import leaf
+from confee.core.jit import leaf
 
 
 @leaf

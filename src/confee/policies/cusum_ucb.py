@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import leaf, njit
+from confee.core import schema
+from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import (
     after_query,

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import njit
+from confee.core import schema
+from confee.core.jit import njit
+from confee.paper import theory
 from confee.policies import oful
 from confee.policies.base import Policy
 from confee.policies.d_ucb import discount

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import leaf, njit
+from confee.core.jit import leaf, njit
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, new_ucb
 from confee.world.game import fold, remember
 

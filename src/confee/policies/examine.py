@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from confee import schema
-from confee.jit import is_numbas, plainly, reason
+from confee.core import schema
+from confee.core.jit import is_numbas, plainly, reason
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import sizes
 from confee.world.game import new_ledger
@@ -30,9 +30,12 @@ def observe(
     ledger = new_ledger()
     instances = _called(alg, "new_instances", 2, known, constants)
     _must(
-        alg, "new_instances", isinstance(instances, np.ndarray) and instances.ndim > 1
-        and len(instances) == 2, "an array with `count` rows, each an array", instances,
-    )  # fmt: skip
+        alg,
+        "new_instances",
+        isinstance(instances, np.ndarray) and instances.ndim > 1 and len(instances) == 2,
+        "an array with `count` rows, each an array",
+        instances,
+    )
     instance, data = instances[1], memories[0]
     _called(alg, "begin", instance, known, constants)
     for tau in range(rounds):

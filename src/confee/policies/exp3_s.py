@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import leaf, njit
+from confee.core import schema
+from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.exponential import LARGE, WEIGHT, Exp3Options, draw, reset, rule
 from confee.policies.plans import new_plan, next_query, plan_of

@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from confee import schema
-from confee.jit import inlined, leaf, njit
+from confee.core import schema
+from confee.core.jit import inlined, leaf, njit
 from confee.policies.plans import PlanOptions
 
 WEIGHT, LOG = range(2)

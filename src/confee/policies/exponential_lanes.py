@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from confee.jit import leaf
+from confee.core.jit import leaf
 from confee.policies.exponential import LARGE, LOG, WEIGHT, rescale
 from confee.world.streams import uniform
 

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import leaf, njit
+from confee.core import schema
+from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import (
     after_query,
@@ -52,9 +52,7 @@ from confee.world.game import idle, new_data, query
 
 
 @njit
-def play(
-    world, ledger, K, T, B, kind, exploration, delta, alpha, growing, ratio, local, rng
-):  # fmt: skip
+def play(world, ledger, K, T, B, kind, exploration, delta, alpha, growing, ratio, local, rng):
     """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)

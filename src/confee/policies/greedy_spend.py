@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.policies.ucb import PLAYS, choose, new_ucb, update
 from confee.world.game import idle, new_data, query

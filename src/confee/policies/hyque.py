@@ -14,31 +14,37 @@ from functools import partial
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import inlined, leaf, njit
-from confee.jit import over as compiled_over
+from confee.core import schema
+from confee.core.jit import inlined, leaf, njit
+from confee.core.jit import over as compiled_over
+from confee.paper import theory
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
 from confee.policies.change_tests import next_look
 from confee.policies.schedule import arrange, draw_started, limit_quotas
-from confee.policies.ucb import (
-    UCB1,
-    act,
-    begin,
-    chances,
-    learn,
-    new_instances,
-    replayed,
-    rho,
-)
+from confee.policies.ucb import UCB1, act, begin, chances, learn, new_instances, replayed, rho
 from confee.world.game import anything, idle, new_memories, query
 
 
 @njit
 def play(
-    world, ledger, known, T, B, constants, b, baseline, on_demand, appendix, whole, factor, scale,
-    measure, discards, rng,
-):  # fmt: skip
+    world,
+    ledger,
+    known,
+    T,
+    B,
+    constants,
+    b,
+    baseline,
+    on_demand,
+    appendix,
+    whole,
+    factor,
+    scale,
+    measure,
+    discards,
+    rng,
+):
     """Plays rounds 1..T; returns the scale (see `measure`).
 
     known, constants: the base algorithm's, see `confee.policies.algorithm`. b: slot length
@@ -218,15 +224,23 @@ class Options(BaqueOptions, OdqueOptions):
 
 def arguments(
     known, T, B, V, options, alg=UCB1, baseline=True, on_demand=True, measure=False, discards=False
-):  # fmt: skip
+):
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
     whole = getattr(options, "quota", "horizon") == "block"
     factor = theory.rho_hat_factor(T) * alg.stretch(options)
     return (
-        alg.constants(known, T, options), b, baseline, on_demand, appendix, whole, factor,
-        float(options.scale), measure, discards,
-    )  # fmt: skip
+        alg.constants(known, T, options),
+        b,
+        baseline,
+        on_demand,
+        appendix,
+        whole,
+        factor,
+        float(options.scale),
+        measure,
+        discards,
+    )
 
 
 def over(alg: Algorithm, module: str) -> Policy:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from confee.jit import njit, over
+from confee.core.jit import njit, over
 from confee.policies import hyque
 from confee.policies.base import Policy
 from confee.policies.ucb import MEAN, PLAYS, WIDTH

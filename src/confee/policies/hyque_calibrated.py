@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from confee import schema
+from confee.core import schema
 from confee.policies import hyque
 from confee.policies.base import Policy
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.world.game import BEST, MEANS, START, idle, locate, new_data, query
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.policies.informed import commit, queries_of
 from confee.world.game import START, idle, locate, new_data, query

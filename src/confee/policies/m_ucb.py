@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import leaf, njit
+from confee.core import schema
+from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import changes, cycle, forced, forget_all, new_instance, shuffled
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of

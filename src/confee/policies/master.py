@@ -26,8 +26,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import njit
+from confee.core import schema
+from confee.core.jit import njit
+from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.change_tests import next_look, rho
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import leaf, njit, over
+from confee.core import schema
+from confee.core.jit import leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
 from confee.policies.ridge import LOG_DET, PLAYS, SCALARS, forget, lead, new_ridges, observe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.world.game import BEST, START, idle, locate, new_data
 
@@ -22,9 +22,5 @@ def play(world, ledger, K, T, B, rng):
 
 
 POLICY = Policy(
-    id="oracle",
-    summary="control: plays argmax mu_t",
-    kernel=play,
-    told=("path",),
-    control=True,
+    id="oracle", summary="control: plays argmax mu_t", kernel=play, told=("path",), control=True
 )

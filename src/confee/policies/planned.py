@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from confee import schema
-from confee.jit import leaf, njit
-from confee.jit import over as compiled_over
+from confee.core import schema
+from confee.core.jit import leaf, njit
+from confee.core.jit import over as compiled_over
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of, skip

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import inlined, leaf, njit
+from confee.core import schema
+from confee.core.jit import inlined, leaf, njit
 
 PLANS = ("paced", "bernoulli", "front", "batched")
 PACED, BERNOULLI, FRONT, BATCHED = range(4)

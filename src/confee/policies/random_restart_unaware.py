@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from confee import schema
+from confee.core import schema
 from confee.policies import planned
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, plan_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 Number = Callable[[int, int, int, float], float]
 """Of (K, T, B, V)."""
@@ -63,8 +63,11 @@ class Rate:
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
                 raise ConfeeError(f"rate.{name}: at K=2, T=10000, B=1000, V=1: {said}") from None
-            right = isinstance(found, bool | np.bool_) if name == "in_range" else (
-                isinstance(found, int | float) and 0 < found < math.inf)  # fmt: skip
+            right = (
+                isinstance(found, bool | np.bool_)
+                if name == "in_range"
+                else (isinstance(found, int | float) and 0 < found < math.inf)
+            )
             if not right:
                 raise ConfeeError(f"rate.{name}: gives {found!r}; must be {kind}")
         for kind in ("positive", "negative"):
@@ -79,7 +82,10 @@ class Rate:
     @property
     def formula(self) -> str:
         """`K^0.333 V^0.333 T / B^0.333`."""
-        parts = [f"{name}^{value:.3g}" for name, value in zip("KV", (self.K, self.V), strict=True)
-                 if value]  # fmt: skip
+        parts = [
+            f"{name}^{value:.3g}"
+            for name, value in zip("KV", (self.K, self.V), strict=True)
+            if value
+        ]
         budget = f" / B^{-self.B:.3g}" if self.B < 0 else f" B^{self.B:.3g}" if self.B else ""
         return " ".join([*parts, "T"]) + budget

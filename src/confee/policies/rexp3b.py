@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import leaf, njit
+from confee.core import schema
+from confee.core.jit import leaf, njit
+from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.exponential import draw, grow, reset
 from confee.policies.exponential_lanes import draw as draw_all

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from confee.jit import leaf, njit
+from confee.core.jit import leaf, njit
 
 # Rows: plays, sum of rewards, mean and squared width of each arm; ln(det V / det lambda I) and how
 # many observations since all was found anew; V^{-1} x of the last observation, and its product with

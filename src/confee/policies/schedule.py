@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from confee.jit import njit
+from confee.core.jit import njit
 from confee.policies.change_tests import rho
 
 

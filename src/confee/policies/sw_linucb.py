@@ -24,8 +24,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import njit
+from confee.core import schema
+from confee.core.jit import njit
+from confee.paper import theory
 from confee.policies import oful
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.jit import inlined, leaf, njit
+from confee.core import schema
+from confee.core.jit import inlined, leaf, njit
+from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.world.game import MEANS, START, idle, new_data, query

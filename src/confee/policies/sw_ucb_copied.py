@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee import theory
-from confee.jit import njit
+from confee.core.jit import njit
+from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.plans import PACED
 from confee.policies.sw_ucb import play as play_arms

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from confee.jit import inlined, larger, leaf, njit
+from confee.core.jit import inlined, larger, leaf, njit
 from confee.policies.algorithm import Algorithm
 from confee.policies.change_tests import rho
 from confee.policies.schedule import square_roots

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.jit import njit
+from confee.core import schema
+from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.policies.plans import PlanOptions, new_plan, next_due, next_query, plan_of
 from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update

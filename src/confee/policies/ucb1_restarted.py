@@ -11,7 +11,7 @@ frequencies. The restarts are recorded as such: floor((Q - 1) / Delta) after Q q
 
 from __future__ import annotations
 
-from confee import theory
+from confee.paper import theory
 from confee.policies import ucb1
 from confee.policies.base import Policy
 from confee.policies.plans import plan_of

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from confee.jit import larger, leaf, njit
+from confee.core.jit import larger, leaf, njit
 from confee.policies.ucb import MEAN, ORDER, PLAYS, REWARDS, WIDTH, tied
 from confee.world.lanes import zeros
 from confee.world.streams import integer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.jit import njit, over
+from confee.core.jit import njit, over
 from confee.policies.base import Policy
 from confee.world.game import anything, idle, new_memories
 from confee.world.settings import Setting

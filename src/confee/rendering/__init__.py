@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
@@ -65,8 +65,16 @@ def _axis(axis: str, *claims: str) -> Recipe:
 
 def _ray(variable: str, title: str, *claims: str) -> Recipe:
     claims = ("hyque-rate", "rexp3b-rate", *claims)
-    return Recipe(title, VERDICTS, ("worst", "points"), (f"ray:{variable}",), (), claims, "rays",
-                  {"variable": variable})  # fmt: skip
+    return Recipe(
+        title,
+        VERDICTS,
+        ("worst", "points"),
+        (f"ray:{variable}",),
+        (),
+        claims,
+        "rays",
+        {"variable": variable},
+    )
 
 
 FIGURES: dict[str, Recipe] = {
@@ -75,8 +83,12 @@ FIGURES: dict[str, Recipe] = {
     "ray-V": _ray("V", "Regret against V, at fixed T and B"),
     "ray-B": _ray("B", "Regret against B, at a fixed T/B", "full-feedback", "table-rows"),
     "ray-parts": Recipe(
-        "Parts of HyQue's regret against V", VERDICTS, ("part_worst", "points"), ("ray:V",),
-        claims=("query-regret", "error-regret", "drift-regret"), module="ray_parts",
+        "Parts of HyQue's regret against V",
+        VERDICTS,
+        ("part_worst", "points"),
+        ("ray:V",),
+        claims=("query-regret", "error-regret", "drift-regret"),
+        module="ray_parts",
     ),
     "ray-K": _ray("K", "Regret over SW-UCB's against K"),
     "ray-T": _ray("T", "Regret against T, at fixed B: growth beyond mixing"),
@@ -86,81 +98,126 @@ FIGURES: dict[str, Recipe] = {
     "regret-V": _axis("V", "hyque-rate", "rexp3b-rate"),
     "regret-K": _axis("K", "hyque-rate", "rexp3b-rate"),
     "horizon": Recipe(
-        "Regret over the rate against B, at a fixed T/B", BASICS, ("worst", "points"), ("ray:B",),
-        claims=("hyque-rate", "rexp3b-rate"), named=True,
+        "Regret over the rate against B, at a fixed T/B",
+        BASICS,
+        ("worst", "points"),
+        ("ray:B",),
+        claims=("hyque-rate", "rexp3b-rate"),
+        named=True,
     ),
     "decades": Recipe(
-        "Exponents in B, step by step", BASICS, ("slopes", "points"), ("ray:B",),
-        claims=("hyque-rate", "rexp3b-rate"), named=True,
+        "Exponents in B, step by step",
+        BASICS,
+        ("slopes", "points"),
+        ("ray:B",),
+        claims=("hyque-rate", "rexp3b-rate"),
+        named=True,
     ),
     "landscape": Recipe(
-        "The landscape of adversaries", WHY, ("regret", "worst", "points", "choose"),
+        "The landscape of adversaries", WHY, ("regret", "worst", "points", "choose")
     ),
     "floor": Recipe(
-        "Why HyQue without restarts has a floor", WHY, ("ages", "floor_runs"), ("study:ages",),
+        "Why HyQue without restarts has a floor",
+        WHY,
+        ("ages", "floor_runs"),
+        ("study:ages",),
         claims=("hyque-floor",),
     ),
     "levels": Recipe(
-        "Regret over the rate at small and large V", BASICS, ("worst", "points"),
-        ("floor_V4", "floor_V16"), claims=("hyque-floor", "hyque-rate"),
+        "Regret over the rate at small and large V",
+        BASICS,
+        ("worst", "points"),
+        ("floor_V4", "floor_V16"),
+        claims=("hyque-floor", "hyque-rate"),
     ),
     "regimes": Recipe(
-        "Where the rate holds: budgets and variations", BASICS, ("worst", "points"), ("regimes",),
-        maps=("regimes",), claims=("hyque-rate", "rexp3b-rate"),
+        "Where the rate holds: budgets and variations",
+        BASICS,
+        ("worst", "points"),
+        ("regimes",),
+        maps=("regimes",),
+        claims=("hyque-rate", "rexp3b-rate"),
     ),
-    "pace": Recipe("The pace of the queries", MEANS, ("trace", "blocks", "T", "B"),
-                   claims=("hyque-budget", "on-demand-free")),
+    "pace": Recipe(
+        "The pace of the queries",
+        MEANS,
+        ("trace", "blocks", "T", "B"),
+        claims=("hyque-budget", "on-demand-free"),
+    ),
     "idle_runs": Recipe(
-        "The longest idle streaks", MEANS, ("schedules",), ("study:schedules",),
-        claims=("idle-runs",), module="streaks", fixed={"kind": "idle"},
+        "The longest idle streaks",
+        MEANS,
+        ("schedules",),
+        ("study:schedules",),
+        claims=("idle-runs",),
+        module="streaks",
+        fixed={"kind": "idle"},
     ),
     "query_runs": Recipe(
-        "The longest query streaks", MEANS, ("schedules",), ("study:schedules",),
-        claims=("query-runs",), module="streaks", fixed={"kind": "query"},
+        "The longest query streaks",
+        MEANS,
+        ("schedules",),
+        ("study:schedules",),
+        claims=("query-runs",),
+        module="streaks",
+        fixed={"kind": "query"},
     ),
     "detection": Recipe(
-        "When HyQue's change tests can fire", MEANS, ("thresholds", "first", "points"),
+        "When HyQue's change tests can fire",
+        MEANS,
+        ("thresholds", "first", "points"),
         claims=("detection/horizon",),
     ),
     "lower_bound": Recipe(
-        "Regret over the lower bound", VERDICTS, ("worst", "regret", "points", "choose"), ("T",),
+        "Regret over the lower bound",
+        VERDICTS,
+        ("worst", "regret", "points", "choose"),
+        ("T",),
         claims=("lower-bound",),
     ),
     "replay": Recipe(
-        "What Rexp3B's idle rounds replay", MEANS, ("worst", "points"),
-        ("T", "label:rexp3b", "label:rexp3b(pool=set)"), claims=("rexp3b-finite",),
+        "What Rexp3B's idle rounds replay",
+        MEANS,
+        ("worst", "points"),
+        ("T", "label:rexp3b", "label:rexp3b(pool=set)"),
+        claims=("rexp3b-finite",),
     ),
     "decomposition": Recipe(
-        "The parts of regret", WHY, ("regret", "worst", "points", "choose"),
+        "The parts of regret",
+        WHY,
+        ("regret", "worst", "points", "choose"),
         claims=("query-regret", "error-regret", "drift-regret", "decomposition"),
     ),
     "shootout": Recipe(
-        "All policies against all adversaries", WHO, ("heat",), ("shootout",), maps=RANKED,
+        "All policies against all adversaries", WHO, ("heat",), ("shootout",), maps=RANKED
     ),
     "extensions": Recipe(
-        "HyQue over other base algorithms", BEYOND, ("setting_worst", "setting_points"),
-        ("asked:extension",), claims=("extension",),
+        "HyQue over other base algorithms",
+        BEYOND,
+        ("setting_worst", "setting_points"),
+        ("asked:extension",),
+        claims=("extension",),
     ),
     "ranking": Recipe(
-        "Who is how far from the best", WHO, ("ranking",), ("shootout",), maps=RANKED,
+        "Who is how far from the best", WHO, ("ranking",), ("shootout",), maps=RANKED
     ),
-}  # fmt: skip
+}
 
 TABLES: dict[str, Recipe] = {
     "table1": Recipe(
-        "The paper's Table 1, measured", VERDICTS, ("slopes", "points", "claims"),
+        "The paper's Table 1, measured",
+        VERDICTS,
+        ("slopes", "points", "claims"),
         ("T", "ray:T", "ray:B", "ray:V", "ray:K"),
         claims=("table-rows", "hyque-rate", "rexp3b-rate"),
     ),
     "ledger": Recipe("All claims, in words", VERDICTS, ("claims",), ("claims",)),
     "constants": Recipe(
-        "Constants from both sides", VERDICTS, ("worst",), ("ray:K",), claims=("lower-bound",),
+        "Constants from both sides", VERDICTS, ("worst",), ("ray:K",), claims=("lower-bound",)
     ),
     "which_policy": Recipe("Which policy to use", WHO, ("ranking",), ("shootout",)),
-    "questions": Recipe(
-        "Patterns, restarts, query plans", WHO, ("questions",), ("shootout",),
-    ),
-}  # fmt: skip
+    "questions": Recipe("Patterns, restarts, query plans", WHO, ("questions",), ("shootout",)),
+}
 
 
 PAGE = ("page.html.j2", "look.css", "page.js")

@@ -49,8 +49,9 @@ class Deciding(NamedTuple):
         value, low, high = (written.signed(n[key]) for key in ("exponent", "low", "high"))
         claimed = written.signed(n["rate"] + n.get("allowance", 0.0))
         end = "" if n.get("straight", True) else " at the far end"
-        return (f"{where}; exponent {value}{end}, 95 % CI [{low}, {high}], claimed at most "
-                f"{claimed}.")  # fmt: skip
+        return (
+            f"{where}; exponent {value}{end}, 95 % CI [{low}, {high}], claimed at most {claimed}."
+        )
 
     @property
     def forms(self) -> list[str]:
@@ -66,8 +67,12 @@ class Deciding(NamedTuple):
         value = written.exponent(n["exponent"], n["low"], n["high"])
         claimed = f"claimed {written.signed(n['rate'] + n.get('allowance', 0.0))}"
         end = "" if n.get("straight", True) else " at the end"
-        return [f"{where}: {value}{end}, {claimed}", f"{where}: {value}{end}", f"{where}: {value}",
-                f"{ray}: {value}"]  # fmt: skip
+        return [
+            f"{where}: {value}{end}, {claimed}",
+            f"{where}: {value}{end}",
+            f"{where}: {value}",
+            f"{ray}: {value}",
+        ]
 
 
 def deciding(
@@ -109,5 +114,6 @@ def _limits(numbers: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def _same(one: Sequence[float], other: Sequence[float]) -> bool:
     """Up to the digits that claims.json has."""
-    return all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-9)
-               for a, b in zip(one, other, strict=True))  # fmt: skip
+    return all(
+        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-9) for a, b in zip(one, other, strict=True)
+    )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.simulation.files import write_whole
 
 if TYPE_CHECKING:

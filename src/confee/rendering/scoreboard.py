@@ -14,7 +14,7 @@ from rich.text import Text
 
 from confee.claims import ledger
 from confee.claims.judging.finding import FAILS, HOLDS, Finding
-from confee.errors import harmless
+from confee.core.errors import harmless
 from confee.rendering.verdicts import (
     ALL,
     MARKS,
@@ -29,11 +29,21 @@ from confee.rendering.verdicts import short as outcome
 from confee.rendering.words import plain
 
 STYLE = {
-    "holds": "green", "consistent": "green", "fails": "red", "undecided": "yellow",
+    "holds": "green",
+    "consistent": "green",
+    "fails": "red",
+    "undecided": "yellow",
     "vacuous": "magenta",
-    "none": "dim", "typo": "", "rounding": "", "constant": "", "logarithm": "", "condition": "",
-    "horizon": "blue", "gap": "red", "false": "bold red",
-}  # fmt: skip
+    "none": "dim",
+    "typo": "",
+    "rounding": "",
+    "constant": "",
+    "logarithm": "",
+    "condition": "",
+    "horizon": "blue",
+    "gap": "red",
+    "false": "bold red",
+}
 """Colours of outcomes and severities."""
 
 OURS = "*"
@@ -64,10 +74,12 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
     for v in findings:
         printed = f"{MARKS[v.as_printed].glyph} {outcome(v.as_printed, v.basis)}"
         yield Text.assemble(
-            f"{names[v.id]:{wide}}  ", (f"{printed:12}", STYLE[v.as_printed]), "  ",
+            f"{names[v.id]:{wide}}  ",
+            (f"{printed:12}", STYLE[v.as_printed]),
+            "  ",
             (f"{ALL[weight(v)].word:11}", STYLE[v.severity]),
             f"  {controls[v.id]:{tells}}  {headline(v, room)}",
-        )  # fmt: skip
+        )
     if any(v.as_printed == FAILS for v in findings):
         yield Text(SHORT_GLOSS, "dim")
     if any(v.ours for v in findings):
@@ -132,10 +144,13 @@ def _while_it_fits(parts: Sequence[str], between: str, room: int) -> str:
 def explain(v: Finding, run: str, numbers: bool = False) -> Group:
     """One claim in full. `run`: the command that settles it again. `numbers`: show them as well."""
     title = Text.assemble(
-        (v.id, "bold"), "  as printed: ", (v.as_printed, STYLE[v.as_printed]),
-        f" ({v.gloss})" if v.gloss else "", "  severity: ",
+        (v.id, "bold"),
+        "  as printed: ",
+        (v.as_printed, STYLE[v.as_printed]),
+        f" ({v.gloss})" if v.gloss else "",
+        "  severity: ",
         (ALL[weight(v)].word, STYLE[v.severity]),
-    )  # fmt: skip
+    )
     said = Table(box=None, show_header=False, pad_edge=False)
     said.add_column(style="dim", no_wrap=True)
     said.add_column(overflow="fold")

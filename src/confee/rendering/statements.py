@@ -37,44 +37,75 @@ class Arrow(NamedTuple):
 
 
 STATEMENTS = {
-    "Theorem 4.1": Statement("HyQue: rate and budget", "Section 4", (
-        "hyque-rate/printed", "hyque-rate/theory", "hyque-rate/calibrated", "hyque-rate/tuned",
-        "hyque-floor", "hyque-budget"), ("hyque-rate/printed", "hyque-budget")),
-    "Remark 4.3": Statement("the case $B = T$", "Section 4", (
-        "full-feedback", "hyque-rate/printed"), ("hyque-rate/printed",)),
-    "Lemma 4.4": Statement("runs of idle rounds", "Section 4.1.1, Appendix B.1.1",
-                           ("idle-runs",)),
+    "Theorem 4.1": Statement(
+        "HyQue: rate and budget",
+        "Section 4",
+        (
+            "hyque-rate/printed",
+            "hyque-rate/theory",
+            "hyque-rate/calibrated",
+            "hyque-rate/tuned",
+            "hyque-floor",
+            "hyque-budget",
+        ),
+        ("hyque-rate/printed", "hyque-budget"),
+    ),
+    "Remark 4.3": Statement(
+        "the case $B = T$",
+        "Section 4",
+        ("full-feedback", "hyque-rate/printed"),
+        ("hyque-rate/printed",),
+    ),
+    "Lemma 4.4": Statement("runs of idle rounds", "Section 4.1.1, Appendix B.1.1", ("idle-runs",)),
     "Remark 4.5": Statement("runs of queries", "Section 4.1.1", ("query-runs",)),
     "Lemma 4.6": Statement("density of queries", "Section 4.1.1, Appendix B.1.2", ("density",)),
-    "Lemma 4.7": Statement("at most $B$ queries", "Section 4.1.1, Appendix B.1.3",
-                           ("hyque-budget", "hyque-budget/restarts")),
-    "Lemma 4.8": Statement("three parts of regret", "Section 4.1.2, Appendix B.2.1",
-                           ("decomposition",)),
+    "Lemma 4.7": Statement(
+        "at most $B$ queries",
+        "Section 4.1.1, Appendix B.1.3",
+        ("hyque-budget", "hyque-budget/restarts"),
+    ),
+    "Lemma 4.8": Statement(
+        "three parts of regret", "Section 4.1.2, Appendix B.2.1", ("decomposition",)
+    ),
     "Lemma 4.9": Statement("query regret", "Section 4.1.3, Appendix B.2.2", ("query-regret",)),
     "Lemma 4.10": Statement("error regret", "Section 4.1.3, Appendix B.2.3", ("error-regret",)),
     "Lemma 4.11": Statement("drift regret", "Section 4.1.3, Appendix B.2.4", ("drift-regret",)),
-    "on demand": Statement("at most $B/2$, for free", "Section 4.1.3, Appendix B.2.5",
-                           ("on-demand-free",)),
-    "change tests": Statement("restart on a change", "Section 3.2.2", (
-        "detection/horizon", "detection/false-alarms", "detection/power")),
-    "Remark B.2": Statement(r"runs, any $\alpha$", "Appendix B.1.1",
-                             ("idle-runs/two-thirds",)),
+    "on demand": Statement(
+        "at most $B/2$, for free", "Section 4.1.3, Appendix B.2.5", ("on-demand-free",)
+    ),
+    "change tests": Statement(
+        "restart on a change",
+        "Section 3.2.2",
+        ("detection/horizon", "detection/false-alarms", "detection/power"),
+    ),
+    "Remark B.2": Statement(r"runs, any $\alpha$", "Appendix B.1.1", ("idle-runs/two-thirds",)),
     "Lemma B.3": Statement("UCB1, nearly still", "Appendix B.2.2", ("ucb-near-stationary",)),
     "Lemma B.4": Statement("one block", "Appendix B.2.2", ()),
     "Table 1": Statement("rates, row by row", "Section 1", ("table-rows",)),
     "Theorem 5.1": Statement("lower bound", "Section 5", ("lower-bound/measured",)),
-    "naive plans": Statement("cost much more", "Section 5, after Theorem 5.1",
-                                 ("naive-allocation",)),
+    "naive plans": Statement(
+        "cost much more", "Section 5, after Theorem 5.1", ("naive-allocation",)
+    ),
     "steps 1 to 3": Statement("proof of 5.1", "Appendix E", ("lower-bound/algebra",)),
     "Lemma E.1": Statement("counting arms", "Appendix E, step 2", ("counting-lemma",)),
     "Theorem C.1": Statement("Rexp3B", "Appendix C.1", ("rexp3b-rate", "rexp3b-budget")),
     "step 3 of C.2": Statement("explicit bound", "Appendix C.2, step 3", ("rexp3b-finite",)),
-    "Assumption D.2": Statement("what ALG gives", "Appendix D.3", (
-        "alg-assumption/oful", "alg-assumption/glm_ucb", "alg-assumption/falcon",
-        "alg-assumption/q_ucb")),
-    "implication": Statement("with any such ALG", "Appendix D.3, after Assumption D.2", (
-        "extension/linear", "extension/logistic", "extension/contextual", "extension/episodic")),
-}  # fmt: skip
+    "Assumption D.2": Statement(
+        "what ALG gives",
+        "Appendix D.3",
+        (
+            "alg-assumption/oful",
+            "alg-assumption/glm_ucb",
+            "alg-assumption/falcon",
+            "alg-assumption/q_ucb",
+        ),
+    ),
+    "implication": Statement(
+        "with any such ALG",
+        "Appendix D.3, after Assumption D.2",
+        ("extension/linear", "extension/logistic", "extension/contextual", "extension/episodic"),
+    ),
+}
 
 ARROWS = (
     Arrow("Lemma B.3", "Lemma B.4", "Appendix B.2.2: blocks keep what UCB1 has"),
@@ -109,13 +140,18 @@ ARROWS = (
 GROUPS = {
     "HyQue's rate": ("hyque-rate", "hyque-floor", "full-feedback", "table-rows"),
     "HyQue's queries": ("hyque-budget", "idle-runs", "query-runs", "density", "on-demand-free"),
-    "Parts of HyQue's regret": ("decomposition", "query-regret", "error-regret", "drift-regret",
-                                "ucb-near-stationary"),
+    "Parts of HyQue's regret": (
+        "decomposition",
+        "query-regret",
+        "error-regret",
+        "drift-regret",
+        "ucb-near-stationary",
+    ),
     "Change tests": ("detection",),
     "Lower bound": ("lower-bound", "counting-lemma", "naive-allocation"),
     "Rexp3B": ("rexp3b-rate", "rexp3b-budget", "rexp3b-finite"),
     "Other base algorithms": ("extension", "alg-assumption"),
-}  # fmt: skip
+}
 """Claims that belong together, by their ids or first words; in each group as in the ledger."""
 
 

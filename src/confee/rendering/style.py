@@ -111,12 +111,26 @@ def squares(ax, values, texts, scale, plain, face: str, size: float) -> None:
 
     dark = values > scale.inverse(DARK)
     for shown, colours, ink in (
-        (plain, [face], GREY), (~plain & dark, SQUARES, "white"), (~plain & ~dark, SQUARES, INK),
-    ):  # fmt: skip
-        sns.heatmap(values, norm=scale, vmin=scale.vmin, vmax=scale.vmax, mask=~shown, cmap=colours,
-                    linewidths=0.5, cbar=False, xticklabels=True, yticklabels=True, ax=ax,
-                    annot=texts, fmt="",
-                    annot_kws={"size": size, "color": ink, "va": "center_baseline"})  # fmt: skip
+        (plain, [face], GREY),
+        (~plain & dark, SQUARES, "white"),
+        (~plain & ~dark, SQUARES, INK),
+    ):
+        sns.heatmap(
+            values,
+            norm=scale,
+            vmin=scale.vmin,
+            vmax=scale.vmax,
+            mask=~shown,
+            cmap=colours,
+            linewidths=0.5,
+            cbar=False,
+            xticklabels=True,
+            yticklabels=True,
+            ax=ax,
+            annot=texts,
+            fmt="",
+            annot_kws={"size": size, "color": ink, "va": "center_baseline"},
+        )
     for text in ax.texts:  # a thousand of them would take seconds
         text.set_in_layout(False)
     ax.grid(False)

@@ -76,8 +76,11 @@ NONE_KNOWN = "open"
 OPEN_MARK = Mark(WHITE, "#555555", "\N{EN DASH}", "none known", "not settled, nothing found so far")
 
 ALL = {
-    **dict(reversed(SEVERITY_MARKS.items())), CLOSED: CLOSED_MARK, NONE_KNOWN: OPEN_MARK, **MARKS,
-}  # fmt: skip
+    **dict(reversed(SEVERITY_MARKS.items())),
+    CLOSED: CLOSED_MARK,
+    NONE_KNOWN: OPEN_MARK,
+    **MARKS,
+}
 """Every mark by its word's key, severities first and the gravest first."""
 
 WRONG, RULED_OUT = "wrong", "ruled out"
@@ -89,9 +92,7 @@ SHORT_GLOSS = f"{WRONG}: as printed; {RULED_OUT}: at the horizons played"
 ABSENT, GOOD, BAD, OPEN = "absent", "as expected", "not as expected", "not played"
 """What became of a claim's controls of one kind."""
 
-SIGNS = {
-    ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPEN: "\N{EN DASH}",
-}  # fmt: skip
+SIGNS = {ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPEN: "\N{EN DASH}"}
 
 
 def came_out(controls: Iterable[Control], expected: str) -> str:

@@ -4,20 +4,82 @@ from __future__ import annotations
 
 import re
 
-RELATIONS = {"propto": "∝", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "lt": "<", "gt": ">",
-             "ne": "≠", "neq": "≠", "approx": "≈", "sim": "~", "to": "→"}  # fmt: skip
+RELATIONS = {
+    "propto": "∝",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "lt": "<",
+    "gt": ">",
+    "ne": "≠",
+    "neq": "≠",
+    "approx": "≈",
+    "sim": "~",
+    "to": "→",
+}
 SIGNS = {
-    "times": "×", "cdot": "·", "pm": "±", "infty": "∞", "prime": "′", "sqrt": "√", "sum": "Σ",
-    "Omega": "Ω", "Delta": "Δ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ",
-    "varepsilon": "ε", "epsilon": "ε", "mu": "μ", "nu": "ν", "rho": "ρ", "tau": "τ", "sigma": "σ",
-    "theta": "θ", "lambda": "λ", "pi": "π", "ell": "ℓ",
-    "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "dots": "…", "ldots": "…",
-}  # fmt: skip
+    "times": "×",
+    "cdot": "·",
+    "pm": "±",
+    "infty": "∞",
+    "prime": "′",
+    "sqrt": "√",
+    "sum": "Σ",
+    "Omega": "Ω",
+    "Delta": "Δ",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "varepsilon": "ε",
+    "epsilon": "ε",
+    "mu": "μ",
+    "nu": "ν",
+    "rho": "ρ",
+    "tau": "τ",
+    "sigma": "σ",
+    "theta": "θ",
+    "lambda": "λ",
+    "pi": "π",
+    "ell": "ℓ",
+    "lfloor": "⌊",
+    "rfloor": "⌋",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "dots": "…",
+    "ldots": "…",
+}
 COMMANDS = {
-    *RELATIONS, *SIGNS, "frac", "tilde", "hat", "bar", "mathrm", "mathcal", "text", "operatorname",
-    "ln", "log", "exp", "min", "max", "sup", "inf", "emptyset", "surd", "left", "right",
-    "bigl", "bigr", "Bigl", "Bigr", "not", "in", "quad",
-}  # fmt: skip
+    *RELATIONS,
+    *SIGNS,
+    "frac",
+    "tilde",
+    "hat",
+    "bar",
+    "mathrm",
+    "mathcal",
+    "text",
+    "operatorname",
+    "ln",
+    "log",
+    "exp",
+    "min",
+    "max",
+    "sup",
+    "inf",
+    "emptyset",
+    "surd",
+    "left",
+    "right",
+    "bigl",
+    "bigr",
+    "Bigl",
+    "Bigr",
+    "not",
+    "in",
+    "quad",
+}
 """All that formulas may say."""
 FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
 """In a caption `\\$` is a dollar."""
@@ -33,8 +95,11 @@ BRACES = {r"\{": "\x01", r"\}": "\x02"}
 OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=\\)")
 GLUED = re.compile(r"(?<=[A-Za-z])\s*\\(ln|log|exp|min|max)(?![a-z])")
 BARE = re.compile(r"\{([^{}]*)\}")
-ACCENTS = {"\\tilde": "\N{COMBINING TILDE}", "\\hat": "\N{COMBINING CIRCUMFLEX ACCENT}",
-           "\\bar": "\N{COMBINING MACRON}"}  # fmt: skip
+ACCENTS = {
+    "\\tilde": "\N{COMBINING TILDE}",
+    "\\hat": "\N{COMBINING CIRCUMFLEX ACCENT}",
+    "\\bar": "\N{COMBINING MACRON}",
+}
 COMPOUND = re.compile(r"[-+*/−±·×∝ ]")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.canonical import stream
+from confee.core.canonical import stream
 from confee.simulation.cells import Cell
 from confee.world.game import new_ledger, new_world
 from confee.world.path import Path

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from confee import extra, schema, theory
-from confee.canonical import canonical
-from confee.errors import ConfeeError
+from confee.core import plugins, schema
+from confee.core.canonical import canonical
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.policies import POLICIES, Policy, policy
 from confee.world.adversaries import ADVERSARIES, Adversary, adversary
 from confee.world.settings import SETTINGS
@@ -64,7 +65,7 @@ def _name(values: dict[str, Any], where: str, known: Mapping[str, Any]) -> str:
     if not isinstance(name, str) or name not in known:
         raise ConfeeError(
             f"{where}.name={schema.show(name)}: unknown; known: {', '.join(sorted(known))}"
-            f"{extra.hint()}"
+            f"{plugins.hint()}"
         )
     return name
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import schema
-from confee.canonical import dumps
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.canonical import dumps
+from confee.core.errors import ConfeeError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from confee import theory
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.simulation.needs import AXES, octave
 
 

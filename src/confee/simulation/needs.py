@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confee.canonical import canonical, digest
-from confee.code import code_hash
+from confee.core.canonical import canonical, digest
+from confee.core.sources import code_hash
 
 AXES = ("T", "B", "V", "K")
 

@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confee.code import code_hash
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
+from confee.core.sources import code_hash
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.grid import Grid, Place
 from confee.simulation.needs import AXES, Needs, Study

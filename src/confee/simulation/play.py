@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from confee import jit, schema
-from confee.canonical import canonical, digest, stream
-from confee.errors import ConfeeError
+from confee.core import jit, schema
+from confee.core.canonical import canonical, digest, stream
+from confee.core.errors import ConfeeError
 from confee.policies.examine import examine
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, played_path, settle
@@ -75,11 +75,7 @@ class _Run:
 
 
 def play(
-    cell: Cell,
-    against: Opponent,
-    seed: int,
-    options: Any = None,
-    accounting: Accounting = USUAL,
+    cell: Cell, against: Opponent, seed: int, options: Any = None, accounting: Accounting = USUAL
 ) -> Row:
     """One run: the recorded quantities and all that identifies it.
 

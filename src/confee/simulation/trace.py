@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.canonical import stream
+from confee.core.canonical import stream
 from confee.simulation.cells import Cell, Opponent
 from confee.simulation.play import draw_path, knowledge, path_key
 from confee.world.game import new_ledger

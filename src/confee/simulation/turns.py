@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from confee.canonical import dumps
+from confee.core.canonical import dumps
 from confee.simulation.cells import Opponent
 from confee.simulation.play import Row
 

@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.rendering.words import rst
-from confee.workflow.told import RESULTS
+from confee.workflow.handoff import RESULTS
 
 
 def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> dict[str, str]:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from confee.canonical import digest
-from confee.config import RESERVED
-from confee.errors import ConfeeError
+from confee.config.experiments import RESERVED
+from confee.core.canonical import digest
+from confee.core.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow.jobs import AGAIN, REMAKE, RESULTS
 

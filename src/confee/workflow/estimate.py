@@ -78,8 +78,7 @@ class Costs:
                     kind.setdefault(part.what, []).append(part)
                     seen.add(part.what)
         self.rates = {what: fit(parts, USUAL) for what, parts in warm.items()}
-        loads = [part.cpu - self.seconds(part, part.runs)
-                 for what in warm for part in cold[what]]  # fmt: skip
+        loads = [part.cpu - self.seconds(part, part.runs) for what in warm for part in cold[what]]
         self.load = max(median(loads), 0.0) if loads else A_LOAD
         for what in cold.keys() - warm.keys():
             less = [
@@ -120,8 +119,9 @@ class Costs:
     @cached_property
     def start(self) -> float:
         """What of a job's time is not in its parts."""
-        left = [cpu - sum(part.cpu for part in parts)
-                for cpu, parts in self.records.values() if parts]  # fmt: skip
+        left = [
+            cpu - sum(part.cpu for part in parts) for cpu, parts in self.records.values() if parts
+        ]
         return median(left) if left else A_JOB
 
     def stage(self, name: str, experiment: str) -> float:
@@ -133,8 +133,9 @@ class Costs:
     def kernel(self, name: str) -> float:
         """The time to compile a policy's or a study's kernels: its last, or the median."""
         own = self.records.get(f"{costs.KERNELS}.{name}")
-        all_of_them = [cpu for other, (cpu, _) in self.records.items()
-                       if other.startswith(f"{costs.KERNELS}.")]  # fmt: skip
+        all_of_them = [
+            cpu for other, (cpu, _) in self.records.items() if other.startswith(f"{costs.KERNELS}.")
+        ]
         return own[0] if own else median(all_of_them or [A_KERNEL])
 
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import code, jit, schema
-from confee.canonical import canonical, digest
-from confee.errors import ConfeeError
+from confee.core import jit, schema, sources
+from confee.core.canonical import canonical, digest
+from confee.core.errors import ConfeeError
 from confee.policies import POLICIES
-from confee.runlock import NO_LOCKS
 from confee.simulation import files, studies, turns
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
@@ -24,7 +23,8 @@ from confee.simulation.needs import Study
 from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import FEWEST, play_all
 from confee.workflow import costs
-from confee.workflow.told import RESULTS
+from confee.workflow.handoff import RESULTS
+from confee.workflow.runlock import NO_LOCKS
 from confee.world.adversaries import usual
 
 STUDIES = sorted(module.name for module in pkgutil.iter_modules(studies.__path__))
@@ -37,9 +37,9 @@ AGAIN = "run snakemake again"
 
 def calibration_key(one: Cell) -> dict[str, Any]:
     """What a found scale depends on: not V."""
-    sources = code.code_hash(["confee.simulation.calibrate"], ["confee.workflow.jobs"])
+    code = sources.code_hash(["confee.simulation.calibrate"], ["confee.workflow.jobs"])
     key = {name: one.key[name] for name in ("policy", "options", "K", "T", "B")}
-    return canonical(key | {"code": sources})
+    return canonical(key | {"code": code})
 
 
 def calibration_file(one: Cell) -> Path:
@@ -49,7 +49,7 @@ def calibration_file(one: Cell) -> Path:
 def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
     scale = calibrate(one.K, one.T, one.B, one.options)
-    code.check()
+    sources.check()
     kept = {**calibration_key(one), "scale": scale}
     files.write_text(calibration_file(one), files.sealed(kept))
 
@@ -107,7 +107,7 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     seeds = range(one.first, one.first + one.count)
     with _keeping_kernels():
         rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
-    code.check()
+    sources.check()
     files.write_table(RESULTS / one.file, rows, one.key)
     return len(rows)
 
@@ -116,7 +116,7 @@ def draw_study(one: Study) -> None:
     """Makes the rows of a study and writes its file."""
     with _keeping_kernels():
         rows = importlib.import_module(one.module).run(**one.parameters)
-    code.check()
+    sources.check()
     files.write_table(RESULTS / one.file, rows, one.key)
 
 

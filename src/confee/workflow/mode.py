@@ -13,17 +13,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from confee.workflow.told import RESULTS
+from confee.workflow.handoff import RESULTS
 
 PLAYS_NOTHING = (
-    "dryrun", "lint", "list_rules", "list_target_rules", "print_compilation",
-    "dag", "rulegraph", "filegraph", "d3dag", "summary", "detailed_summary",
-    "list_changes", "list_input_changes", "list_params_changes", "list_untracked",
-    "list_conda_envs", "conda_cleanup_envs", "conda_create_envs_only",
-    "container_cleanup_images", "containerize", "generate_unit_tests", "unlock",
-    "cleanup_metadata", "cleanup_shadow", "delete_all_output", "delete_temp_output",
-    "archive", "touch",
-)  # fmt: skip
+    "dryrun",
+    "lint",
+    "list_rules",
+    "list_target_rules",
+    "print_compilation",
+    "dag",
+    "rulegraph",
+    "filegraph",
+    "d3dag",
+    "summary",
+    "detailed_summary",
+    "list_changes",
+    "list_input_changes",
+    "list_params_changes",
+    "list_untracked",
+    "list_conda_envs",
+    "conda_cleanup_envs",
+    "conda_create_envs_only",
+    "container_cleanup_images",
+    "containerize",
+    "generate_unit_tests",
+    "unlock",
+    "cleanup_metadata",
+    "cleanup_shadow",
+    "delete_all_output",
+    "delete_temp_output",
+    "archive",
+    "touch",
+)
 """Options with which Snakemake shows something, or writes of its own, and runs no job."""
 
 

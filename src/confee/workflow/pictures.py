@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import commands, theory
-from confee.canonical import digest
 from confee.claims.judging.finding import Finding
+from confee.config import reproduce
+from confee.core.canonical import digest
+from confee.paper import theory
 from confee.rendering import TABLES, arguments, caption, figure, recipe, table
 from confee.simulation import files
 from confee.workflow import results
@@ -77,10 +78,12 @@ class Data:
         from confee.evidence.parts import part_worst
         from confee.rendering.figures.ray_parts import LABELS_SHOWN
 
-        found = Evidence(self.regret, pd.DataFrame(), pd.DataFrame(), self.points,
-                         choose=self.choose)  # fmt: skip
-        frames = [part_worst(found, part, LABELS_SHOWN)[0].assign(part=part)
-                  for part in PARTS.values()]  # fmt: skip
+        found = Evidence(
+            self.regret, pd.DataFrame(), pd.DataFrame(), self.points, choose=self.choose
+        )
+        frames = [
+            part_worst(found, part, LABELS_SHOWN)[0].assign(part=part) for part in PARTS.values()
+        ]
         return pd.concat(frames, ignore_index=True)
 
     # Rankings.
@@ -189,8 +192,8 @@ class Data:
         """exponent (B = T^exponent), K, T, test, threshold at scale 1."""
         import pandas as pd
 
-        from confee import proofs
         from confee.claims.detection_horizon import ARMS, BUDGETS, thresholds
+        from confee.paper import proofs
 
         rows = [
             (exponent, K, T, test, value)
@@ -206,8 +209,8 @@ class Data:
         """exponent, K, test, T: the first horizon at which that threshold is under 1."""
         import pandas as pd
 
-        from confee import proofs
         from confee.claims.detection_horizon import ARMS, BUDGETS
+        from confee.paper import proofs
 
         rows = []
         for exponent in BUDGETS.values():
@@ -267,7 +270,7 @@ def draw(plan: Mapping[str, Any], name: str, targets: Sequence[str]) -> list[Pat
     experiment = results.folder(plan).name
     about = {
         "data": fingerprint(arguments(name, data)),
-        "command": commands.snakemake(plan["overrides"], f"figures/{experiment}/{name}.{suffix}"),
+        "command": reproduce.snakemake(plan["overrides"], f"figures/{experiment}/{name}.{suffix}"),
     }
     said = caption(name, data)
     for file in made:
@@ -298,7 +301,7 @@ def bind(plan: Mapping[str, Any], target: str) -> list[Path]:
     said = {name: one.read_text(encoding="utf-8").strip() for name, one in captions.items()}
     about = {
         "data": digest(said),
-        "command": commands.snakemake(plan["overrides"], file.as_posix()),
+        "command": reproduce.snakemake(plan["overrides"], file.as_posix()),
     }
     files.write_text(file, album(said, about))
     return [file]

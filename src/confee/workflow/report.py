@@ -13,8 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import __version__, commands, conf
-from confee.errors import ConfeeError
+from confee import __version__
+from confee.config import conf_files, reproduce
+from confee.core.errors import ConfeeError
 from confee.rendering import TABLES, reading, recipe
 from confee.simulation import files
 from confee.simulation.needs import Study
@@ -26,8 +27,17 @@ if TYPE_CHECKING:
 
 FIGURES = Path("figures")
 
-PACKAGES = ("numpy", "numba", "scipy", "pandas", "pyarrow", "statsmodels", "matplotlib",
-            "snakemake", "hydra-core")  # fmt: skip
+PACKAGES = (
+    "numpy",
+    "numba",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "statsmodels",
+    "matplotlib",
+    "snakemake",
+    "hydra-core",
+)
 
 STAGES = {
     "calibrate": "calibrating",
@@ -56,14 +66,14 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
     frames = _frames(plan, names)
     report = Report(
         experiment=folder.name,
-        headline=conf.headline(plan["experiment"]),
+        headline=conf_files.headline(plan["experiment"]),
         toy=plan["toy"],
         findings=findings,
         settle={v.id: ledger.settle(v, plan["overrides"], findings) for v in findings},
         evidence={one["id"]: one["evidence"] for one in said["claims"]},
         shown=[_shown(plan, name, frames) for name in names],
         frames=[frames[name] for name in sorted(frames)],
-        command=commands.snakemake(plan["overrides"]),
+        command=reproduce.snakemake(plan["overrides"]),
         config=_text(folder / "config.yaml"),
         code=plan["about"]["code"],
         versions=versions(),
@@ -115,7 +125,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
         finding=caption.removesuffix(how).strip(),
         reading=how,
         claims=recipe(name).claims,
-        command=commands.snakemake(plan["overrides"], target),
+        command=reproduce.snakemake(plan["overrides"], target),
         frames=[frames[need].name for need in recipe(name).needs if need in frames],
         svg=content.encode() if kind == "svg" else b"",
         rows=list(csv.reader(io.StringIO(content, newline=""))) if kind == "csv" else (),

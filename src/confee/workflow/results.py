@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee import commands, reading, schema
-from confee.errors import ConfeeError
+from confee.config import reproduce
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
+from confee.workflow import reading
 from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, read_scale, read_unit
 from confee.workflow.stages import file_hash
 
@@ -24,7 +26,7 @@ IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 def read_plan(file: Path) -> dict[str, Any]:
     """A plan that `Run` wrote. Raises ConfeeError if there is none."""
-    return files.read_sealed(file, commands.remake(file.parent.name), REMAKE)
+    return files.read_sealed(file, reproduce.remake(file.parent.name), REMAKE)
 
 
 def folder(plan: Mapping[str, Any]) -> Path:
@@ -164,8 +166,12 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     title = f"Claims: {folder(plan).name}"
     made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
     code = plan["about"]["code"]
-    about = {"experiment": folder(plan).name, "toy": plan["toy"], "code": code,
-             "overrides": plan["overrides"]}  # fmt: skip
+    about = {
+        "experiment": folder(plan).name,
+        "toy": plan["toy"],
+        "code": code,
+        "overrides": plan["overrides"],
+    }
     files.write_text(made[0], ledger.to_markdown(findings, title, plan["overrides"]))
     files.write_text(made[1], ledger.to_json(findings, about, hashes))
     return made
@@ -202,4 +208,4 @@ def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     """The findings that a run left, and all that their file says. Raises ConfeeError if there is
     none, or it is damaged or of another version of confee."""
     file = RESULTS / experiment / "claims.json"
-    return reading.findings(file, commands.remake(experiment), REMAKE)
+    return reading.findings(file, reproduce.remake(experiment), REMAKE)

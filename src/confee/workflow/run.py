@@ -10,10 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confee import __version__, claims, config, schema
-from confee.canonical import digest
-from confee.code import PACKAGE, is_own, versions
-from confee.errors import ConfeeError
+from confee import __version__, claims
+from confee.config import experiments
+from confee.core import schema
+from confee.core.canonical import digest
+from confee.core.errors import ConfeeError
+from confee.core.sources import PACKAGE, is_own, versions
 from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
@@ -21,17 +23,24 @@ from confee.simulation.grid import Grid
 from confee.simulation.needs import Study, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import cleaning, stages
+from confee.workflow.handoff import Told
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
 from confee.workflow.pictures import alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
-from confee.workflow.told import Told
 
 PICTURES = ["confee.rendering.figures", "confee.rendering.tables"]
 
 MEANS = (
-    "pandas", "pyarrow", "scipy", "statsmodels", "sympy", "matplotlib", "seaborn", "jinja2",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "statsmodels",
+    "sympy",
+    "matplotlib",
+    "seaborn",
+    "jinja2",
     "latex2mathml",
-)  # fmt: skip
+)
 """Libraries that evidence, verdicts and pictures are made by, beside those of the simulation."""
 
 A_ROW, MANY_ROWS = 2800, 200_000
@@ -60,7 +69,7 @@ class Run:
         self, given: Mapping[str, Any], remote: bool = False, inputs: Path = RESULTS / "jobs"
     ) -> None:
         self.remote, self.inputs = remote, inputs
-        self.experiment = e = config.experiment(_overrides(given))
+        self.experiment = e = experiments.experiment(_overrides(given))
         named = _known("claims", e.claims, claims.CLAIMS)
         self.claims = named if e.claims else [id for id in named if self._speaks_of(id)]
         needs = claims.needs(self.claims, e.toy)
@@ -70,8 +79,13 @@ class Run:
             entrants, grid = _for_claims(e, figures if e.figures else [])
         self.plan: Plan = plan(
             _with_sweeps(entrants, e.entrants, needs.sweeps, grid),
-            e.family, grid, e.seeds, e.jobs.shard, e.accounting, needs,
-        )  # fmt: skip
+            e.family,
+            grid,
+            e.seeds,
+            e.jobs.shard,
+            e.accounting,
+            needs,
+        )
         self.pictures = self._drawn(figures)
         there = self._played | self._judged
         sheets = TABLES if self.pictures or not e.claims else {}
@@ -96,8 +110,9 @@ class Run:
     def _played(self) -> set[str]:
         """The axes, maps and rays that are played; of a ray also what moves along it."""
         axes = {point["axis"] for point in self.plan.points}
-        return axes | {f"ray:{point['variable']}" for point in self.plan.points
-                       if point["variable"]}  # fmt: skip
+        return axes | {
+            f"ray:{point['variable']}" for point in self.plan.points if point["variable"]
+        }
 
     def _drawn(self, named: list[str]) -> list[str]:
         """The figures asked for; without any, all that there is something for but for those that
@@ -271,13 +286,13 @@ class Run:
         stage, and for other figures and tables than the one that is made."""
         own = [name for name in {m.__name__ for m in claims.CLAIMS.values()} if is_own(name)]
         made = {
-            "regret": stages.sources(["confee.claims", "confee.checked", "confee.rendering"]),
-            "claims": stages.sources(["confee.rendering"], sorted(own)),
+            "regret": stages.code_of(["confee.claims", "confee.paper.checked", "confee.rendering"]),
+            "claims": stages.code_of(["confee.rendering"], sorted(own)),
         }
         made["slopes"] = made["regret"]
-        made["report"] = made["album"] = stages.sources()
+        made["report"] = made["album"] = stages.code_of()
         for name in (*FIGURES, *TABLES):
-            made[name] = stages.sources(
+            made[name] = stages.code_of(
                 PICTURES, [module_name(name), "confee.rendering.tables.write"]
             )
         return made
@@ -430,7 +445,9 @@ def _grids(figure: str) -> bool:
     return bool(needs & set(recipe.needs)) and not recipe.maps
 
 
-def _for_claims(e: config.Experiment, figures: Sequence[str]) -> tuple[dict[str, Entrant], Grid]:
+def _for_claims(
+    e: experiments.Experiment, figures: Sequence[str]
+) -> tuple[dict[str, Entrant], Grid]:
     """Who of an experiment plays what of its grid where claims are named, beside their sweeps: all
     of it if a named figure shows it, and the maps figures show."""
     everyone = any(_grids(n) for n in figures)
@@ -443,10 +460,7 @@ def _for_claims(e: config.Experiment, figures: Sequence[str]) -> tuple[dict[str,
 
 
 def _with_sweeps(
-    entrants: Mapping[str, Entrant],
-    own: Mapping[str, Entrant],
-    sweeps: Sequence[Sweep],
-    grid: Grid,
+    entrants: Mapping[str, Entrant], own: Mapping[str, Entrant], sweeps: Sequence[Sweep], grid: Grid
 ) -> dict[str, Entrant]:
     """Who plays the grid: `entrants`, and the policies that claims sweep.
 

@@ -15,24 +15,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from confee import code
-from confee.errors import ConfeeError
+from confee.core import sources
+from confee.core.errors import ConfeeError
 from confee.simulation import files
-from confee.workflow.told import RESULTS, note
+from confee.workflow.handoff import RESULTS, note
 
 LONG_AGO = 1_000_000_000
 
 
-def sources(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, Any]:
+def code_of(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, Any]:
     """The code that a stage's files are made by: all of confee, but for what is only in packages
     `apart`, which that code does not import, and but for what is `also` used of those."""
-    modules = [m for m in code.package() if not m.startswith(tuple(f"{one}." for one in apart))]
-    return {"apart": [*apart], "also": [*also], "hash": code.code_hash(also, alone=modules)}
+    modules = [m for m in sources.package() if not m.startswith(tuple(f"{one}." for one in apart))]
+    return {"apart": [*apart], "also": [*also], "hash": sources.code_hash(also, alone=modules)}
 
 
 def check(planned: Mapping[str, Any]) -> None:
     """Raises ConfeeError if the code that makes a stage's files is no more what was planned."""
-    if sources(planned["apart"], planned["also"]) != planned:
+    if code_of(planned["apart"], planned["also"]) != planned:
         raise ConfeeError("confee changed since this run was planned; run snakemake again")
 
 

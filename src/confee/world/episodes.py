@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confee.jit import inlined, leaf, njit
+from confee.core.jit import inlined, leaf, njit
 from confee.world.game import START, go_blind, locate, turn
 from confee.world.mdp import Episodes
 

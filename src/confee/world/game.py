@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from confee.errors import ConfeeError
-from confee.jit import inlined, larger, leaf, njit
+from confee.core.errors import ConfeeError
+from confee.core.jit import inlined, larger, leaf, njit
 from confee.world.path import Environment, Path
 
 # A world row is a segment: its first round, its best arm, K means there, K slopes; then the plays

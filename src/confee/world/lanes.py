@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confee.jit import inlined, larger, leaf, njit
+from confee.core.jit import inlined, larger, leaf, njit
 from confee.world.game import BEST, LEDGER, MEANS, START, go_blind, new_ledger, new_world, turn
 from confee.world.streams import new_streams, uniform
 

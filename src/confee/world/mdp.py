@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.world.path import spent, tiles
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 TOLERANCE = 1e-9
 """Slack on the variation budget, relative: V / gap switches are rounded in floating point."""

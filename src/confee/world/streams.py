@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from confee.jit import inlined, leaf
+from confee.core.jit import inlined, leaf
 
 HIGH, LOW, STEP_HIGH, STEP_LOW, LEFT = range(5)
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645

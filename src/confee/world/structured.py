@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.world.path import Path, spent
 
 

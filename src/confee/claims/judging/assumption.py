@@ -116,13 +116,15 @@ def judged(
         steps=(
             step("first inequality", first),
             *(exact or ())[1:],
-            *(step(f"second inequality, constant {c:.3g}", excess(rows, sizes, c))
-              for c in (constant, *others)),
+            *(
+                step(f"second inequality, constant {c:.3g}", excess(rows, sizes, c))
+                for c in (constant, *others)
+            ),
             *sides,
             *beside,
         ),
         evidence=(f"studies/{study}",),
-    )  # fmt: skip
+    )
     return apply_control(verdict)
 
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from confee import theory
-from confee.claims.judging.finding import (
-    FAILS,
-    HOLDS,
-    UNDECIDED,
-    Control,
-)
+from confee.claims.judging.finding import FAILS, HOLDS, UNDECIDED, Control
 from confee.evidence.worst import SETTING
+from confee.paper import theory
 from confee.simulation.needs import Ask, Conf
 
 if TYPE_CHECKING:

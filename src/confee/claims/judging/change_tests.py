@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from confee import proofs
 from confee.claims.judging.shares import LEVEL, limits
+from confee.paper import proofs
 from confee.simulation.needs import Ask
 
 if TYPE_CHECKING:

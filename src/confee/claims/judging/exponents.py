@@ -43,14 +43,7 @@ from typing import Any
 
 import numpy as np
 
-from confee import theory
-from confee.claims.judging.finding import (
-    ALPHA,
-    FAILS,
-    HOLDS,
-    UNDECIDED,
-    Step,
-)
+from confee.claims.judging.finding import ALPHA, FAILS, HOLDS, UNDECIDED, Step
 from confee.evidence.curve import (
     MINIMAL_POINTS,
     Curve,
@@ -60,6 +53,7 @@ from confee.evidence.curve import (
     project,
     rate_of,
 )
+from confee.paper import theory
 
 MARGIN = 0.03
 """Excess of an exponent that is still forgiven."""
@@ -327,19 +321,26 @@ def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measur
     first, last = (logs[curve.point == one].mean() for one in (where[0].min(), where[0].max()))
     found = found.less(slope, far, growth=float(last - first))
     end = not found.straight
-    excess = (found.end, found.end_low, found.end_high) if end else (
-        found.slope, found.low, found.high)  # fmt: skip
+    excess = (
+        (found.end, found.end_low, found.end_high) if end else (found.slope, found.low, found.high)
+    )
     shift = [project(curve.x, known, *where, end=end) for known in (rate, logs)]
     return (
         dataclasses.replace(
             check,
-            exponent=excess[0] + sum(shift), low=excess[1] + sum(shift),
-            high=excess[2] + sum(shift), rate=shift[0], allowance=shift[1],
-            excess=excess[0], excess_low=excess[1], excess_high=excess[2],
-            bend=found.bend, straight=found.straight,
+            exponent=excess[0] + sum(shift),
+            low=excess[1] + sum(shift),
+            high=excess[2] + sum(shift),
+            rate=shift[0],
+            allowance=shift[1],
+            excess=excess[0],
+            excess_low=excess[1],
+            excess_high=excess[2],
+            bend=found.bend,
+            straight=found.straight,
         ),
         found,
-    )  # fmt: skip
+    )
 
 
 def _scatter(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -349,8 +350,12 @@ def _scatter(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check:
     """Steps 2 to 6 of the rule."""
     check, found = _fitted(check, curve, claimed)
-    excess = _Limits(check.excess, check.excess_low, check.excess_high,
-                     found.df if check.straight else found.end_df)  # fmt: skip
+    excess = _Limits(
+        check.excess,
+        check.excess_low,
+        check.excess_high,
+        found.df if check.straight else found.end_df,
+    )
     if math.isnan(excess.half):
         why = "the error of the exponent is unknown"
         return dataclasses.replace(check, why=why, decide="more seeds and phases")
@@ -363,8 +368,10 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         )
     high, bound = _against_lower_bound(curve, claimed)
     if high < bound - MARGIN:
-        why = (f"pre-asymptotic: the upper limit {high:+.3f} is below the lower bound's exponent "
-               f"{bound:+.3f}")  # fmt: skip
+        why = (
+            f"pre-asymptotic: the upper limit {high:+.3f} is below the lower bound's exponent "
+            f"{bound:+.3f}"
+        )
         return dataclasses.replace(check, why=why, decide="larger budgets")
     if check.excess_low > MARGIN:
         if not check.straight and not found.growth_low > 0:
@@ -374,8 +381,9 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
             return dataclasses.replace(check, why=why, decide=decide)
         against = [high for _, high in found.halves if high <= MARGIN]
         if against:
-            return dataclasses.replace(check, why="the phases contradict each other",
-                                       decide="more seeds")  # fmt: skip
+            return dataclasses.replace(
+                check, why="the phases contradict each other", decide="more seeds"
+            )
         bent = "" if check.straight else "no line; at the far end "
         why = f"{bent}the excess is at least {check.excess_low:+.3f}, over the margin {MARGIN}"
         freed = _without_ceiling(curve, claimed)
@@ -389,12 +397,15 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         if not free and not check.overhead <= LARGEST_OVERHEAD and claimed.law["V"] > 0:
             return dataclasses.replace(check, why=_too_much(check), decide="larger V or budgets")
         if any(low > MARGIN for low, _ in found.halves):
-            return dataclasses.replace(check, why="the phases contradict each other",
-                                       decide="more seeds")  # fmt: skip
+            return dataclasses.replace(
+                check, why="the phases contradict each other", decide="more seeds"
+            )
         why = f"the excess is at most {check.excess_high:+.3f}, within the margin {MARGIN}"
         return dataclasses.replace(check, verdict=HOLDS, why=why)
-    why = (f"the excess {check.excess:+.3f} +- {excess.half:.3f} lies on both sides of the margin "
-           f"{MARGIN}")  # fmt: skip
+    why = (
+        f"the excess {check.excess:+.3f} +- {excess.half:.3f} lies on both sides of the margin "
+        f"{MARGIN}"
+    )
     # At the same spacing of points the width of the limits shrinks as length^(-3/2).
     times = excess.half / max(abs(check.excess - MARGIN), 1e-9)
     length = math.log(check.span) * times ** (2 / 3)
@@ -480,8 +491,9 @@ def _unsaturated(curve: Curve) -> str:
     """From which budget on a policy on the rate would lose less than half of what uniform play
     loses."""
     last = curve.point == curve.point.max()
-    over = float(np.mean((curve.y if not curve.partner else curve.alone)[last]
-                         - curve.uniform[last])) + math.log(2)  # fmt: skip
+    over = float(
+        np.mean((curve.y if not curve.partner else curve.alone)[last] - curve.uniform[last])
+    ) + math.log(2)
     if math.isnan(over):
         return "larger budgets"
     least = float(curve.B.max()) * math.exp(3 * max(over, 0.0))
@@ -493,8 +505,9 @@ def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
     check, found = _fitted(_described(curve, curve), curve, claimed)
     excess = _Limits(found.slope, found.low, found.high, found.df)
     growth, low = GROWTH_SPAN**excess.value, GROWTH_SPAN**excess.low
-    check = dataclasses.replace(check, growth=growth, excess=excess.value, excess_low=excess.low,
-                                excess_high=excess.high)  # fmt: skip
+    check = dataclasses.replace(
+        check, growth=growth, excess=excess.value, excess_low=excess.low, excess_high=excess.high
+    )
     cells = zip(curve.K, curve.T, curve.B, curve.V, strict=True)
     bounds = np.log([claimed.bound(*cell) for cell in cells])
     if not np.all(bounds < curve.uniform):  # also where uniform play was not measured
@@ -508,8 +521,9 @@ def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
         return dataclasses.replace(check, why=why, decide=_unsaturated(curve))
     if check.span >= MINIMAL_GROWTH_SPAN and growth >= GROWTH and low > GROWTH_LOW:
         p = excess.p(math.log(GROWTH_LOW) / math.log(GROWTH_SPAN), upper=True)
-        return dataclasses.replace(check, verdict=FAILS, p_fails=p,
-                                   why="saturated, and regret over the rate grows")  # fmt: skip
+        return dataclasses.replace(
+            check, verdict=FAILS, p_fails=p, why="saturated, and regret over the rate grows"
+        )
     return dataclasses.replace(check, why="saturated", decide=_unsaturated(curve))
 
 
@@ -525,10 +539,16 @@ def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) ->
     )
     excess = _Limits(value, low, high, found.growth_df)
     check = dataclasses.replace(
-        check, exponent=excess.value + allowance, low=excess.low + allowance,
-        high=excess.high + allowance, rate=0.0, allowance=allowance, excess=excess.value,
-        excess_low=excess.low, excess_high=excess.high,
-    )  # fmt: skip
+        check,
+        exponent=excess.value + allowance,
+        low=excess.low + allowance,
+        high=excess.high + allowance,
+        rate=0.0,
+        allowance=allowance,
+        excess=excess.value,
+        excess_low=excess.low,
+        excess_high=excess.high,
+    )
     if math.isnan(excess.half):
         why = "the two ends share no phase, or the error of the growth is unknown"
         return dataclasses.replace(check, why=why, decide="more seeds and phases")
@@ -562,8 +582,9 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
     if last.verdict != FAILS or free:
         return last
     if not last.overhead <= LARGEST_OVERHEAD:
-        return dataclasses.replace(last, verdict=UNDECIDED, why=_too_much(last),
-                                   decide="larger V or budgets")  # fmt: skip
+        return dataclasses.replace(
+            last, verdict=UNDECIDED, why=_too_much(last), decide="larger V or budgets"
+        )
     if len(checks) < 2 or math.isnan(checks[0].excess):
         why = "the excess was seen at one budget alone"
         return dataclasses.replace(last, verdict=UNDECIDED, why=why, decide="a second budget")
@@ -588,17 +609,26 @@ def with_controls(
     for kind, (label, own), must in (("positive", positive, HOLDS), ("negative", negative, FAILS)):
         outcome = own.verdict if own else "not played"
         value = own.exponent if own else math.nan
-        controls[kind] = {"kind": kind, "what": label, "verdict": outcome, "value": value,
-                          "expected": must}  # fmt: skip
+        controls[kind] = {
+            "kind": kind,
+            "what": label,
+            "verdict": outcome,
+            "value": value,
+            "expected": must,
+        }
         if outcome != must:
             wrong.append(f"the {kind} control {label} {_came_out(own, outcome)}")
     check = dataclasses.replace(check, controls=controls)
     if wrong and check.verdict in (HOLDS, FAILS):
         why = f"{check.why}, but {'; '.join(wrong)}"
         return dataclasses.replace(
-            check, verdict=UNDECIDED, why=why, decide="controls that come out", p_fails=None,
+            check,
+            verdict=UNDECIDED,
+            why=why,
+            decide="controls that come out",
+            p_fails=None,
             p_holds=None,
-        )  # fmt: skip
+        )
     return check
 
 

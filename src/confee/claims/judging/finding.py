@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS = (
-    "holds", "fails", "consistent", "undecided", "vacuous",
-)  # fmt: skip
+    "holds",
+    "fails",
+    "consistent",
+    "undecided",
+    "vacuous",
+)
 
 OUTCOMES = (HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS)
 

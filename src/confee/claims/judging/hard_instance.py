@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee import theory
 from confee.claims.judging.finding import CONSISTENT, FAILS, UNDECIDED
 from confee.evidence.worst import SETTING
+from confee.paper import theory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,10 @@ def runs_on_hard(runs: pd.DataFrame, choose: int = 0) -> pd.DataFrame:
     if choose:
         mask &= runs["seed"] < choose
     runs = runs[mask]
-    valid = {s: theory.lower_bound_applies(*s)
-             for s in set(runs[SETTING].itertuples(index=False, name=None))}  # fmt: skip
+    valid = {
+        s: theory.lower_bound_applies(*s)
+        for s in set(runs[SETTING].itertuples(index=False, name=None))
+    }
     keep = [valid[s] for s in runs[SETTING].itertuples(index=False, name=None)]
     return runs[np.array(keep, dtype=bool)]
 

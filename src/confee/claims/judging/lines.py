@@ -21,10 +21,7 @@ STILL = ("still",)
 
 
 def asks(
-    rays: Rays,
-    tag: str,
-    policies: Mapping[str, int],
-    against: Callable[..., Mapping[str, Conf]],
+    rays: Rays, tag: str, policies: Mapping[str, int], against: Callable[..., Mapping[str, Conf]]
 ) -> Iterator[Ask]:
     """Cells of `policies` (id -> seeds) on the rays, against `against(**sizes)`."""
     for label, ray in rays.items():
@@ -53,9 +50,17 @@ def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
         for axis, ray in rays.items():
             for place in ray.places(axis):
                 if place.setting in cells:
-                    points.append({"label": label, "policy": policy, "axis": axis,
-                                   "variable": ray.variable, "point": float(place.point),
-                                   "phase": place.phase, **place.sizes})  # fmt: skip
+                    points.append(
+                        {
+                            "label": label,
+                            "policy": policy,
+                            "axis": axis,
+                            "variable": ray.variable,
+                            "point": float(place.point),
+                            "phase": place.phase,
+                            **place.sizes,
+                        }
+                    )
     columns = ["label", "policy", "axis", "variable", "point", "phase", *SETTING]
     return worst, pd.DataFrame(points, columns=columns)
 

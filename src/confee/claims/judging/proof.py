@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.claims.judging.finding import (
-    FAILS,
-    HOLDS,
-    Step,
-)
+from confee.claims.judging.finding import FAILS, HOLDS, Step
 
 TOLERANCE = 1e-12
 """Relative: machine precision over a few dozen operations."""

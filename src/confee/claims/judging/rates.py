@@ -61,10 +61,12 @@ class Controls:
     )
     negative: Mapping[str, str] = field(
         default_factory=lambda: {
-            "V": "sw_ucb_misled", "B": "random_restart", "K": "sw_ucb_copied",
+            "V": "sw_ucb_misled",
+            "B": "random_restart",
+            "K": "sw_ucb_copied",
             "T": "sw_ucb_overtold",
         }
-    )  # fmt: skip
+    )
     partner: str = IDEAL
     others: Sequence[str] = (IDEAL, IDEAL_ARMS)
     """Who stands in for a control that is the policy itself."""
@@ -323,5 +325,6 @@ def reason(joint: Joint, checks: Sequence[Check]) -> str:
 
 def limit_text(check: Check) -> str:
     """How often the worst gap is the largest of its family."""
-    return (f"in {check.at_limit:.0%} of the cells the worst gap is the largest that its family "
-            "offers")  # fmt: skip
+    return (
+        f"in {check.at_limit:.0%} of the cells the worst gap is the largest that its family offers"
+    )

@@ -1,9 +1,9 @@
 """The rule for long streaks: certified chances, and the constant C that they imply.
 
 The paper says P(a streak over T B^-alpha rounds in a block) <= exp(-C x) with a universal C > 0 and
-x = B^{1-alpha/2}/sqrt(T). So a chance P implies C <= -ln P / x. `confee.streaks` gives P of the
-largest complete block, the worst one, exactly or between certified bounds. No draws enter. Along
-B = T^beta, from the smallest to the largest T of `HORIZONS`, the statement
+x = B^{1-alpha/2}/sqrt(T). So a chance P implies C <= -ln P / x. `confee.paper.streaks` gives P of
+the largest complete block, the worst one, exactly or between certified bounds. No draws enter.
+Along B = T^beta, from the smallest to the largest T of `HORIZONS`, the statement
 
 - `fails` if C at the largest T is certified to be under `FLOOR`, a hundredth of the least constant
   in the proof;
@@ -24,7 +24,6 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-from confee import proofs, streaks, theory
 from confee.claims.judging import blocks
 from confee.claims.judging.finding import (
     ARITHMETIC,
@@ -39,6 +38,7 @@ from confee.claims.judging.finding import (
     apply_control,
     at_horizon,
 )
+from confee.paper import proofs, streaks, theory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,8 +90,13 @@ class Point:
     def row(self) -> dict:
         """The point as plain numbers."""
         C_low, C_high = self.implied
-        values = {"x": self.x, "p_low": self.p.low, "p_high": self.p.high, "C_low": C_low,
-                  "C_high": C_high}  # fmt: skip
+        values = {
+            "x": self.x,
+            "p_low": self.p.low,
+            "p_high": self.p.high,
+            "C_low": C_low,
+            "C_high": C_high,
+        }
         # Digits beyond these depend on the machine's linear algebra where P is nearly 0 or 1.
         rounded = {name: float(f"{value:.2g}") for name, value in values.items()}
         return {"T": self.T, "B": self.B, "order": self.order, **rounded}

@@ -41,8 +41,9 @@ def draw(pieces: pd.DataFrame, n: int, b: int) -> Figure:
             pitch = (piece.stop - piece.start) / dots
             start = [piece.start + (dot + 0.25) * pitch for dot in range(dots)]
             stop = [dot + pitch / 2 for dot in start]
-        ax.hlines([piece.order] * len(start), start, stop, color=color,
-                  linewidth=WIDTHS[piece.kind])  # fmt: skip
+        ax.hlines(
+            [piece.order] * len(start), start, stop, color=color, linewidth=WIDTHS[piece.kind]
+        )
     _words(ax, pieces, n)
     _ruler(ax, n, b, length)
     return fig

@@ -13,16 +13,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import theory
 from confee.evidence.slopes import UPPER_POINTS
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, keys
 from confee.rendering.figures import fits
 
 LEADERS = (
-    "hyque", "hyque_oful", "hyque_glm_ucb", "hyque_falcon", "hyque_q_ucb",
-    "hyque_calibrated", "baque", "odque", "rexp3b",
-)  # fmt: skip
+    "hyque",
+    "hyque_oful",
+    "hyque_glm_ucb",
+    "hyque_falcon",
+    "hyque_q_ucb",
+    "hyque_calibrated",
+    "baque",
+    "odque",
+    "rexp3b",
+)
 """Whose first point the theory's line starts from: the first of these that is drawn."""
 
 SETTINGS = {
@@ -67,8 +74,18 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
     other settings K says little: no rate in K there. `points` may have a column `setting`.
     """
-    columns = ["label", "setting", "x", "y", "low", "high", "eligible", "guide", "bound",
-               "at_limit"]  # fmt: skip
+    columns = [
+        "label",
+        "setting",
+        "x",
+        "y",
+        "low",
+        "high",
+        "eligible",
+        "guide",
+        "bound",
+        "at_limit",
+    ]
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
     shown = shown.assign(at_limit=worst.get("at_limit", False))
     table = worst_at(shown, points, [axis])
@@ -82,10 +99,18 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     scales = np.array([scale(*cell) for cell in cells])
     log = np.log(table["regret"].to_numpy(float) / scales)
     relative = (table["se"] / table["regret"]).to_numpy(float)
-    rates = np.array([math.log(theory.rate(*c) / s) if c[3] > 0 else math.nan
-                      for c, s in zip(cells, scales, strict=True)])  # fmt: skip
-    bounds = np.array([math.log(theory.LOWER_BOUND_CONSTANT) if theory.lower_bound_applies(*c)
-                       else math.nan for c in cells])  # fmt: skip
+    rates = np.array(
+        [
+            math.log(theory.rate(*c) / s) if c[3] > 0 else math.nan
+            for c, s in zip(cells, scales, strict=True)
+        ]
+    )
+    bounds = np.array(
+        [
+            math.log(theory.LOWER_BOUND_CONSTANT) if theory.lower_bound_applies(*c) else math.nan
+            for c in cells
+        ]
+    )
     table = table.assign(
         log=log,
         variance=relative**2,
@@ -241,8 +266,14 @@ def _break(top: Axes, bottom: Axes) -> None:
     """Mark that the vertical axis is broken between the two."""
     top.spines["bottom"].set_visible(False)
     top.tick_params(axis="x", which="both", length=0, labelbottom=False)
-    mark: dict[str, Any] = {"marker": [(-1, -0.5), (1, 0.5)], "markersize": 6, "linestyle": "none",
-            "color": style.INK, "mew": 0.8, "clip_on": False}  # fmt: skip
+    mark: dict[str, Any] = {
+        "marker": [(-1, -0.5), (1, 0.5)],
+        "markersize": 6,
+        "linestyle": "none",
+        "color": style.INK,
+        "mew": 0.8,
+        "clip_on": False,
+    }
     top.plot([0], [0], transform=top.transAxes, **mark)
     bottom.plot([0], [1], transform=bottom.transAxes, **mark)
 
@@ -271,8 +302,14 @@ def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> Non
         if len(inside):
             x, middle = inside["x"].iloc[[0, -1]], np.log(inside[["x", "y"]]).mean()
             y = np.exp(middle["y"] + fit.exponent * (np.log(x) - middle["x"]))
-            ax.plot(x, y, color=look.color, linestyle=look.linestyle, linewidth=look.linewidth,
-                    zorder=zorder - 0.5)  # fmt: skip
+            ax.plot(
+                x,
+                y,
+                color=look.color,
+                linestyle=look.linestyle,
+                linewidth=look.linewidth,
+                zorder=zorder - 0.5,
+            )
 
 
 def markers(
@@ -308,8 +345,15 @@ def markers(
         )
         if not joined:
             at = group[group["at_limit"]]
-            ax.plot(at["x"], at["y"], linestyle="none", marker=".", markersize=1.6,
-                    color="white" if filled else style.INK, zorder=zorder + 0.02)  # fmt: skip
+            ax.plot(
+                at["x"],
+                at["y"],
+                linestyle="none",
+                marker=".",
+                markersize=1.6,
+                color="white" if filled else style.INK,
+                zorder=zorder + 0.02,
+            )
 
 
 def leader(curves: pd.DataFrame) -> str | None:
@@ -361,25 +405,41 @@ def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
 def handle(look: looks.Look, text: str) -> Line2D:
     """The legend's sample of a policy."""
     return Line2D(
-        [], [], color=look.color, marker=look.marker, linestyle=look.linestyle,
-        linewidth=look.linewidth, label=text,
-    )  # fmt: skip
+        [],
+        [],
+        color=look.color,
+        marker=look.marker,
+        linestyle=look.linestyle,
+        linewidth=look.linewidth,
+        label=text,
+    )
 
 
 def hollow() -> Line2D:
     """The legend's sample of a point that enters no fit."""
     return Line2D(
-        [], [], color=style.GREY, marker="o", linestyle="none", markerfacecolor="white",
-        markeredgewidth=0.9, label="hollow: saturated or outside the fit",
-    )  # fmt: skip
+        [],
+        [],
+        color=style.GREY,
+        marker="o",
+        linestyle="none",
+        markerfacecolor="white",
+        markeredgewidth=0.9,
+        label="hollow: saturated or outside the fit",
+    )
 
 
 def limit() -> Line2D:
     """The legend's sample of a point at a ceiling."""
     return Line2D(
-        [], [], color=style.GREY, marker=r"$\odot$", linestyle="none", markeredgewidth=0.3,
+        [],
+        [],
+        color=style.GREY,
+        marker=r"$\odot$",
+        linestyle="none",
+        markeredgewidth=0.3,
         label="dotted: the worst gap is its family's largest",
-    )  # fmt: skip
+    )
 
 
 def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:

@@ -59,8 +59,12 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
             shift = STEP ** (0.2 * ((rank + 0.5) / len(labels) - 0.5))
             _steps(ax, mine[mine["policy"] == label], drawn_as[label], shift)
         rate = mine.groupby(np.sqrt(mine["start"] * mine["stop"]))["rate"].mean()
-        ax.plot([low, *rate.index, high], [rate.iloc[0], *rate, rate.iloc[-1]], zorder=1.5,
-                **style.THEORY)  # fmt: skip
+        ax.plot(
+            [low, *rate.index, high],
+            [rate.iloc[0], *rate, rate.iloc[-1]],
+            zorder=1.5,
+            **style.THEORY,
+        )
         numbers.log_axis(ax, "x", low / 1.1, high * 1.1, 6)
         ax.yaxis.set_major_formatter(numbers.decimal)
         ax.tick_params(axis="x", labelbottom=last)
@@ -75,8 +79,17 @@ def _steps(ax: Axes, mine: pd.DataFrame, look: looks.Look, shift: float) -> None
     """One policy's steps, in the middle of each; policies stand beside each other."""
     middle = np.sqrt(mine["start"] * mine["stop"]) * shift
     half = [mine["exponent"] - mine["low"], mine["high"] - mine["exponent"]]
-    ax.errorbar(middle, mine["exponent"], half, color=look.color, marker=look.marker,
-                linestyle="none", elinewidth=0.9, capsize=1.8, zorder=3)  # fmt: skip
+    ax.errorbar(
+        middle,
+        mine["exponent"],
+        half,
+        color=look.color,
+        marker=look.marker,
+        linestyle="none",
+        elinewidth=0.9,
+        capsize=1.8,
+        zorder=3,
+    )
 
 
 def _key(
@@ -149,8 +162,9 @@ def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(found["axis"])]
     rows = rows.merge(found[["policy", "axis", "drift_widened"]], on=["policy", "axis"], how="left")
     wide = rows["drift_widened"].fillna(1.0)
-    rows = rows.assign(**{end: rows["exponent"] + wide * (rows[end] - rows["exponent"])
-                          for end in ("low", "high")})  # fmt: skip
+    rows = rows.assign(
+        **{end: rows["exponent"] + wide * (rows[end] - rows["exponent"]) for end in ("low", "high")}
+    )
     variation = points.groupby("axis")["V"].max()
     rows = rows.assign(V=rows["axis"].map(variation)).dropna(subset="exponent")
     return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), found

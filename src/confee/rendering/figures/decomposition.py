@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, at, centre, chosen, keys
 from confee.rendering.figures import fits
@@ -60,13 +60,16 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
         return style.empty(NOTHING)
     labels, budgets = looks.ordered(table["label"]), sorted(table["budget"].unique())
     fig = style.figure(0.75 + 0.2 * len(labels), w_pad=0.03, wspace=0.0)
-    grid = fig.subplots(1, 1 + len(budgets), sharey=True, squeeze=False,
-                        width_ratios=[1.3, *[1] * len(budgets)])[0]  # fmt: skip
+    grid = fig.subplots(
+        1, 1 + len(budgets), sharey=True, squeeze=False, width_ratios=[1.3, *[1] * len(budgets)]
+    )[0]
     handles = [
-        *(Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
-          for name, color, hatch in PARTS.values()),
+        *(
+            Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
+            for name, color, hatch in PARTS.values()
+        ),
         *_sums(grid[0], table, labels, budgets),
-    ]  # fmt: skip
+    ]
     for ax, budget in zip(grid[1:], budgets, strict=True):
         _shares(ax, table[table["budget"] == budget], labels)
         ax.set_title(f"$B$ = {numbers.number(budget)}", fontsize=8, pad=3)
@@ -106,10 +109,18 @@ def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]
         shift = 0.17 * (place - (len(budgets) - 1) / 2)
         mark: dict[str, Any] = {
             "color": colormaps["viridis"](0.85 * place / max(len(budgets) - 1, 1)),
-            "marker": looks.MARKERS[place], "markersize": 3.2, "linestyle": "none",
-        }  # fmt: skip
-        ax.errorbar(rows["sum"], [labels.index(name) + shift for name in rows["label"]],
-                    xerr=rows["half"].fillna(0), elinewidth=0.9, capsize=1.2, **mark)  # fmt: skip
+            "marker": looks.MARKERS[place],
+            "markersize": 3.2,
+            "linestyle": "none",
+        }
+        ax.errorbar(
+            rows["sum"],
+            [labels.index(name) + shift for name in rows["label"]],
+            xerr=rows["half"].fillna(0),
+            elinewidth=0.9,
+            capsize=1.2,
+            **mark,
+        )
         handles.append(Line2D([], [], label=f"$B$ = {numbers.number(budget)}", **mark))
     low, high = (table["sum"] - table["half"].fillna(0)), (table["sum"] + table["half"].fillna(0))
     least = low[low > 0].min() if (low > 0).any() else table["sum"].min()
@@ -125,8 +136,16 @@ def _shares(ax: Axes, table: pd.DataFrame, labels: list[str]) -> None:
     right, left = np.zeros(len(table)), np.zeros(len(table))
     for part, (_, color, hatch) in PARTS.items():
         width = sizes[part].to_numpy()
-        ax.barh(place, width, left=np.where(width >= 0, right, left), height=0.7, color=color,
-                hatch=hatch, edgecolor="white", linewidth=0.3)  # fmt: skip
+        ax.barh(
+            place,
+            width,
+            left=np.where(width >= 0, right, left),
+            height=0.7,
+            color=color,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.3,
+        )
         right, left = right + np.maximum(width, 0), left + np.minimum(width, 0)
     if left.min() < 0:
         ax.axvline(0, color=style.INK, linewidth=0.6)

@@ -84,11 +84,26 @@ def _number(value: float) -> str:
 def _marks(ax: Axes, first: pd.DataFrame, colours: dict[int, str]) -> None:
     """The first horizons, the earliest with its number."""
     for row in first.itertuples():
-        ax.plot(row.T, 1, color=colours[row.K], marker=MARKS[row.test], markeredgecolor="white",
-                markeredgewidth=0.6, markersize=5, zorder=3)  # fmt: skip
+        ax.plot(
+            row.T,
+            1,
+            color=colours[row.K],
+            marker=MARKS[row.test],
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            markersize=5,
+            zorder=3,
+        )
     earliest = first["T"].min()
-    ax.annotate(_number(earliest), (earliest, 1), (-3, -3), textcoords="offset points",
-                ha="right", va="top", fontsize=8)  # fmt: skip
+    ax.annotate(
+        _number(earliest),
+        (earliest, 1),
+        (-3, -3),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+    )
 
 
 def _legend(colours: dict[int, str], run: pd.Series) -> list:

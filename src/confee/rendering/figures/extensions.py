@@ -16,14 +16,18 @@ ROLES = {
     "hyque": (looks.LOOKS["hyque"], "HyQue over ALG"),
     "narrow hyque": (looks.LOOKS["hyque_calibrated"], "HyQue over ALG, smaller bonus"),
     "paced": (looks.LOOKS["ucb1"], "ALG, even pace"),
-    "restarted": (looks.LOOKS["random_restart"]._replace(marker="D"),
-                  "ALG, restarts at random, told $V$"),
-    "narrow restarted": (looks.LOOKS["random_restart_unaware"]._replace(marker="v"),
-                         "ALG, restarts, smaller bonus"),
+    "restarted": (
+        looks.LOOKS["random_restart"]._replace(marker="D"),
+        "ALG, restarts at random, told $V$",
+    ),
+    "narrow restarted": (
+        looks.LOOKS["random_restart_unaware"]._replace(marker="v"),
+        "ALG, restarts, smaller bonus",
+    ),
     "window": (looks.LOOKS["sw_ucb"], "ALG, sliding window, told $V$"),
     "discount": (looks.LOOKS["d_ucb"], "ALG, discounted, told $V$"),
     "uniform": (looks.LOOKS["uniform"], "uniform play, as any ALG without feedback"),
-}  # fmt: skip
+}
 """What a policy is in its setting -> its look, near that of the same idea over arms, and name."""
 
 PAIRS = (("hyque", "restarted", ""), ("narrow hyque", "narrow restarted", "with a smaller bonus"))
@@ -97,8 +101,10 @@ def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
             said.append(f"{what} {numbers.listed(times)}".strip())
     if not said:
         return "No setting has HyQue beside its restarted base algorithm."
-    return ("At the largest budget HyQue over ALG has this many times the regret of ALG that "
-            f"restarts at random: {'; '.join(said)}.")  # fmt: skip
+    return (
+        "At the largest budget HyQue over ALG has this many times the regret of ALG that "
+        f"restarts at random: {'; '.join(said)}."
+    )
 
 
 def _ratio(table: pd.DataFrame, role: str, other: str) -> str:

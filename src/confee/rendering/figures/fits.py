@@ -115,15 +115,23 @@ def rows(
     drawn_as = looks.looks(labels)
     for y, label in enumerate(labels):
         look = drawn_as[label]
-        key.plot([0, 1], [y, y], color=look.color, linestyle=look.linestyle,
-                 linewidth=look.linewidth)  # fmt: skip
+        key.plot(
+            [0, 1], [y, y], color=look.color, linestyle=look.linestyle, linewidth=look.linewidth
+        )
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         fit = fits.get(label)
         text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")
         if fit is not None:
             text = (value or _plus_minus)(fit.exponent, fit.low, fit.high)
-        side.text(1.06, y, text, transform=side.get_yaxis_transform(), va="center", fontsize=7,
-                  color=style.GREY if fit is None or fit.short else style.INK)  # fmt: skip
+        side.text(
+            1.06,
+            y,
+            text,
+            transform=side.get_yaxis_transform(),
+            va="center",
+            fontsize=7,
+            color=style.GREY if fit is None or fit.short else style.INK,
+        )
         if fit is not None:
             side.plot([fit.low, fit.high], [y, y], color=look.color, linewidth=1.3)
             side.plot([fit.exponent], [y], color=look.color, marker=look.marker, markersize=4)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 
 SHOWN = 6
@@ -57,11 +57,15 @@ def _floor(stale: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     rows = stale[stale["count"] == _of_runs(runs)].sort_values("B")
     gap = float(runs["adversary.gap"].iloc[0])
     half = gap / 2
-    return pd.DataFrame({
-        "B": rows["B"].astype(float), "low": half * rows["stale"],
-        "error": numbers.t_quantile(1e6) * half * rows["stale_se"],
-        "count": rows["count"], "gap": gap,
-    }).reset_index(drop=True)  # fmt: skip
+    return pd.DataFrame(
+        {
+            "B": rows["B"].astype(float),
+            "low": half * rows["stale"],
+            "error": numbers.t_quantile(1e6) * half * rows["stale_se"],
+            "count": rows["count"],
+            "gap": gap,
+        }
+    ).reset_index(drop=True)
 
 
 def _of_runs(runs: pd.DataFrame) -> int:
@@ -126,12 +130,26 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     shown = stale if shown.empty else shown
     for place, (count, rows) in enumerate(shown.groupby("count")):
         rows, colour = rows.sort_values("B"), looks.PALETTE[place % len(looks.PALETTE)]
-        ax.errorbar(rows["B"], rows["stale"], 2 * rows["stale_se"], color=colour, linewidth=1.1,
-                    marker=looks.MARKERS[place % len(looks.MARKERS)], elinewidth=0.8)  # fmt: skip
+        ax.errorbar(
+            rows["B"],
+            rows["stale"],
+            2 * rows["stale_se"],
+            color=colour,
+            linewidth=1.1,
+            marker=looks.MARKERS[place % len(looks.MARKERS)],
+            elinewidth=0.8,
+        )
         if "windowed" in rows:
             ax.plot(rows["B"], rows["windowed"], color=colour, linewidth=0.9, linestyle=":")
-        ax.annotate(f"{count}", (rows["B"].iloc[-1], rows["stale"].iloc[-1]), (4, 0), va="center",
-                    textcoords="offset points", fontsize=7, color=colour)  # fmt: skip
+        ax.annotate(
+            f"{count}",
+            (rows["B"].iloc[-1], rows["stale"].iloc[-1]),
+            (4, 0),
+            va="center",
+            textcoords="offset points",
+            fontsize=7,
+            color=colour,
+        )
     values = [shown["stale"], *([shown["windowed"]] if "windowed" in shown else [])]
     low, high = min(v.min() for v in values), max(v.max() for v in values)
     _budgets(ax, shown["B"])
@@ -155,19 +173,42 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     handles = []
     for label in looks.ordered(table["label"]):
         mine, look = table[table["label"] == label], looks.looks([label])[label]
-        ax.errorbar(mine["B"], mine["mean"], mine["half"].fillna(0), color=look.color,
-                    marker=look.marker, linewidth=look.linewidth, linestyle=look.linestyle,
-                    capsize=1.5, elinewidth=0.8)  # fmt: skip
-        handles.append(Line2D([], [], color=look.color, marker=look.marker,
-                              linewidth=look.linewidth, linestyle=look.linestyle,
-                              label=f"{looks.display(label)}'s $R/T$"))  # fmt: skip
+        ax.errorbar(
+            mine["B"],
+            mine["mean"],
+            mine["half"].fillna(0),
+            color=look.color,
+            marker=look.marker,
+            linewidth=look.linewidth,
+            linestyle=look.linestyle,
+            capsize=1.5,
+            elinewidth=0.8,
+        )
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=look.color,
+                marker=look.marker,
+                linewidth=look.linewidth,
+                linestyle=look.linestyle,
+                label=f"{looks.display(label)}'s $R/T$",
+            )
+        )
     first = table[table["label"] == HYQUE] if (table["label"] == HYQUE).any() else table
     guide = first["mean"].iloc[0] * first["rate"] / first["rate"].iloc[0]
     ax.plot(first["B"], guide, **style.THEORY)
     low = min([table["mean"].min(), guide.min(), *floor["low"]])
     ax.fill_between(floor["B"], 0.3 * low, floor["low"], color=ORANGE, alpha=0.15, linewidth=0)
-    ax.errorbar(floor["B"], floor["low"], floor["error"], color=ORANGE, marker="_", linewidth=1.3,
-                elinewidth=0.8)  # fmt: skip
+    ax.errorbar(
+        floor["B"],
+        floor["low"],
+        floor["error"],
+        color=ORANGE,
+        marker="_",
+        linewidth=1.3,
+        elinewidth=0.8,
+    )
     _budgets(ax, table["B"])
     numbers.log_axis(ax, "y", low / 1.4, max([table["mean"].max(), *floor["low"]]) * 1.4, 4)
     ax.set(xlabel="budget $B$", ylabel="$R/T$")
@@ -193,9 +234,14 @@ def _block(ax, ages: pd.DataFrame) -> None:
         if place == len(ends) - 1:
             for bar, age, j in zip(bars, mine["age"], mine["j"], strict=True):
                 high = ages.loc[(ages["j"] == j) & ages["B"].isin(ends), "share"].max()
-                ax.annotate(f"{age:.0%}" if age >= 0.01 else f"{age:.1%}",
-                            (bar.get_x() + width / 2, high), (0, 2),
-                            textcoords="offset points", ha="center", fontsize=6.5)  # fmt: skip
+                ax.annotate(
+                    f"{age:.0%}" if age >= 0.01 else f"{age:.1%}",
+                    (bar.get_x() + width / 2, high),
+                    (0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=6.5,
+                )
     ax.set(xlabel="orders below the block's", ylabel="share of the block")
     ax.set_xticks(range(min(SHOWN, int(ages["j"].max()) + 1)))
     ax.set_title("who plays, and its data's age", fontsize=8, pad=3)

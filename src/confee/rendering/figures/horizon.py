@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures import fits, rays
 
@@ -37,8 +37,9 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     labels = {line.label for some in panels.values() for line in some}
     said = []
     for label in fits.first(labels):
-        mine = [(title, line) for title, some in panels.items() for line in some
-                if line.label == label]  # fmt: skip
+        mine = [
+            (title, line) for title, some in panels.items() for line in some if line.label == label
+        ]
         parts = [f"{_from_to(line.table)} at {_formula(title)}" for title, line in mine]
         said.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
     return f"Worst-case regret over the rate: {'; '.join(said)}."

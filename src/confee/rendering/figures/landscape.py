@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from confee import theory
 from confee.evidence.strength import gaps, kinds
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, at, centre, keys
 from confee.rendering.figures import fits
@@ -60,11 +60,23 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
         share = share.reindex(index=labels, columns=[x for _, x in mine])
         left = places[mine[0]]
         ax.pcolormesh(
-            left + np.arange(len(mine) + 1) - 0.5, np.arange(len(labels) + 1) - 0.5, share,
-            cmap=COLOURS, vmin=0, vmax=1, edgecolors="white", linewidth=0.4,
-        )  # fmt: skip
-        ax.text(left + (len(mine) - 1) / 2 - 0.3, -0.75, looks.kind_name(kind), rotation=35,
-                fontsize=7.5, rotation_mode="anchor")  # fmt: skip
+            left + np.arange(len(mine) + 1) - 0.5,
+            np.arange(len(labels) + 1) - 0.5,
+            share,
+            cmap=COLOURS,
+            vmin=0,
+            vmax=1,
+            edgecolors="white",
+            linewidth=0.4,
+        )
+        ax.text(
+            left + (len(mine) - 1) / 2 - 0.3,
+            -0.75,
+            looks.kind_name(kind),
+            rotation=35,
+            fontsize=7.5,
+            rotation_mode="anchor",
+        )
     _marks(ax, table, at(worst, centre(points)), places, labels)
     _frame(ax, places, labels)
     _levels(ax, at(worst, centre(points)), labels)
@@ -184,13 +196,31 @@ def _marks(
 
 
 def _star(x=(), y=(), label: str = "") -> Line2D:
-    return Line2D(x, y, linestyle="none", marker="*", markersize=6, color="white", label=label,
-                  markeredgecolor=style.INK, markeredgewidth=0.5)  # fmt: skip
+    return Line2D(
+        x,
+        y,
+        linestyle="none",
+        marker="*",
+        markersize=6,
+        color="white",
+        label=label,
+        markeredgecolor=style.INK,
+        markeredgewidth=0.5,
+    )
 
 
 def _dot(x=(), y=(), label: str = "") -> Line2D:
-    return Line2D(x, y, linestyle="none", marker="o", markersize=2.4, color="white", label=label,
-                  markeredgecolor=style.INK, markeredgewidth=0.4)  # fmt: skip
+    return Line2D(
+        x,
+        y,
+        linestyle="none",
+        marker="o",
+        markersize=2.4,
+        color="white",
+        label=label,
+        markeredgecolor=style.INK,
+        markeredgewidth=0.4,
+    )
 
 
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:

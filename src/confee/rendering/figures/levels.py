@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
 
@@ -54,14 +54,29 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     for ax in axes[:, 0]:
         ax.set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
     handles = [
-        Line2D([], [], color=looks.PALETTE[i], marker=looks.MARKERS[i], linewidth=1.1,
-               label=f"$V$ = {kind:g}")
+        Line2D(
+            [],
+            [],
+            color=looks.PALETTE[i],
+            marker=looks.MARKERS[i],
+            linewidth=1.1,
+            label=f"$V$ = {kind:g}",
+        )
         for i, kind in enumerate(kinds)
-    ]  # fmt: skip
+    ]
     handles.append(Line2D([], [], label="the rate: flat", **style.THEORY))
     if table["saturated"].any():
-        handles.append(Line2D([], [], color=style.GREY, marker="o", markerfacecolor="white",
-                              linestyle="none", label="saturated"))  # fmt: skip
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=style.GREY,
+                marker="o",
+                markerfacecolor="white",
+                linestyle="none",
+                label="saturated",
+            )
+        )
     style.legend_below(fig, handles, 4)
     return fig
 
@@ -86,8 +101,9 @@ def _ends(mine: pd.DataFrame) -> list:
         factor = last["y"] / first["y"]
         spread = math.exp(math.hypot(first["half"] / first["y"], last["half"] / last["y"]))
         slope = round(math.log(factor) / math.log(last["point"] / first["point"]), 9)
-        rows.append((V, first["point"], last["point"], factor, factor / spread, factor * spread,
-                     slope))  # fmt: skip
+        rows.append(
+            (V, first["point"], last["point"], factor, factor / spread, factor * spread, slope)
+        )
     columns = ["V", "start", "stop", "factor", "low", "high", "slope"]
     growth = pd.DataFrame(rows, columns=columns).sort_values(["slope", "V"])
     return list(growth.itertuples())[:: max(len(growth) - 1, 1)]
@@ -98,16 +114,16 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     table = averaged(worst, points)
     said = []
     for label in looks.ordered(table["label"]):
-        parts = [f"{_fold(row)} at $V = {row.V:g}$ "
-                 f"($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
-                 for row in _ends(table[table["label"] == label])]  # fmt: skip
+        parts = [
+            f"{_fold(row)} at $V = {row.V:g}$ ($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
+            for row in _ends(table[table["label"] == label])
+        ]
         if parts:
             said.append(f"{looks.display(label)}'s {' and '.join(parts)}")
     if not said:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return (f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: "
-            f"{'; '.join(said)}.")  # fmt: skip
+    return f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(said)}."
 
 
 def _fold(row) -> str:
@@ -123,12 +139,25 @@ def _power(B: float) -> str:
 def _line(ax, rows: pd.DataFrame, place: int) -> None:
     rows = rows.sort_values("point")
     colour = looks.PALETTE[place]
-    ax.errorbar(rows["point"], rows["y"], rows["half"].fillna(0), color=colour, linewidth=1.1,
-                elinewidth=0.8, capsize=1.5)  # fmt: skip
+    ax.errorbar(
+        rows["point"],
+        rows["y"],
+        rows["half"].fillna(0),
+        color=colour,
+        linewidth=1.1,
+        elinewidth=0.8,
+        capsize=1.5,
+    )
     for row in rows.itertuples():
         face = "white" if row.saturated else colour
-        ax.plot([row.point], [row.y], marker=looks.MARKERS[place], color=colour,
-                markerfacecolor=face, linestyle="none")  # fmt: skip
+        ax.plot(
+            [row.point],
+            [row.y],
+            marker=looks.MARKERS[place],
+            color=colour,
+            markerfacecolor=face,
+            linestyle="none",
+        )
 
 
 def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import theory
 from confee.claims.judging.hard_instance import CONTROL, runs_on_hard
 from confee.claims.lower_bound import best_bound
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL
 from confee.rendering.figures.fits import listed
@@ -138,12 +138,27 @@ def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bo
     half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)
     half[0] = np.minimum(half[0], 0.999 * mine["ratio"])  # the axis is logarithmic
     ax.errorbar(
-        mine["ratio"], places, xerr=np.nan_to_num(half), color=look.color, linestyle="none",
-        marker=look.marker, markersize=2.6, elinewidth=0.5, markeredgewidth=0.5,
+        mine["ratio"],
+        places,
+        xerr=np.nan_to_num(half),
+        color=look.color,
+        linestyle="none",
+        marker=look.marker,
+        markersize=2.6,
+        elinewidth=0.5,
+        markeredgewidth=0.5,
         markerfacecolor=look.color if filled else "white",
-    )  # fmt: skip
+    )
 
 
 def _sample(text: str, face: str) -> Line2D:
-    return Line2D([], [], color=style.GREY, marker="o", linestyle="none", markersize=3.5,
-                  markerfacecolor=face, label=text)  # fmt: skip
+    return Line2D(
+        [],
+        [],
+        color=style.GREY,
+        marker="o",
+        linestyle="none",
+        markersize=3.5,
+        markerfacecolor=face,
+        label=text,
+    )

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 
 SHADE = "#eef1f5"
@@ -144,5 +144,12 @@ def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
     found = orders(starts, theory.slot_length(T, B))
     for n, (start, stop) in zip(found, pairwise(starts), strict=True):
         if stop - start > 0.06 * T:
-            ax.text((start + stop) / 2, B * 1.1, f"$n={n}$", ha="center", va="top", fontsize=8,
-                    color=style.GREY)  # fmt: skip
+            ax.text(
+                (start + stop) / 2,
+                B * 1.1,
+                f"$n={n}$",
+                ha="center",
+                va="top",
+                fontsize=8,
+                color=style.GREY,
+            )

@@ -23,16 +23,31 @@ READING = (
 )
 
 AT = {
-    "Lemma B.3": (0, 0), "change tests": (1, 0), "Lemma 4.4": (2, 0), "Remark 4.5": (3, 0),
-    "Lemma 4.6": (4, 0), "on demand": (5, 0),
-    "Lemma B.4": (0, 1), "Lemma 4.9": (1, 1), "Remark B.2": (2, 1), "Lemma 4.7": (3, 1),
-    "Lemma 4.10": (1, 2.15), "Lemma 4.11": (2, 2.15), "Lemma 4.8": (5, 2.15),
-    "Theorem 4.1": (2, 3.15), "step 3 of C.2": (5, 3.15),
-    "Assumption D.2": (0, 4.15), "implication": (1, 4.15), "Table 1": (2, 4.15),
-    "Remark 4.3": (3, 4.15), "Theorem C.1": (5, 4.15),
-    "Lemma E.1": (0, 5.4), "steps 1 to 3": (1, 5.4),
-    "Theorem 5.1": (2, 5.4), "naive plans": (3, 5.4),
-}  # fmt: skip
+    "Lemma B.3": (0, 0),
+    "change tests": (1, 0),
+    "Lemma 4.4": (2, 0),
+    "Remark 4.5": (3, 0),
+    "Lemma 4.6": (4, 0),
+    "on demand": (5, 0),
+    "Lemma B.4": (0, 1),
+    "Lemma 4.9": (1, 1),
+    "Remark B.2": (2, 1),
+    "Lemma 4.7": (3, 1),
+    "Lemma 4.10": (1, 2.15),
+    "Lemma 4.11": (2, 2.15),
+    "Lemma 4.8": (5, 2.15),
+    "Theorem 4.1": (2, 3.15),
+    "step 3 of C.2": (5, 3.15),
+    "Assumption D.2": (0, 4.15),
+    "implication": (1, 4.15),
+    "Table 1": (2, 4.15),
+    "Remark 4.3": (3, 4.15),
+    "Theorem C.1": (5, 4.15),
+    "Lemma E.1": (0, 5.4),
+    "steps 1 to 3": (1, 5.4),
+    "Theorem 5.1": (2, 5.4),
+    "naive plans": (3, 5.4),
+}
 """Column and row of each statement."""
 
 ROUTES = {
@@ -119,10 +134,16 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
     corner = f"round,pad=0,rounding_size={0.02 if theorem else 0.1}"
     numbered = name[0].isupper() and any(map(str.isdigit, name))
     box = FancyBboxPatch(
-        (x - wide / 2, y - HIGH / 2), wide, HIGH, boxstyle=corner, facecolor=mark.color,
-        edgecolor=style.INK, linewidth=1.4 if theorem else 0.6, zorder=3,
+        (x - wide / 2, y - HIGH / 2),
+        wide,
+        HIGH,
+        boxstyle=corner,
+        facecolor=mark.color,
+        edgecolor=style.INK,
+        linewidth=1.4 if theorem else 0.6,
+        zorder=3,
         linestyle="-" if numbered else (0, (1, 1)),
-    )  # fmt: skip
+    )
     ax.add_patch(box)
     several = len(what.claims) > 1
     rows = (-0.125, 0.02, 0.15) if several else (-0.085, 0.085)
@@ -130,8 +151,17 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
         (name, 7.3, "bold", rows[0]),
         (what.title, 6.8, "normal", rows[1]),
     ):
-        ax.text(x, y + dy, text, color=mark.ink, fontsize=size, weight=weight, ha="center",
-                va="center", zorder=4)  # fmt: skip
+        ax.text(
+            x,
+            y + dy,
+            text,
+            color=mark.ink,
+            fontsize=size,
+            weight=weight,
+            ha="center",
+            va="center",
+            zorder=4,
+        )
     _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, mark, 7, style.INK)
     for i, id in enumerate(what.claims if several else ()):
         one = ALL[signs.get(id, UNJUDGED)]
@@ -150,35 +180,77 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
 def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise: Standing) -> None:
     """From box to box, straight or along its route."""
     ends = arrow.premise, arrow.conclusion
-    how: Any = {"path": Path([_place(*at) for at in ROUTES[ends]])} if ends in ROUTES else {
-        "posA": _place(*AT[ends[0]]), "posB": _place(*AT[ends[1]]), "patchA": boxes[ends[0]],
-        "patchB": boxes[ends[1]], "shrinkA": 0.5, "shrinkB": 0.5,
-    }  # fmt: skip
-    ax.add_patch(FancyArrowPatch(
-        **how, arrowstyle="-|>", mutation_scale=7, linewidth=0.9, zorder=2,
-        linestyle=(0, (3, 1.5)) if premise.breaks else "-", joinstyle="round",
-        color=ALL[premise.word].color if premise.breaks else style.INK,
-    ))  # fmt: skip
+    how: Any = (
+        {"path": Path([_place(*at) for at in ROUTES[ends]])}
+        if ends in ROUTES
+        else {
+            "posA": _place(*AT[ends[0]]),
+            "posB": _place(*AT[ends[1]]),
+            "patchA": boxes[ends[0]],
+            "patchB": boxes[ends[1]],
+            "shrinkA": 0.5,
+            "shrinkB": 0.5,
+        }
+    )
+    ax.add_patch(
+        FancyArrowPatch(
+            **how,
+            arrowstyle="-|>",
+            mutation_scale=7,
+            linewidth=0.9,
+            zorder=2,
+            linestyle=(0, (3, 1.5)) if premise.breaks else "-",
+            joinstyle="round",
+            color=ALL[premise.word].color if premise.breaks else style.INK,
+        )
+    )
 
 
 def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> None:
     """A glyph on a disc of its colour."""
-    disc = {"boxstyle": "circle,pad=0.13", "facecolor": mark.color, "edgecolor": edge,
-            "linewidth": 0.5}  # fmt: skip
-    ax.text(x, y, mark.glyph, color=mark.ink, fontsize=size, ha="center", va="center", zorder=5,
-            bbox=disc)  # fmt: skip
+    disc = {
+        "boxstyle": "circle,pad=0.13",
+        "facecolor": mark.color,
+        "edgecolor": edge,
+        "linewidth": 0.5,
+    }
+    ax.text(
+        x,
+        y,
+        mark.glyph,
+        color=mark.ink,
+        fontsize=size,
+        ha="center",
+        va="center",
+        zorder=5,
+        bbox=disc,
+    )
 
 
 def _frame(ax: Axes, title: str, first: float, last: float) -> None:
     """A light box behind the rows 0 and 1, with a title."""
     left, right = (LEFT + column * COLUMN for column in (first, last))
     low, width = TOP - HIGH / 2 - 0.24, right - left + WIDE + 0.06
-    ax.add_patch(FancyBboxPatch(
-        (left - WIDE / 2 - 0.03, low), width, ROW + HIGH + 0.3, facecolor="#f1f1f1",
-        boxstyle="round,pad=0,rounding_size=0.06", edgecolor="none", zorder=0,
-    ))  # fmt: skip
-    ax.text(left - WIDE / 2 + 0.05, low + 0.11, title, fontsize=7, style="italic", va="center",
-            color="#444444")  # fmt: skip
+    ax.add_patch(
+        FancyBboxPatch(
+            (left - WIDE / 2 - 0.03, low),
+            width,
+            ROW + HIGH + 0.3,
+            facecolor="#f1f1f1",
+            boxstyle="round,pad=0,rounding_size=0.06",
+            edgecolor="none",
+            zorder=0,
+        )
+    )
+    ax.text(
+        left - WIDE / 2 + 0.05,
+        low + 0.11,
+        title,
+        fontsize=7,
+        style="italic",
+        va="center",
+        color="#444444",
+    )
 
 
 def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:

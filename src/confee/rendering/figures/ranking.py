@@ -50,8 +50,11 @@ def draw(ranking: pd.DataFrame) -> Figure:
     if shown.empty:
         return style.empty("no policies were ranked")
     worlds = [w for w in WORLDS if w in set(shown["situation"])]
-    columns = [(w, b) for w in worlds
-               for b in sorted(shown.loc[shown["situation"] == w, "budget"].unique())]  # fmt: skip
+    columns = [
+        (w, b)
+        for w in worlds
+        for b in sorted(shown.loc[shown["situation"] == w, "budget"].unique())
+    ]
     labels = order(shown[(shown["by"] == "mean") & (shown["situation"] == worlds[0])])
     labels += order(shown[~shown["label"].isin(labels)])
     fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.015)
@@ -88,9 +91,16 @@ def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
             y, look = labels.index(row.label) + shift, drawn_as[row.label]
             if np.isfinite(row.low):
                 ax.plot([row.low, row.high], [y, y], color=look.color, linewidth=0.9, zorder=2)
-            ax.plot([row.ratio], [y], marker="o", markersize=2.8, color=look.color,
-                    markerfacecolor=look.color if by == "mean" else "white",
-                    markeredgewidth=0.8, zorder=3)  # fmt: skip
+            ax.plot(
+                [row.ratio],
+                [y],
+                marker="o",
+                markersize=2.8,
+                color=look.color,
+                markerfacecolor=look.color if by == "mean" else "white",
+                markeredgewidth=0.8,
+                zorder=3,
+            )
     for y, (one, other) in enumerate(pairwise(labels)):
         if told[one] != told[other]:
             ax.axhline(y + 0.5, color=style.INK, linewidth=0.8)

@@ -38,8 +38,9 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     panels = _panels(part_worst, points)
     if not panels:
         return style.empty(NOTHING)
-    return rays.picture({f"{part} regret: {held}": some for (part, held), some in panels.items()},
-                        "V", LABELS)  # fmt: skip
+    return rays.picture(
+        {f"{part} regret: {held}": some for (part, held), some in panels.items()}, "V", LABELS
+    )
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
@@ -54,8 +55,10 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
                 places.add(held)
     if not said:
         return NOTHING
-    return (f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
-            f"{', '.join(said)} (rate: at most 0.33).")  # fmt: skip
+    return (
+        f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
+        f"{', '.join(said)} (rate: at most 0.33)."
+    )
 
 
 def _panels(

@@ -111,8 +111,16 @@ def picture(
         ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in some})
         found = {line.label: line.fit for line in some if line.fit is not None}
         lacking = {line.label: line.why for line in some if line.fit is None}
-        fits.rows(key, side, ends, found, lacking, beside, _roles(list(ends.index), variable),
-                  numbers.exponent)  # fmt: skip
+        fits.rows(
+            key,
+            side,
+            ends,
+            found,
+            lacking,
+            beside,
+            _roles(list(ends.index), variable),
+            numbers.exponent,
+        )
         sides.append(side)
     _aligned([side for side in sides if side.axison])
     style.legend_below(fig, _legend(panels, variable), 3)
@@ -215,10 +223,18 @@ def _points(cells: Curve) -> pd.DataFrame:
     if cells.variable == "T":
         mixing = np.log(1 - np.minimum(cells.B / cells.T, 1 - 1e-12))
         x, y, guide = np.log(cells.T / cells.B), y + mixing, mixing
-    frame = pd.DataFrame({
-        "point": cells.point, "x": x, "y": y, "variance": cells.se**2, "seeds": cells.seeds,
-        "eligible": cells.reason == "", "at_limit": cells.at_limit, "guide": guide,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "point": cells.point,
+            "x": x,
+            "y": y,
+            "variance": cells.se**2,
+            "seeds": cells.seeds,
+            "eligible": cells.reason == "",
+            "at_limit": cells.at_limit,
+            "guide": guide,
+        }
+    )
     frame = frame[np.isfinite(frame["y"])]
     rows = []
     for _, some in frame.groupby("point"):
@@ -226,12 +242,17 @@ def _points(cells: Curve) -> pd.DataFrame:
         half = numbers.t_quantile(some["seeds"].sum() - len(some)) * error
         log = some["y"].mean()
         low, high = log - half, log + half
-        rows.append({
-            "x": math.exp(some["x"].mean()), "y": math.exp(log), "low": math.exp(low),
-            "high": math.exp(high), "eligible": bool(some["eligible"].mean() >= 0.5),
-            "at_limit": bool(some["at_limit"].mean() >= 0.5),
-            "guide": math.exp(some["guide"].mean()),
-        })  # fmt: skip
+        rows.append(
+            {
+                "x": math.exp(some["x"].mean()),
+                "y": math.exp(log),
+                "low": math.exp(low),
+                "high": math.exp(high),
+                "eligible": bool(some["eligible"].mean() >= 0.5),
+                "at_limit": bool(some["at_limit"].mean() >= 0.5),
+                "guide": math.exp(some["guide"].mean()),
+            }
+        )
     table = pd.DataFrame(rows)
     if cells.variable == "T" and len(table):
         first = table.loc[table["eligible"].idxmax(), "y"]
@@ -305,8 +326,14 @@ def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
     if line.fit is not None:
         x = np.log(inside["x"])
         y = np.exp(np.log(inside["y"]).mean() + line.fit.exponent * (x - x.mean()))
-        ax.plot(inside["x"], y, color=look.color, linestyle=look.linestyle, zorder=2,
-                linewidth=look.linewidth)  # fmt: skip
+        ax.plot(
+            inside["x"],
+            y,
+            color=look.color,
+            linestyle=look.linestyle,
+            zorder=2,
+            linewidth=look.linewidth,
+        )
         start = y.iloc[0]
     guide = inside["guide"] * (start / inside["guide"].iloc[0])
     ax.plot(inside["x"], guide, zorder=1.5, **style.THEORY)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from confee import theory
+from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.figures.curves import worst_at
 
@@ -92,8 +92,10 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
         if inside.empty:
             continue
         ratios = inside["ratio"]
-        said.append(f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
-                    f"{numbers.factor(ratios.max() / ratios.min())}")  # fmt: skip
+        said.append(
+            f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
+            f"{numbers.factor(ratios.max() / ratios.min())}"
+        )
         errors.append(inside["error"].max())
     if not said:
         return "No cell within the range of Theorem 4.1 was played without being saturated."
@@ -150,5 +152,12 @@ def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
                 continue
             across = (x + dx / 2 - abs(dy) / 2, x + dx / 2 + abs(dy) / 2)
             up = (y + dy / 2 - abs(dx) / 2, y + dy / 2 + abs(dx) / 2)
-            ax.plot(across, up, color=RANGE, linewidth=1.6, solid_capstyle="round",
-                    clip_on=False, zorder=4)  # fmt: skip
+            ax.plot(
+                across,
+                up,
+                color=RANGE,
+                linewidth=1.6,
+                solid_capstyle="round",
+                clip_on=False,
+                zorder=4,
+            )

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import proofs
+from confee.paper import proofs
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL
 from confee.rendering.figures import curves

@@ -41,8 +41,14 @@ ROW, HEAD = 0.152, 0.2
 """Inches a row, and a group's title."""
 
 PRINTED, SEVERITY, NAME, POSITIVE, CONTROL, PANEL, SAID = (
-    0.05, 0.66, 1.27, 2.42, 2.57, (2.71, 3.27), 3.38,
-)  # fmt: skip
+    0.05,
+    0.66,
+    1.27,
+    2.42,
+    2.57,
+    (2.71, 3.27),
+    3.38,
+)
 """Inches from the left at which the columns begin."""
 
 BADGE = 0.57
@@ -108,9 +114,11 @@ def _panel(ax: Axes, height: float) -> None:
         ax.text(x, y, text, fontsize=size, va="center", ha=align, color="#555555")
 
     for x, text in (
-        (PRINTED, "as printed"), (SEVERITY, "severity"), (NAME, "claim"),
+        (PRINTED, "as printed"),
+        (SEVERITY, "severity"),
+        (NAME, "claim"),
         (SAID, "measured; exponents with 95 % CI"),
-    ):  # fmt: skip
+    ):
         head(x, 0.2, text)
     head((POSITIVE + CONTROL) / 2, 0.08, "controls", "center")
     for x, sign in ((POSITIVE, "+"), (CONTROL, "\N{MINUS SIGN}")):
@@ -144,12 +152,27 @@ def _row(ax: Axes, row, y: float) -> None:
 
 
 def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
-    ax.add_patch(FancyBboxPatch(
-        (x, y - 0.066), BADGE, 0.132, boxstyle="round,pad=0,rounding_size=0.05", linewidth=0.5,
-        facecolor=mark.color, edgecolor="#555555", zorder=0,
-    ))  # fmt: skip
-    ax.text(x + BADGE / 2, y, f"{mark.glyph} {word}", fontsize=7, color=mark.ink, ha="center",
-            va="center")  # fmt: skip
+    ax.add_patch(
+        FancyBboxPatch(
+            (x, y - 0.066),
+            BADGE,
+            0.132,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            linewidth=0.5,
+            facecolor=mark.color,
+            edgecolor="#555555",
+            zorder=0,
+        )
+    )
+    ax.text(
+        x + BADGE / 2,
+        y,
+        f"{mark.glyph} {word}",
+        fontsize=7,
+        color=mark.ink,
+        ha="center",
+        va="center",
+    )
 
 
 def _control(ax: Axes, x: float, found: str, y: float) -> None:
@@ -159,8 +182,16 @@ def _control(ax: Axes, x: float, found: str, y: float) -> None:
             return
         found = OPEN
     box = {} if found == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
-    ax.text(x, y, SIGNS[found], fontsize=7.5, ha="center", va="center",
-            color=style.INK if found == GOOD else "white", **box)  # fmt: skip
+    ax.text(
+        x,
+        y,
+        SIGNS[found],
+        fontsize=7.5,
+        ha="center",
+        va="center",
+        color=style.INK if found == GOOD else "white",
+        **box,
+    )
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
@@ -173,8 +204,16 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
             ax.plot([_across(end)], [y], marker=marker, markersize=3, color=color, zorder=2)
     middle = (low + high) / 2
     if LIMITS[0] <= middle <= LIMITS[1]:
-        ax.plot([_across(middle)], [y], marker="o", markersize=4, markerfacecolor=mark.color,
-                markeredgecolor=color, markeredgewidth=0.6, zorder=3)  # fmt: skip
+        ax.plot(
+            [_across(middle)],
+            [y],
+            marker="o",
+            markersize=4,
+            markerfacecolor=mark.color,
+            markeredgecolor=color,
+            markeredgewidth=0.6,
+            zorder=3,
+        )
 
 
 def decided(row) -> Deciding | None:

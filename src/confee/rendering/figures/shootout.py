@@ -59,17 +59,26 @@ def draw(heat: pd.DataFrame) -> Figure:
     rows = [_kinds(panel) for panel in panels]
     heights = [len(kinds) * ROW for kinds in rows]
     names = max(len(looks.display(label)) for label in labels)
-    fig = style.figure(sum(heights) + 0.045 * names + 0.07 * len(rows) + 0.25,
-                       h_pad=0.015, w_pad=0.02, hspace=0.0)  # fmt: skip
+    fig = style.figure(
+        sum(heights) + 0.045 * names + 0.07 * len(rows) + 0.25, h_pad=0.015, w_pad=0.02, hspace=0.0
+    )
     axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for ax, budget, panel, kinds in zip(axes, budgets, panels, rows, strict=True):
         _panel(ax, panel, labels, kinds)
         ax.set_xticks([])
-        ax.text(len(labels) + 0.2, 0.5, numbers.budget(budget), rotation=270, va="center",
-                fontsize=8, transform=ax.get_xaxis_transform())  # fmt: skip
+        ax.text(
+            len(labels) + 0.2,
+            0.5,
+            numbers.budget(budget),
+            rotation=270,
+            va="center",
+            fontsize=8,
+            transform=ax.get_xaxis_transform(),
+        )
     axes[0].xaxis.tick_top()
-    axes[0].set_xticks(np.arange(len(labels)) + 0.5, [looks.display(n) for n in labels],
-                       rotation=90, fontsize=6.5)  # fmt: skip
+    axes[0].set_xticks(
+        np.arange(len(labels)) + 0.5, [looks.display(n) for n in labels], rotation=90, fontsize=6.5
+    )
     _groups(axes, labels, table)
     note = "numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$; stationary: $R\\;/\\;(T\\,(K/B)^{1/2})$"
     style.legend_below(fig, _legend(), 3, note)
@@ -107,13 +116,22 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None
     style.squares(ax, ratio, texts, LogNorm(1, FAR, clip=True), path.eq(True), "white", 5.8)
     for winner, line in _winners(panel):
         x, y = labels.index(winner.label), kinds.index(winner.kind)
-        ax.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=style.INK,
-                               linestyle=line, linewidth=1.1, zorder=3))  # fmt: skip
+        ax.add_patch(
+            Rectangle(
+                (x, y),
+                1,
+                1,
+                fill=False,
+                edgecolor=style.INK,
+                linestyle=line,
+                linewidth=1.1,
+                zorder=3,
+            )
+        )
     ax.set_xlim(0, max(len(labels), 4.3 / COLUMN))
     still = sum(panel.loc[panel["kind"] == kind, "still"].astype(bool).any() for kind in kinds)
     if 0 < still < len(kinds):
-        ax.plot([0, len(labels)], [len(kinds) - still] * 2, color=style.INK,
-                linewidth=0.7)  # fmt: skip
+        ax.plot([0, len(labels)], [len(kinds) - still] * 2, color=style.INK, linewidth=0.7)
 
 
 def _winners(panel: pd.DataFrame):
@@ -140,8 +158,15 @@ def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
         for ax in axes:
             if mine[0] > 0:
                 ax.axvline(mine[0], color=style.INK, linewidth=0.9)
-        axes[-1].text((mine[0] + mine[-1] + 1) / 2, -0.02, name, transform=under, fontsize=7,
-                      ha="center", va="top")  # fmt: skip
+        axes[-1].text(
+            (mine[0] + mine[-1] + 1) / 2,
+            -0.02,
+            name,
+            transform=under,
+            fontsize=7,
+            ha="center",
+            va="top",
+        )
     axes[-1].text(-0.3, -0.02, "told", transform=under, fontsize=7, ha="right", va="top")
 
 
@@ -153,9 +178,14 @@ def _legend() -> list:
     ]
     frames = [
         Patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least of its row"),
-        Patch(fill=False, edgecolor=style.INK, linewidth=1.1, linestyle=(0, (1, 0.8)),
-              label="least told $T, B$ only"),
-    ]  # fmt: skip
+        Patch(
+            fill=False,
+            edgecolor=style.INK,
+            linewidth=1.1,
+            linestyle=(0, (1, 0.8)),
+            label="least told $T, B$ only",
+        ),
+    ]
     return [*steps, *frames]
 
 

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from confee import proofs
-from confee import streaks as chances
 from confee.claims.judging import blocks
+from confee.paper import proofs
+from confee.paper import streaks as chances
 from confee.rendering import numbers, style
 from confee.simulation.studies.schedules import ALPHAS
 
@@ -103,8 +103,14 @@ def _horizon(
     B = table["B"].iloc[0]
     unit = B ** (alpha - 0.5)
     exact = table["high"] - table["low"] < 1e-9
-    ax.fill_between(table["factor"] * unit, table["low"], table["high"], color=colour,
-                    alpha=0.0 if exact.all() else 0.3, linewidth=0)  # fmt: skip
+    ax.fill_between(
+        table["factor"] * unit,
+        table["low"],
+        table["high"],
+        color=colour,
+        alpha=0.0 if exact.all() else 0.3,
+        linewidth=0,
+    )
     for column in ("low", "high"):
         ax.plot(table["factor"] * unit, table[column], color=colour, linewidth=1.2)
     x = proofs.run_exponent(table["T"].iloc[0], B)
@@ -113,8 +119,17 @@ def _horizon(
     ax.plot(lengths, bound, **(style.BOUND | {"color": colour}))
     if len(points):
         spread = [points["p"] - points["p_low"], points["p_high"] - points["p"]]
-        ax.errorbar(points["factor"] * unit, points["p"], spread, color=colour, marker="o",
-                    markersize=4, markerfacecolor="white", linestyle="none", zorder=3)  # fmt: skip
+        ax.errorbar(
+            points["factor"] * unit,
+            points["p"],
+            spread,
+            color=colour,
+            marker="o",
+            markersize=4,
+            markerfacecolor="white",
+            linestyle="none",
+            zorder=3,
+        )
 
 
 def _legend(points: bool) -> list:
@@ -126,7 +141,14 @@ def _legend(points: bool) -> list:
     handles.append(Line2D([], [], label="the paper's length", **style.THEORY))
     if points:
         handles.append(
-            Line2D([], [], color=style.GREY, marker="o", markerfacecolor="white",
-                   linestyle="none", label="drawn blocks")
-        )  # fmt: skip
+            Line2D(
+                [],
+                [],
+                color=style.GREY,
+                marker="o",
+                markerfacecolor="white",
+                linestyle="none",
+                label="drawn blocks",
+            )
+        )
     return handles

@@ -177,11 +177,22 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     page.filters |= {
-        "marked": marked, "plain": plain, "facts": ledger.facts, "horizon": horizon,
-        "came_out": ledger.control_outcome, "who": who,
-        "number": first_number, "clock": clock, "size": size, "image": image, "shape": shape,
-        "slug": slug, "grouped": grouped, "decided": decided, "sortable": sortable,
-    }  # fmt: skip
+        "marked": marked,
+        "plain": plain,
+        "facts": ledger.facts,
+        "horizon": horizon,
+        "came_out": ledger.control_outcome,
+        "who": who,
+        "number": first_number,
+        "clock": clock,
+        "size": size,
+        "image": image,
+        "shape": shape,
+        "slug": slug,
+        "grouped": grouped,
+        "decided": decided,
+        "sortable": sortable,
+    }
     return page
 
 

@@ -19,11 +19,16 @@ POWER = re.compile(r"(\b[A-Za-z]\w*|\b\d+|\([^()]*\))\^(?:\(([^()]+)\)|([-+]?[\d
 
 NAMED = {re.compile(r"\b(ln|log|exp|rho)\b"): r"\\\1 ", re.compile(r"\beps\b"): r"\\varepsilon "}
 
-TYPED = ((re.compile(r"(?<!\w)-(?=[\d.])"), "\N{MINUS SIGN}"), (re.compile("<="), "≤"),
-         (re.compile(">="), "≥"), (re.compile(r"\+-(?= )"), "±"),
-         (re.compile(r"\brho\^(?= )"), "ρ\N{COMBINING CIRCUMFLEX ACCENT}"),
-         (re.compile(r"\brho\b"), "ρ"), (re.compile(r"\beps\b"), "ε"),
-         (re.compile(r"\bsqrt\((\w)\)"), r"√\1"))  # fmt: skip
+TYPED = (
+    (re.compile(r"(?<!\w)-(?=[\d.])"), "\N{MINUS SIGN}"),
+    (re.compile("<="), "≤"),
+    (re.compile(">="), "≥"),
+    (re.compile(r"\+-(?= )"), "±"),
+    (re.compile(r"\brho\^(?= )"), "ρ\N{COMBINING CIRCUMFLEX ACCENT}"),
+    (re.compile(r"\brho\b"), "ρ"),
+    (re.compile(r"\beps\b"), "ε"),
+    (re.compile(r"\bsqrt\((\w)\)"), r"√\1"),
+)
 
 KEPT = {"stretchy", "mathvariant", "accent", "linethickness", "width", "height"}
 """Attributes of MathML that only say how a formula looks."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from confee import proofs, theory
-from confee.checked import rexp3b
 from confee.evidence.worst import SETTING
+from confee.paper import proofs, theory
+from confee.paper.checked import rexp3b
 from confee.rendering.looks import display
 
 ARMS = (2, 4, 10, 32)

@@ -11,9 +11,14 @@ from confee.rendering.figures import scoreboard
 from confee.rendering.verdicts import ALL, weight
 
 WIDTHS = {
-    "Claim": 0.15, "As printed": 0.095, "Severity": 0.095, "Predicted": 0.16, "Measured": 0.21,
-    "Horizon": 0.085, "Controls": 0.145,
-}  # fmt: skip
+    "Claim": 0.15,
+    "As printed": 0.095,
+    "Severity": 0.095,
+    "Predicted": 0.16,
+    "Measured": 0.21,
+    "Horizon": 0.085,
+    "Controls": 0.145,
+}
 """Of the columns, in text widths."""
 
 READING = (
@@ -36,17 +41,15 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         {
             "Claim": row.id + " (our own question)" * row.ours,
             "As printed": row.gloss or row.as_printed,
-            "Severity": ALL[weight(row)].word
-            + f"; mended: {row.mended}" * bool(row.mended),
+            "Severity": ALL[weight(row)].word + f"; mended: {row.mended}" * bool(row.mended),
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
             "Horizon": row.horizon,
-            "Controls": "; ".join(
-                f"{formulas(c.what)}: {control_outcome(c)}" for c in row.controls
-            ) or "none",
+            "Controls": "; ".join(f"{formulas(c.what)}: {control_outcome(c)}" for c in row.controls)
+            or "none",
         }
         for row in claims.itertuples()
-    ]  # fmt: skip
+    ]
     table = pd.DataFrame(rows, columns=list(WIDTHS))
     table.attrs["widths"] = list(WIDTHS.values())
     return table

@@ -79,12 +79,16 @@ def finding(questions: pd.DataFrame) -> str:
         ratios.append(f"{looks.display(label)} {times}")
     said = []
     if spans:
-        said.append("Changes placed otherwise than at equal distances, at the same gap, multiply "
-                    f"regret: {'; '.join(spans)}.")  # fmt: skip
+        said.append(
+            "Changes placed otherwise than at equal distances, at the same gap, multiply "
+            f"regret: {'; '.join(spans)}."
+        )
     if ratios:
         budgets = numbers.listed(map(numbers.budget, sorted(over["budget"].unique())))
-        said.append("In changing worlds regret over that of UCB1, which never restarts, is at "
-                    f"{budgets}: {'; '.join(ratios)}.")  # fmt: skip
+        said.append(
+            "In changing worlds regret over that of UCB1, which never restarts, is at "
+            f"{budgets}: {'; '.join(ratios)}."
+        )
     return " ".join(said) or "No two policies or placings of changes were compared."
 
 

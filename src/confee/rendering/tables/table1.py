@@ -51,17 +51,39 @@ LOWER = ("lower-bound/measured", "")
 RATE, RATE_B = "hyque-rate/printed", "rexp3b-rate"
 
 ROWS = (
-    Row("Besbes et al. (2014)", "known", "no", FULL, "rexp3",
-        RUN["Besbes et al. 2014"].name, (TABLE, "Besbes"), TABLE),
-    Row("Wei and Luo (2021)", "unknown", "no", FULL, "master",
-        RUN["Wei and Luo 2021"].name, (TABLE, "Wei"), TABLE),
-    Row("Efroni et al. (2021)", "none (stationary)", "yes", STATIONARY, "cbm_ucb",
-        RUN["Efroni et al. 2021"].name, (TABLE, "Efroni"), TABLE),
-    Row("This work", "unknown", "yes", QUERIED, "hyque", "HyQue",
-        (RATE, ""), RATE, LOWER),
-    Row("This work", "known", "yes", QUERIED, "rexp3b", "Rexp3B",
-        (RATE_B, ""), RATE_B, LOWER),
-)  # fmt: skip
+    Row(
+        "Besbes et al. (2014)",
+        "known",
+        "no",
+        FULL,
+        "rexp3",
+        RUN["Besbes et al. 2014"].name,
+        (TABLE, "Besbes"),
+        TABLE,
+    ),
+    Row(
+        "Wei and Luo (2021)",
+        "unknown",
+        "no",
+        FULL,
+        "master",
+        RUN["Wei and Luo 2021"].name,
+        (TABLE, "Wei"),
+        TABLE,
+    ),
+    Row(
+        "Efroni et al. (2021)",
+        "none (stationary)",
+        "yes",
+        STATIONARY,
+        "cbm_ucb",
+        RUN["Efroni et al. 2021"].name,
+        (TABLE, "Efroni"),
+        TABLE,
+    ),
+    Row("This work", "unknown", "yes", QUERIED, "hyque", "HyQue", (RATE, ""), RATE, LOWER),
+    Row("This work", "known", "yes", QUERIED, "rexp3b", "Rexp3B", (RATE_B, ""), RATE_B, LOWER),
+)
 
 NO_CLAIM, NOT_RUN = "no claim", "not run"
 
@@ -127,8 +149,12 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
         text += f", {missing} not judged"
     text += f". As printed: {counted(one.outcome for one in known)}."
     mine = [one for one in ROWS if one.rate == QUERIED]
-    every = [fit for one in mine for fit in fitted(slopes, points, claims, one).values()
-             if not math.isnan(fit.exponent)]  # fmt: skip
+    every = [
+        fit
+        for one in mine
+        for fit in fitted(slopes, points, claims, one).values()
+        if not math.isnan(fit.exponent)
+    ]
     names = [re.sub(r" relative to \w+", "", re.sub(r"e\+0*", "e", fit.ray)) for fit in every]
     rays = sorted(dict.fromkeys(names), key=lambda ray: "TBVK".find(ray[0]))
     return text + (f" Rays: {'; '.join(rays)}." * bool(rays))
@@ -242,10 +268,19 @@ def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tup
     variables = points.drop_duplicates("axis").set_index("axis")["variable"]
     mine = slopes[(slopes["policy"] == policy) & (slopes["part"] == "ray")]
     return [
-        (row.axis, Fit(f"{variables[row.axis]} along {row.axis}", row.exponent, row.low, row.high,
-                       "no line" if row.points > 1 else "no fit"))
-        for row in mine.itertuples() if variables.get(row.axis) in ("B", "V")
-    ]  # fmt: skip
+        (
+            row.axis,
+            Fit(
+                f"{variables[row.axis]} along {row.axis}",
+                row.exponent,
+                row.low,
+                row.high,
+                "no line" if row.points > 1 else "no fit",
+            ),
+        )
+        for row in mine.itertuples()
+        if variables.get(row.axis) in ("B", "V")
+    ]
 
 
 def _interval(fit: Fit | None) -> str:

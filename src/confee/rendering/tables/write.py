@@ -14,23 +14,50 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.rendering.files import origin
 from confee.rendering.words import COMMANDS, FORMULA
 from confee.simulation.files import write_whole
 
 SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "|": "$|$", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--", "—": "---",
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": "$|$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "–": "--",
+    "—": "---",
     "…": r"\dots{}",
-}  # fmt: skip
+}
 SIGNS = {
-    "\N{MINUS SIGN}": "-", "×": r"\times ", "·": r"\cdot ", "±": r"\pm ", "√": r"\surd ",
-    "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∝": r"\propto ", "→": r"\to ",
-    "∞": r"\infty ", "∅": r"\emptyset ", "′": r"\prime ",
-    "Ω": r"\Omega ", "Δ": r"\Delta ", "β": r"\beta ", "ε": r"\varepsilon ", "μ": r"\mu ",
-}  # fmt: skip
+    "\N{MINUS SIGN}": "-",
+    "×": r"\times ",
+    "·": r"\cdot ",
+    "±": r"\pm ",
+    "√": r"\surd ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "≠": r"\ne ",
+    "≈": r"\approx ",
+    "∝": r"\propto ",
+    "→": r"\to ",
+    "∞": r"\infty ",
+    "∅": r"\emptyset ",
+    "′": r"\prime ",
+    "Ω": r"\Omega ",
+    "Δ": r"\Delta ",
+    "β": r"\beta ",
+    "ε": r"\varepsilon ",
+    "μ": r"\mu ",
+}
 """Signs that pdflatex has in formulas only."""
 BREAK = r"\\{}"
 """A new line in a cell; bare, it would take a bracket at the start of that line for itself."""
@@ -112,8 +139,10 @@ def _stacks(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
         columns.setdefault(name.partition(": ")[0], []).append(name)
     rows = []
     for _, row in table.iterrows():
-        cells = [_stack({name.partition(": ")[2]: str(row[name]) for name in names})
-                 for names in columns.values()]  # fmt: skip
+        cells = [
+            _stack({name.partition(": ")[2]: str(row[name]) for name in names})
+            for names in columns.values()
+        ]
         rows.append(_Row(" & ".join(cells), max(cell.count(BREAK) for cell in cells) + 1))
     return " & ".join(map(_head, columns)), "l" * len(columns), rows
 
@@ -182,9 +211,12 @@ def _text(part: str) -> str:
 
 
 def save(
-    table: pd.DataFrame, path: str | Path, provenance: Mapping[str, str], caption: str = "",
+    table: pd.DataFrame,
+    path: str | Path,
+    provenance: Mapping[str, str],
+    caption: str = "",
     label: str = "",
-) -> None:  # fmt: skip
+) -> None:
     """Write .csv, .md or .tex, whole or not at all; the last two say where they come from."""
     path = Path(path)
     said = origin(provenance)

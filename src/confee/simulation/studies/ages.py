@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from confee import proofs, theory
-from confee.canonical import canonical, stream
-from confee.jit import njit
+from confee.core.canonical import canonical, stream
+from confee.core.jit import njit
+from confee.paper import proofs, theory
 from confee.policies.hyque import demand
 from confee.policies.schedule import arrange, draw_instances, limit_quotas
 
@@ -74,9 +74,14 @@ def run(
     `expected` is the share of idle rounds of baque in a complete block.
     """
     parameters = {
-        "T": T, "B": B, "order": order, "draws": draws, "paths": [list(path) for path in paths],
-        "policy": policy, "windows": list(windows),
-    }  # fmt: skip
+        "T": T,
+        "B": B,
+        "order": order,
+        "draws": draws,
+        "paths": [list(path) for path in paths],
+        "policy": policy,
+        "windows": list(windows),
+    }
     rng = stream("study", "ages", parameters)
     b = theory.slot_length(T, B)
     full = b * 2**order
@@ -91,15 +96,20 @@ def run(
     shared |= {"b": b, "rounds": rounds, "complete": int(rounds == full), "drawn": draws}
     rows = []
     for m in range(order + 1):
-        rows.append(shared | {"kind": "age", "m": m, "j": order - m, "full": full}
-                    | _age(idle[:, m] / rounds, ages[:, m], bins[m], rounds, full)
-                    | {"expected": proofs.active_share(order, m) * (1 - 1 / b)})  # fmt: skip
+        rows.append(
+            shared
+            | {"kind": "age", "m": m, "j": order - m, "full": full}
+            | _age(idle[:, m] / rounds, ages[:, m], bins[m], rounds, full)
+            | {"expected": proofs.active_share(order, m) * (1 - 1 / b)}
+        )
     for i, (path, share) in enumerate(zip(paths, (stale / rounds).T, strict=True)):
         row = shared | {
-            "kind": "stale", "changes": json.dumps(canonical(list(path))),
-            "stale": float(share.mean()), "stale_se": _error(share),
+            "kind": "stale",
+            "changes": json.dumps(canonical(list(path))),
+            "stale": float(share.mean()),
+            "stale_se": _error(share),
             "outdated": proofs.outdated_share(order, path),
-        }  # fmt: skip
+        }
         if windows:
             length = windows[i] * T / B / full
             row["windowed"] = (1 - B / T) * windowed_share(length, path)
@@ -160,17 +170,43 @@ def play_blocks(order, b, rounds, T, B, on_demand, changes, draws, rng):
         used = 0
         if on_demand:
             for n in range(order):
-                used = block(n, b, b << n, T, B, used, True, changes[:0], idle[i], ages[i], bins,
-                             stale[i], False, rng)  # fmt: skip
-        block(order, b, rounds, T, B, used, on_demand, changes, idle[i], ages[i], bins,
-              stale[i], True, rng)  # fmt: skip
+                used = block(
+                    n,
+                    b,
+                    b << n,
+                    T,
+                    B,
+                    used,
+                    True,
+                    changes[:0],
+                    idle[i],
+                    ages[i],
+                    bins,
+                    stale[i],
+                    False,
+                    rng,
+                )
+        block(
+            order,
+            b,
+            rounds,
+            T,
+            B,
+            used,
+            on_demand,
+            changes,
+            idle[i],
+            ages[i],
+            bins,
+            stale[i],
+            True,
+            rng,
+        )
     return idle, ages, bins, stale
 
 
 @njit
-def block(
-    n, b, rounds, T, B, used, on_demand, changes, idle, ages, bins, stale, noted, rng
-):  # fmt: skip
+def block(n, b, rounds, T, B, used, on_demand, changes, idle, ages, bins, stale, noted, rng):
     """Plays one block, with `used` queries made before it; returns the queries made after it."""
     orders, starts = draw_instances(n, rng)
     pieces, left, _ = arrange(orders, starts)

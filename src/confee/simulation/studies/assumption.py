@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confee import jit, schema
-from confee.canonical import stream
-from confee.jit import njit
+from confee.core import jit, schema
+from confee.core.canonical import stream
+from confee.core.jit import njit
 from confee.policies.algorithm import Algorithm
 from confee.policies.ucb import act, begin, learn, new_instances, rho
 from confee.world.adversaries.linear_switching import features_of
@@ -104,11 +104,23 @@ RECORDED = ("short", "short_at", "needed", "needed_at", "final", "rounds")
 
 def smallest(alg: Algorithm) -> dict[str, Any]:
     """Parameters that compile the kernels of a study in no time."""
-    sizes = {"arms": {"K": 2}, "linear": {"K": 2, "d": 2}, "logistic": {"K": 2, "d": 2},
-             "contextual": {"K": 2, "contexts": 2, "maps": 2},
-             "episodic": {"K": 2, "states": 2, "H": 2}}[alg.setting.id]  # fmt: skip
-    return {"T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "runs": 1, "sizes": sizes,
-            "options": {}, "variant": "theory"}  # fmt: skip
+    sizes = {
+        "arms": {"K": 2},
+        "linear": {"K": 2, "d": 2},
+        "logistic": {"K": 2, "d": 2},
+        "contextual": {"K": 2, "contexts": 2, "maps": 2},
+        "episodic": {"K": 2, "states": 2, "H": 2},
+    }[alg.setting.id]
+    return {
+        "T": 16,
+        "world": "equal",
+        "level": 0.5,
+        "gap": 0.0,
+        "runs": 1,
+        "sizes": sizes,
+        "options": {},
+        "variant": "theory",
+    }
 
 
 # --------------------------------------------------------------------------- worlds
@@ -234,9 +246,12 @@ def _good(count: int, states: int, K: int, name: str) -> np.ndarray:
 
 
 BUILDERS: dict[str, Callable[..., Any]] = {
-    "arms": arms, "linear": linear, "logistic": logistic, "contextual": contextual,
+    "arms": arms,
+    "linear": linear,
+    "logistic": logistic,
+    "contextual": contextual,
     "episodic": episodic,
-}  # fmt: skip
+}
 """Setting -> `build(pieces, T, **sizes)`; what the sizes are, its further arguments say."""
 
 

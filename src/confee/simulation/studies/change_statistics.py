@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.canonical import stream
+from confee.core.canonical import stream
 from confee.policies import hyque
 from confee.simulation.play import Row
 from confee.world.game import new_ledger, new_world
@@ -21,8 +21,15 @@ CHANGES = ("none", "swap", "fall", "rise")
 
 
 SMALLEST: dict[str, Any] = {
-    "K": 2, "T": 64, "B": 16, "change": "swap", "level": 0.5, "size": 0.5, "at": 0.5, "runs": 1,
-}  # fmt: skip
+    "K": 2,
+    "T": 64,
+    "B": 16,
+    "change": "swap",
+    "level": 0.5,
+    "size": 0.5,
+    "at": 0.5,
+    "runs": 1,
+}
 """Parameters that compile the kernels in no time."""
 
 

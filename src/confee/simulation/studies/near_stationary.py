@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from confee import theory
-from confee.canonical import stream
-from confee.jit import njit
+from confee.core.canonical import stream
+from confee.core.jit import njit
+from confee.paper import theory
 from confee.policies.change_tests import rho
 from confee.policies.ucb import choose, new_ucb, update
 from confee.world.game import BEST, MEANS, START, new_world
@@ -27,8 +27,14 @@ WORLDS = ("equal", "better", "fall", "drop", "overtaken", "exchange")
 
 
 SMALLEST: dict[str, Any] = {
-    "K": 2, "T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "exploration": 2.0, "runs": 1,
-}  # fmt: skip
+    "K": 2,
+    "T": 16,
+    "world": "equal",
+    "level": 0.5,
+    "gap": 0.0,
+    "exploration": 2.0,
+    "runs": 1,
+}
 """Parameters that compile the kernels in no time."""
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from confee import proofs, theory
-from confee.canonical import stream
-from confee.jit import njit
+from confee.core.canonical import stream
+from confee.core.jit import njit
+from confee.paper import proofs, theory
 from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
 
 ALPHAS = (0.25, 0.5, 0.75)
@@ -51,9 +51,16 @@ def run(
     its label then.
     """
     parameters = {
-        "T": T, "B": B, "exponent": exponent, "draws": draws, "work": work, "rates": rates,
-        "quota": quota, "low": low, "high": high,
-    }  # fmt: skip
+        "T": T,
+        "B": B,
+        "exponent": exponent,
+        "draws": draws,
+        "work": work,
+        "rates": rates,
+        "quota": quota,
+        "low": low,
+        "high": high,
+    }
     own = {} if chances is None else {"chances": [list(some) for some in chances]}
     rng = stream("study", "schedules", parameters | own)
     last, _ = theory.last_block(T, B)
@@ -79,10 +86,16 @@ def _order(n, T, B, draws, work, how, rng) -> dict[str, Any]:
     found, densities = draw_blocks(n, b, rounds, T, B, tile, keep, starts, quota, count, rng)
     idle, queries = found[:, IDLE], found[:, QUERY]
     row: dict[str, Any] = {
-        "order": n, "b": b, "rounds": rounds, "complete": int(rounds == full), "drawn": count,
-        "idle_mean": float(idle.mean()), "idle_max": int(idle.max()),
-        "query_mean": float(queries.mean()), "query_max": int(queries.max()),
-    }  # fmt: skip
+        "order": n,
+        "b": b,
+        "rounds": rounds,
+        "complete": int(rounds == full),
+        "drawn": count,
+        "idle_mean": float(idle.mean()),
+        "idle_max": int(idle.max()),
+        "query_mean": float(queries.mean()),
+        "query_max": int(queries.max()),
+    }
     for alpha in ALPHAS:
         length = proofs.run_length(T, B, alpha)
         row[f"idle_over_{alpha}"] = int((idle > length).sum())

@@ -3,8 +3,8 @@ imported when it is asked for."""
 
 from __future__ import annotations
 
-from confee.errors import ConfeeError
-from confee.extra import Registry, hint
+from confee.core.errors import ConfeeError
+from confee.core.plugins import Registry, hint
 from confee.world.adversaries.base import Adversary
 
 ADVERSARIES = Registry(__name__, __path__, "ADVERSARY", Adversary)

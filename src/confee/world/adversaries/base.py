@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 from confee.world.path import Environment, Path
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, below_ceiling, room
 from confee.world.adversaries.lines import on_rounds
 from confee.world.path import Path

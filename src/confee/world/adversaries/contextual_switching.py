@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts, room
 from confee.world.mdp import Episodes
 
@@ -89,6 +89,11 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "contextual_switching", "contextual bandits: the good actions jump in equal batches", Options,
-    resolve, draw, ceiling=CEILING, setting="contextual",
-)  # fmt: skip
+    "contextual_switching",
+    "contextual bandits: the good actions jump in equal batches",
+    Options,
+    resolve,
+    draw,
+    ceiling=CEILING,
+    setting="contextual",
+)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries.base import Adversary, below_ceiling, wandering_arm
 from confee.world.adversaries.lines import through, whole_and_rest
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.world.adversaries.base import (
     Adversary,
     batches,
@@ -75,6 +75,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "episodic_switching", "episodes: good actions jump in equal batches", Options, resolve, draw,
-    ceiling=CEILING, steady=False, setting="episodic",
-)  # fmt: skip
+    "episodic_switching",
+    "episodes: good actions jump in equal batches",
+    Options,
+    resolve,
+    draw,
+    ceiling=CEILING,
+    steady=False,
+    setting="episodic",
+)

@@ -13,8 +13,9 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from confee import schema, theory
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.world.adversaries.base import (
     Adversary,
     below_ceiling,

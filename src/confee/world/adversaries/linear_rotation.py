@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries import lines
 from confee.world.adversaries.base import Adversary, below_ceiling, room
 from confee.world.adversaries.linear_switching import CEILING, features_of, theta_of
@@ -71,6 +71,12 @@ def between(rounds, thetas, at):
 
 
 ADVERSARY = Adversary(
-    "linear_rotation", "linear bandits: theta turns steadily in a plane", Options, resolve, draw,
-    widest=CEILING, steady=False, setting="linear",
-)  # fmt: skip
+    "linear_rotation",
+    "linear bandits: theta turns steadily in a plane",
+    Options,
+    resolve,
+    draw,
+    widest=CEILING,
+    steady=False,
+    setting="linear",
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries.base import (
     Adversary,
     batches,
@@ -68,6 +68,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "linear_switching", "linear bandits: theta jumps in equal batches", Options, resolve, draw,
-    widest=CEILING, steady=False, setting="linear",
-)  # fmt: skip
+    "linear_switching",
+    "linear bandits: theta jumps in equal batches",
+    Options,
+    resolve,
+    draw,
+    widest=CEILING,
+    steady=False,
+    setting="linear",
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries.base import Adversary, below_ceiling, equal_starts
 from confee.world.adversaries.linear_switching import visits
 from confee.world.structured import Structured, directions
@@ -40,6 +40,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "logistic_switching", "logistic bandits: theta jumps in equal batches", Options, resolve, draw,
-    ceiling=CEILING, widest=CEILING, setting="logistic",
-)  # fmt: skip
+    "logistic_switching",
+    "logistic bandits: theta jumps in equal batches",
+    Options,
+    resolve,
+    draw,
+    ceiling=CEILING,
+    widest=CEILING,
+    setting="logistic",
+)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
+from confee.core import schema
+from confee.paper import theory
 from confee.world.adversaries.base import (
     Adversary,
     below_ceiling,

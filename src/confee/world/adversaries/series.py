@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from confee.canonical import digest
-from confee.errors import ConfeeError
-from confee.schema import show
+from confee.core.canonical import digest
+from confee.core.errors import ConfeeError
+from confee.core.schema import show
 
 KEY = "adversary.file"
 

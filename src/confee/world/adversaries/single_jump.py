@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema, theory
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
+from confee.paper import theory
 from confee.world.adversaries.base import Adversary, below_ceiling, one_good_arm, wandering_arm
 
 CEILING = 0.5

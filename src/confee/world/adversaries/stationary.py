@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.world.adversaries.base import Adversary, one_good_arm
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries.base import (
     Adversary,
     batches,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confee import schema
+from confee.core import schema
 from confee.world.adversaries.base import (
     Adversary,
     batches,

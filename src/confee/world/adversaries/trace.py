@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.world.adversaries import series
 from confee.world.adversaries.base import Adversary, below_ceiling
 from confee.world.adversaries.lines import through

@@ -13,9 +13,9 @@ from math import ceil
 
 import numpy as np
 
-from confee.checked.certify import everywhere, exact, nonnegative
-from confee.checked.schedules import AS_PRINTED, Outcome, Rules, owners, play, slot_length
-from confee.checked.steps import Mutant, Proof, Step, changed, off
+from confee.paper.checked.certify import everywhere, exact, nonnegative
+from confee.paper.checked.schedules import AS_PRINTED, Outcome, Rules, owners, play, slot_length
+from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 LARGEST = 30
 """Every schedule is played up to this horizon: blocks have then at most 8 slots."""
@@ -118,8 +118,7 @@ def buffer(least: F = F(1), last: int = -1) -> bool:
     return everywhere(cases, holds)
 
 
-def after_the_last(least: F = F(1), bound: F = F(1), half: F = F(1, 2),
-                   converted: int = 1) -> bool:  # fmt: skip
+def after_the_last(least: F = F(1), bound: F = F(1), half: F = F(1, 2), converted: int = 1) -> bool:
     """tB/T - X + 1 + (T - t)/b + 1 <= B + 1 for X >= 1 and b >= 2T/B."""
     import sympy as sp
 

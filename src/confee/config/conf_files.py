@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from confee import extra
-from confee.errors import ConfeeError
+from confee.core import plugins
+from confee.core.errors import ConfeeError
 from confee.policies import POLICIES
 from confee.world.adversaries import ADVERSARIES
 
@@ -38,7 +38,7 @@ def folder() -> Path:
     Raises ConfeeError if it isn't there.
     """
     named = os.environ.get("CONFEE_CONF")
-    place = Path(named) if named else Path(__file__).resolve().parents[2] / "conf"
+    place = Path(named) if named else Path(__file__).resolve().parents[3] / "conf"
     if not named and not place.is_dir():
         place = _installed() or place
     if not (place / "config.yaml").is_file():
@@ -56,7 +56,7 @@ def _installed() -> Path | None:
 
 def own() -> Path | None:
     """conf/ of one's own folder, if there is one. Raises ConfeeError if it is a file."""
-    base = extra.root()
+    base = plugins.root()
     if not base or not (base / "conf").exists():
         return None
     if not (base / "conf").is_dir():

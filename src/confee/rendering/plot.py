@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None =
     ConfeeError
         If there is nothing to draw.
     """
-    from confee.frames import worst_case
+    from confee.evidence.frames import worst_case
 
     if axis not in AXES:
         raise ConfeeError(f"axis={schema.show(axis)}: must be one of {', '.join(AXES)}")
@@ -58,8 +58,10 @@ def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None =
             f"axis={axis}: no policy has {VALUES} values of it, over a ratio of {SPAN}, while all "
             "else stays"
         )
-    panels = [", ".join(f"{name}={value:g}" for name, value in zip(fixed, row, strict=True))
-              for row in cells[fixed].itertuples(index=False)]  # fmt: skip
+    panels = [
+        ", ".join(f"{name}={value:g}" for name, value in zip(fixed, row, strict=True))
+        for row in cells[fixed].itertuples(index=False)
+    ]
     return _finished(_panels(cells.assign(panel=panels), axis))
 
 
@@ -104,11 +106,22 @@ def _panels(cells: pd.DataFrame, x: str) -> Any:
     with sns.axes_style("ticks"):
         grid = sns.relplot(
             table.rename(columns={"label": "policy", "policy": "id"}),
-            kind="line", x=x, y="R/T", hue="policy", style="policy", col="panel",
-            col_wrap=min(2, table["panel"].nunique()), markers=True, dashes=False, height=3,
-            aspect=1.3, estimator="median", errorbar=("pi", 100), err_style="bars",
+            kind="line",
+            x=x,
+            y="R/T",
+            hue="policy",
+            style="policy",
+            col="panel",
+            col_wrap=min(2, table["panel"].nunique()),
+            markers=True,
+            dashes=False,
+            height=3,
+            aspect=1.3,
+            estimator="median",
+            errorbar=("pi", 100),
+            err_style="bars",
             facet_kws={"sharex": False, "sharey": False},
-        )  # fmt: skip
+        )
     grid.set(xscale="log", yscale="log")
     grid.set_axis_labels("" if x == "value" else x, "worst-case R/T")
     grid.set_titles("{col_name}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from confee.theory import (
+from confee.paper.theory import (
     AS_RUN,
     Reading,
     critical_gap,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 T = TypeVar("T")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
-from confee import conf, extra, schema
-from confee.errors import ConfeeError
+from confee.config import conf_files
+from confee.core import plugins, schema
+from confee.core.errors import ConfeeError
 
 
 def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfeeError(_one_line(error, overrides)) from None
     except yaml.YAMLError as error:
-        raise ConfeeError(conf.not_yaml(error)) from None
+        raise ConfeeError(conf_files.not_yaml(error)) from None
     except OSError as error:
         file = str(error.filename)
         shown = file if len(file) < 200 else schema.show(Path(file).name)
@@ -90,7 +91,7 @@ def _composed(name: str, overrides: list[str]) -> Any:
         callers = base.version_base
         version.setbase("1.3")
         try:
-            loader = ConfigLoaderImpl(create_config_search_path(str(conf.folder())))
+            loader = ConfigLoaderImpl(create_config_search_path(str(conf_files.folder())))
             config = loader.load_configuration(name, overrides, RunMode.RUN, from_shell=False)
         finally:
             base.version_base = callers
@@ -100,15 +101,15 @@ def _composed(name: str, overrides: list[str]) -> Any:
 
 
 def _own_keys(name: str) -> list[str]:
-    said = yaml.safe_load(conf.text(conf.folder() / f"{name}.yaml"))
+    said = yaml.safe_load(conf_files.text(conf_files.folder() / f"{name}.yaml"))
     return [one for one in said or () if one != "defaults"]
 
 
 def _search() -> list[str]:
     """Where else Hydra is to look, as an override of its own."""
-    conf.check_own()  # a name that is taken would be passed over
+    conf_files.check_own()  # a name that is taken would be passed over
     # Between single quotes Hydra takes a backslash as it is, but before a quote.
-    place = re.sub(r"(\\*)'", r"\1\1\\'", str(conf.own() or ""))
+    place = re.sub(r"(\\*)'", r"\1\1\\'", str(conf_files.own() or ""))
     return [f"hydra.searchpath=['file://{place}']"] if place else []
 
 
@@ -148,22 +149,22 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
 
 def _unknown_file(found: re.Match[str], overrides: Sequence[str]) -> str:
     group, name = found.groups()
-    if name in conf.CODED.get(group, ()):
-        base = conf.own() or conf.folder()
+    if name in conf_files.CODED.get(group, ()):
+        base = conf_files.own() or conf_files.folder()
         return f"{base / group / name}.yaml: missing; must hold `name: {name}`"
     asked = [o for o in overrides if key(o).partition("@")[0] == group]
     asked = [o for o in asked if re.sub(r"[\\'\"]", "", o.partition("=")[2]).strip() == name]
     given = schema.show(asked[0]) if name and asked else f"{group}={schema.show(name)}"
-    return f"{given}: unknown; known: {', '.join(conf.files(group))}{extra.hint()}"
+    return f"{given}: unknown; known: {', '.join(conf_files.files(group))}{plugins.hint()}"
 
 
 def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
     # It may have been given under a wrong name.
-    known = {*_own_keys("cell"), *_own_keys("config"), *conf.GROUPS}
+    known = {*_own_keys("cell"), *_own_keys("config"), *conf_files.GROUPS}
     for override in overrides:
         if re.split(r"[.@]", key(override))[0] not in known:
             return f"{schema.show(override)}: no such key"
-    return f"{found[1]}: missing; known: {', '.join(conf.files(found[1]))}"
+    return f"{found[1]}: missing; known: {', '.join(conf_files.files(found[1]))}"
 
 
 def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:
@@ -181,7 +182,7 @@ def _no_file(overrides: Sequence[str]) -> str:
 
 
 def _of_group(key: str) -> bool:
-    return key.partition("@")[0] in conf.GROUPS
+    return key.partition("@")[0] in conf_files.GROUPS
 
 
 REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {

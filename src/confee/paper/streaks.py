@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confee import proofs, theory
-from confee.jit import njit
+from confee.core.jit import njit
+from confee.paper import proofs, theory
 
 Rate = Callable[[int], float]
 """The start chance of a place of order m < n."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import schema
 from confee.claims.judging.exponents import Check, Claimed
 from confee.claims.judging.finding import Finding, graded
 from confee.claims.judging.rates import Controls, exponents_verdict, ray_checks
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.curve import Curve
 from confee.evidence.slopes import slopes
@@ -63,7 +63,7 @@ class Fit:
 
     def figure(self) -> Figure:
         """Worst-case regret per round along each ray, by policy."""
-        from confee import plot
+        from confee.rendering import plot
 
         return plot.rays(self.worst, self.points, self.law)
 
@@ -115,8 +115,11 @@ def fit(
     runs = checked(frame)
     names = sorted(set(runs["policy"]))
     positive, negative = _controls("holds", holds), _controls("fails", fails)
-    named = [("policy", policy), *(("holds", one) for one in positive.values()),
-             *(("fails", one) for one in negative.values())]  # fmt: skip
+    named = [
+        ("policy", policy),
+        *(("holds", one) for one in positive.values()),
+        *(("fails", one) for one in negative.values()),
+    ]
     for role, name in named:
         if name is not None and name not in names:
             raise ConfeeError(
@@ -158,8 +161,9 @@ def fit(
         there = {check.variable for check in checks}
         checks += [
             Check(name=axis, why="no ray along it", decide=f"cells in which only {axis} moves")
-            for axis in "BVK" if axis in said and axis not in there
-        ]  # fmt: skip
+            for axis in "BVK"
+            if axis in said and axis not in there
+        ]
         found = exponents_verdict(
             evidence, name, f"{name}: R/T at most {claim}", "declared", claim, checks
         )
@@ -201,8 +205,13 @@ def read(file: str | Path) -> pd.DataFrame:
     try:
         if place.suffix == ".parquet":
             return pd.read_parquet(place)
-        return pd.read_csv(place, keep_default_na=False, na_values=[""], encoding="utf-8-sig",
-                           dtype={"policy": str, "adversary": str})  # fmt: skip
+        return pd.read_csv(
+            place,
+            keep_default_na=False,
+            na_values=[""],
+            encoding="utf-8-sig",
+            dtype={"policy": str, "adversary": str},
+        )
     except (OSError, ValueError, UnicodeDecodeError) as error:
         raise ConfeeError(f"{place}: cannot be read: {error}") from None
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction as F
 
-from confee.checked.budget import EVERY, FULL, LARGEST, outcome, sizes
-from confee.checked.certify import everywhere, somewhere
-from confee.checked.schedules import Outcome, Rules
-from confee.checked.steps import Mutant, Proof, Step, changed, off
+from confee.paper.checked.budget import EVERY, FULL, LARGEST, outcome, sizes
+from confee.paper.checked.certify import everywhere, somewhere
+from confee.paper.checked.schedules import Outcome, Rules
+from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 WITNESS = (7, 5)
 """T, B of the smallest size, with B >= 2, whose conversions exceed B - T/b."""
@@ -32,8 +32,9 @@ def _uneven() -> Iterator[tuple[int, int]]:
                 yield T, B
 
 
-def baseline(least: F = F(1), most: F = F(1), rounding: str = "up",
-             quota: str = "horizon", smallest: int = 1) -> bool:  # fmt: skip
+def baseline(
+    least: F = F(1), most: F = F(1), rounding: str = "up", quota: str = "horizon", smallest: int = 1
+) -> bool:
     """Baseline queries number floor(T/b) or ceil(T/b) in every schedule."""
 
     def holds(T: int, B: int) -> bool:

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from confee import __version__, extra, lean, schema
-from confee.errors import ConfeeError, harmless, printable
+from confee import __version__
+from confee.core import plugins, schema, startup
+from confee.core.errors import ConfeeError, harmless, printable
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; exits with 1 and one line where the input is at fault."""
-    lean.collect_rarely()
+    startup.collect_rarely()
     _open_closed_streams()
     with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -48,11 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         named = [str(error.filename)] if error.filename else []
         sys.exit(printable(": ".join(["confee", *named, error.strerror or str(error)])))
     except Exception as error:
-        if place := extra.place(error):
+        if place := plugins.place(error):
             sys.exit(f"confee: {printable(place)}")
         if not type(error).__module__.startswith("numba."):
             raise
-        from confee.jit import reason
+        from confee.core.jit import reason
 
         sys.exit(f"confee: a kernel does not compile: {printable(reason(error))}")
     except KeyboardInterrupt:
@@ -63,9 +64,9 @@ def _command_of(overrides: Sequence[str]) -> str:
     """The command that takes these overrides: of a cell, or of an experiment."""
     if re.match(r"(policy|adversary|[KTBV]|seeds)\b", overrides[0]):
         return f"confee simulate {shlex.join(overrides)}"
-    from confee import commands
+    from confee.config import reproduce
 
-    return commands.snakemake(shlex.join(overrides))
+    return reproduce.snakemake(shlex.join(overrides))
 
 
 def _open_closed_streams() -> None:
@@ -84,10 +85,10 @@ def _parser() -> argparse.ArgumentParser:
         prog="confee", description="A test bench for constrained-feedback non-stationary bandits."
     )
     parser.add_argument("--version", action="version", version=f"confee {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    reproduce = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[Any], None], help: str | None) -> argparse.ArgumentParser:
-        made = commands.add_parser(name, description=help, **({"help": help} if help else {}))  # type: ignore[arg-type]
+        made = reproduce.add_parser(name, description=help, **({"help": help} if help else {}))  # type: ignore[arg-type]
         made.set_defaults(run=run)
         return made
 
@@ -138,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     command("do", _do, None).add_argument("job")
     command("compile", _compile, None).add_argument("stamps", nargs="+")
     for name in ("regret", "slopes", "claims", "picture", "album", "report"):
-        stage = commands.add_parser(f"make-{name}")
+        stage = reproduce.add_parser(f"make-{name}")
         stage.set_defaults(run=_make, stage=name)
         stage.add_argument("plan")
         stage.add_argument("key")
@@ -156,11 +157,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _simulate(chosen: Any) -> None:
-    from confee import api, composing
+    from confee.config import composition
     from confee.simulation import files
+    from confee.workflow import api
     from confee.world.game import RECORDED
 
-    asked = api.request(composing.compose("cell", chosen.overrides))
+    asked = api.request(composition.compose("cell", chosen.overrides))
     if asked.output:
         files.check_writable(asked.output)
     with _Progress(asked.runs.seeds) as tick:
@@ -202,21 +204,26 @@ def _show(lines: Sequence[tuple[str, str, str]]) -> None:
 
 def _everything() -> list[tuple[str, str, str]]:
     """(id, kind, summary) of all that an experiment can name."""
-    from confee import conf
     from confee.claims import CLAIMS
+    from confee.config import conf_files
     from confee.policies import POLICIES
     from confee.rendering import FIGURES, TABLES
     from confee.world.adversaries import ADVERSARIES
 
     return [
-        *((p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
-          for p in POLICIES.values()),
+        *(
+            (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
+            for p in POLICIES.values()
+        ),
         *((a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()),
-        *((name, "experiment", conf.headline(name)) for name in conf.files("experiment")),
+        *(
+            (name, "experiment", conf_files.headline(name))
+            for name in conf_files.files("experiment")
+        ),
         *((id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()),
         *((name, "figure", recipe.title) for name, recipe in FIGURES.items()),
         *((name, "table", recipe.title) for name, recipe in TABLES.items()),
-    ]  # fmt: skip
+    ]
 
 
 def _explain(name: str) -> None:
@@ -318,15 +325,15 @@ def _claims(chosen: Any) -> None:
 def _fit(chosen: Any) -> None:
     from pathlib import Path
 
-    from confee import external
+    from confee.claims import fitting
     from confee.simulation import files
 
-    found = external.fit(
-        external.read(chosen.table),
+    found = fitting.fit(
+        fitting.read(chosen.table),
         chosen.claim,
         policy=chosen.policy,
-        holds=external.by_axis(chosen.holds),
-        fails=external.by_axis(chosen.fails),
+        holds=fitting.by_axis(chosen.holds),
+        fails=fitting.by_axis(chosen.fails),
     )
     print(found.report(), end="")
     if chosen.output is not None:
@@ -342,7 +349,7 @@ def _fit(chosen: Any) -> None:
 
 
 def _compare(chosen: Any) -> None:
-    from confee.comparing import compare, lines
+    from confee.workflow.comparing import compare, lines
 
     found = compare(*chosen.runs)
     for line in lines(found):
@@ -353,8 +360,8 @@ def _compare(chosen: Any) -> None:
 
 
 def _clean(chosen: Any) -> None:
-    from confee import jit, runlock
-    from confee.workflow import cleaning
+    from confee.core import jit
+    from confee.workflow import cleaning, runlock
 
     def check() -> None:
         if runlock.alive():
@@ -400,16 +407,14 @@ def _size(size: float) -> str:
 
 
 def _do(chosen: Any) -> None:
-    from confee import runlock
-    from confee.workflow import jobs
+    from confee.workflow import jobs, runlock
 
     runlock.work()
     jobs.do_job(chosen.job)
 
 
 def _compile(chosen: Any) -> None:
-    from confee import runlock
-    from confee.workflow import jobs
+    from confee.workflow import jobs, runlock
 
     runlock.work()
     jobs.compile_kernels(chosen.stamps)
@@ -419,8 +424,8 @@ def _make(chosen: Any) -> None:
     """A stage: its files, then the note of what they were made from."""
     from pathlib import Path
 
-    from confee import code, runlock
-    from confee.workflow import costs, results, stages
+    from confee.core import sources
+    from confee.workflow import costs, results, runlock, stages
 
     runlock.work()
     os.environ["MPLBACKEND"] = "agg"  # whatever a shell wants to see pictures with
@@ -441,12 +446,10 @@ def _make(chosen: Any) -> None:
 
         made = pictures.bind(plan, chosen.file)
     else:
-        made = {
-            "regret": results.collect,
-            "slopes": results.measure,
-            "claims": results.judge,
-        }[stage](plan)
-    code.check()
+        made = {"regret": results.collect, "slopes": results.measure, "claims": results.judge}[
+            stage
+        ](plan)
+    sources.check()
     experiment = results.folder(plan).name
     stages.keep_note(experiment, stage, chosen.key, made)
     stages.drop_stale(experiment, plan["below"].get(stage, {}))

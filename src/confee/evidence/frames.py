@@ -5,8 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from confee import schema
-from confee.errors import ConfeeError
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.evidence.worst import CELL, worst_cases
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Which sources a result depends on: the modules it starts from and all they import in confee.
 
-One's own modules are followed further, to what they import and read: see confee.following.
+One's own modules are followed further, to what they import and read: see confee.core.following.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
-from confee import extra
-from confee.errors import ConfeeError
+from confee.core import plugins
+from confee.core.errors import ConfeeError
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 COMPUTE = ("numpy", "numba")
 """Libraries that numbers are computed by: of another version they may be others."""
 
@@ -26,10 +26,10 @@ def source_file(module: str) -> Path | None:
     if not module.startswith("confee."):
         return None
     places = [PACKAGE.joinpath(*module.split(".")[1:])]
-    for package in extra.FOLDERS:
+    for package in plugins.FOLDERS:
         if module.startswith(f"{package}."):
             below = module.removeprefix(f"{package}.").split(".")
-            places += [Path(folder, *below) for folder in extra.folders(package)]
+            places += [Path(folder, *below) for folder in plugins.folders(package)]
     for place in places:
         for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
             if file.is_file():
@@ -58,7 +58,7 @@ def imports(module: str) -> frozenset[str]:
     """
     file = source_file(module)
     if file is None or not file.is_relative_to(PACKAGE):
-        from confee import following
+        from confee.core import following
 
         return following.imports(module)
     names = set()
@@ -115,9 +115,9 @@ def versions(libraries: tuple[str, ...]) -> tuple[str, ...]:
 
 def _data(modules: Iterable[str]) -> tuple[str, ...]:
     """What modules of one's own read when they were imported: names and hashes."""
-    if extra.root() is None:
+    if plugins.root() is None:
         return ()
-    from confee import following
+    from confee.core import following
 
     return following.data(modules)
 
@@ -127,7 +127,7 @@ def _source(module: str) -> bytes:
     """The text of a module, in the line ends that every system can read."""
     file = PACKAGE / "__init__.py" if module == "confee" else source_file(module)
     if file is None:
-        from confee import following
+        from confee.core import following
 
         found = following.place(module)
         if not isinstance(found, Path):  # of a library, the version
@@ -152,8 +152,8 @@ def check() -> None:
     """Raises ConfeeError if a source is no more what it was when this process looked at it: what
     was computed meanwhile may be of either."""
     looked_at = dict(_hashed)
-    if extra.root() is not None:
-        from confee import following
+    if plugins.root() is not None:
+        from confee.core import following
 
         looked_at |= following.files_read()
     for file, content in looked_at.items():

@@ -2,7 +2,7 @@
 
 `PROOFS` maps a name to a `Proof`. `judge` says which of its steps are certified, `mutants` how many
 changed steps the checks reject: constants off by 5 %, roles and quantifiers swapped, terms dropped.
-`python -m confee.checked` prints both.
+`python -m confee.paper.checked` prints both.
 
 A step is certified by an exact identity or a polynomial argument ("symbolic"), by interval
 arithmetic ("interval") or by enumeration of all cases up to a stated size ("exhaustive"). Theorems
@@ -16,8 +16,16 @@ True
 
 from __future__ import annotations
 
-from confee.checked import budget, conversions, density, lower_bound, rexp3b
-from confee.checked.steps import Mutant, Proof, Score, Step, declared_survivors, judge, mutants
+from confee.paper.checked import budget, conversions, density, lower_bound, rexp3b
+from confee.paper.checked.steps import (
+    Mutant,
+    Proof,
+    Score,
+    Step,
+    declared_survivors,
+    judge,
+    mutants,
+)
 
 __all__ = [
     "PROOFS",

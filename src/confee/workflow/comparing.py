@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import commands, reading, schema
-from confee.errors import ConfeeError
+from confee.config import reproduce
+from confee.core import schema
+from confee.core.errors import ConfeeError
 from confee.evidence.worst import CELL
+from confee.workflow import reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +63,7 @@ def _folder(named: str | Path, results: Path) -> Path:
     if not (place / "claims.json").is_file():
         raise ConfeeError(
             f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "
-            f"{commands.remake(place.name)}"
+            f"{reproduce.remake(place.name)}"
         )
     return place
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confee import composing, schema
-from confee.canonical import canonical
-from confee.conf import files
-from confee.errors import ConfeeError
-from confee.schema import CLAIMS_ALONE, NAME
+from confee.config import composition
+from confee.config.conf_files import files
+from confee.core import schema
+from confee.core.canonical import canonical
+from confee.core.errors import ConfeeError
+from confee.core.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.grid import LARGEST, Grid, Map, Ray
 from confee.simulation.needs import AXES
@@ -133,15 +134,31 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         except ValueError as error:
             reason = str(error).lower()
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
-    values = composing.compose("config", overrides)
-    named = {composing.key(override) for override in overrides}
+    values = composition.compose("config", overrides)
+    named = {composition.key(override) for override in overrides}
     alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in named)
     if alone:
         values["figures"] = values["figures"] if "figures" in named else []
     expected = {
-        "name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps",
-        "rays", "seeds", "idle", "proxy", "claims", "figures", "show", "jobs",
-    }  # fmt: skip
+        "name",
+        "toy",
+        "policies",
+        "plays",
+        "family",
+        "centre",
+        "grid",
+        "at",
+        "phases",
+        "maps",
+        "rays",
+        "seeds",
+        "idle",
+        "proxy",
+        "claims",
+        "figures",
+        "show",
+        "jobs",
+    }
     schema.keys(values, expected)
     values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
@@ -195,14 +212,14 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         show=_names(values["show"], "show", list(entrants)),
         resolved=resolved,
         unplayed=unplayed,
-        overrides=shlex.join(o for o in overrides if not composing.key(o).startswith("jobs")),
+        overrides=shlex.join(o for o in overrides if not composition.key(o).startswith("jobs")),
     )
 
 
 def _name(said: Any, overrides: Sequence[str]) -> Any:
     """The name of an experiment. One that is built on another, and says no name of its own, is
     called as its file: it must not take the other's folder."""
-    given = {composing.key(one): one.partition("=")[2].strip("'\" ") for one in overrides}
+    given = {composition.key(one): one.partition("=")[2].strip("'\" ") for one in overrides}
     chosen = given.get("experiment", "").rpartition("/")[2]
     if chosen and said != chosen and said in files("experiment"):
         if "name" in given:

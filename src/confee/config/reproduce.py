@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import yaml
 
-from confee import conf
-from confee.errors import ConfeeError
-from confee.schema import CLAIMS_ALONE
+from confee.config import conf_files
+from confee.core.errors import ConfeeError
+from confee.core.schema import CLAIMS_ALONE
 
 
 def snakemake(overrides: str, target: str = "") -> str:
@@ -36,7 +36,7 @@ def remake(experiment: str) -> str:
     """How to make results/<experiment>; that nothing makes it, if conf has no such experiment."""
     named = experiment_of(experiment)
     try:
-        known = sorted(conf.files("experiment"))
+        known = sorted(conf_files.files("experiment"))
     except ConfeeError:  # results may be looked at where there is no conf
         known = [named]
     if named in known:

@@ -12,9 +12,9 @@ from math import ceil
 
 import numpy as np
 
-from confee.checked.certify import everywhere, exact, identity, nonnegative
-from confee.checked.schedules import Rules, owners, quotas
-from confee.checked.steps import Proof, Step, changed, off
+from confee.paper.checked.certify import everywhere, exact, identity, nonnegative
+from confee.paper.checked.schedules import Rules, owners, quotas
+from confee.paper.checked.steps import Proof, Step, changed, off
 
 
 def _blocks() -> Iterator[tuple[int, int, int]]:
@@ -39,8 +39,9 @@ def asked(n: int, b: int, rounds: int, rules: Rules) -> np.ndarray:
     return out
 
 
-def at_the_horizon(factor: F = F(1), rounding: str = "down", least: int = 1,
-                   alone: bool = True) -> bool:  # fmt: skip
+def at_the_horizon(
+    factor: F = F(1), rounding: str = "down", least: int = 1, alone: bool = True
+) -> bool:
     """T cuts after r' rounds: floor(r'/b) queries, and 1 more for a partial slot's own instance."""
 
     def holds(n: int, b: int, rounds: int) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 
 class _Named(Protocol):
@@ -75,7 +75,7 @@ class Registry(MutableMapping[str, T]):
         if base := root():
             if not base.is_dir():
                 raise ConfeeError(f"CONFEE_EXTRA={base}: must be a folder")
-            from confee import following
+            from confee.core import following
 
             following.watch()
         self._package, self._word, self._kind = package, word, kind
@@ -155,7 +155,7 @@ def modules(package: str, taken: Iterable[str] = ()) -> list[ModuleType]:
         if name in taken:
             raise ConfeeError(f"{file}: confee has a {name}; choose another name")
     if found:
-        from confee import following
+        from confee.core import following
 
         following.watch()
         sys.modules[package].__path__.extend(folders(package))

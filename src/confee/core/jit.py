@@ -29,9 +29,9 @@ from typing import Any
 
 from llvmlite import binding, ir
 
-from confee.code import PACKAGE, code_hash, source_file
-from confee.errors import ConfeeError
-from confee.lean import without
+from confee.core.errors import ConfeeError
+from confee.core.sources import PACKAGE, code_hash, source_file
+from confee.core.startup import without
 
 with without("scipy"):  # of which numba wants no more than the version
     import numba
@@ -102,7 +102,7 @@ def folder(module: str) -> Path:
     """The cache folder of a module of confee, or of one's own beside it."""
     made = HERE / f"kernels-{code_hash([module])}"
     if not source_file(module).is_relative_to(PACKAGE):  # type: ignore[union-attr]
-        from confee import following
+        from confee.core import following
 
         following.compiled(module)
     made.mkdir(exist_ok=True)
@@ -180,7 +180,7 @@ def over(kernel: Any, module: str, **names: Callable[..., Any]) -> Any:
     """
     plain = plainly(kernel)
     if plain is None:
-        raise ConfeeError(f"{module}: over must be given a kernel that confee.jit.njit compiled")
+        raise ConfeeError(f"{module}: over must be given a kernel that @njit compiled")
     made = types.FunctionType(plain.__code__, {**plain.__globals__, **names}, plain.__name__)
     made.__module__, made.__doc__ = module, plain.__doc__
     # numba's cache tells kernels by file, name and bytecode, not by what they call.

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee import commands, composing, conf, config, extra, jit, reading, schema
-from confee.errors import ConfeeError
+from confee.config import composition, conf_files, experiments, reproduce
+from confee.core import jit, plugins, schema
+from confee.core.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.files import read_table
 from confee.simulation.play import Accounting, Row, play_all
+from confee.workflow import reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-KEYS = {
-    "policy", "adversary", "K", "T", "B", "V", "seeds", "first_seed", "idle", "proxy", "output",
-}  # fmt: skip
+KEYS = {"policy", "adversary", "K", "T", "B", "V", "seeds", "first_seed", "idle", "proxy", "output"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Request:
 
     cell: Cell
     against: Opponent
-    runs: config.Runs
+    runs: experiments.Runs
     accounting: Accounting
     output: str | None
 
@@ -47,7 +47,7 @@ def request(values: Mapping[str, Any]) -> Request:
     one = cell(values["policy"], **sizes)
     checked = {name: getattr(one, name) for name in "KTBV"}
     against = opponent(values["adversary"], **checked)
-    runs = schema.build(config.Runs, {n: values[n] for n in ("seeds", "first_seed")})
+    runs = schema.build(experiments.Runs, {n: values[n] for n in ("seeds", "first_seed")})
     accounting = schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")})
     output = values["output"]
     if output is not None and not str(output).endswith(".parquet"):
@@ -86,12 +86,12 @@ def simulate(
     import pandas as pd
 
     for group, name in (("policy", policy), ("adversary", adversary)):
-        known = conf.files(group)
+        known = conf_files.files(group)
         if not isinstance(name, str) or name not in known:
-            listed = ", ".join(known) + extra.hint()
+            listed = ", ".join(known) + plugins.hint()
             raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
-    values = composing.compose("cell", overrides)
+    values = composition.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")
     values["adversary"] |= parameters
     values |= {"K": K, "T": T, "B": B, "V": V}
@@ -127,7 +127,7 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
         raise ConfeeError(f"what={schema.show(what)}: must be one of {', '.join(KINDS)}")
     if not isinstance(results, str | os.PathLike):
         raise ConfeeError(f"results={schema.show(results)}: must be a folder")
-    remake = commands.remake(experiment)
+    remake = reproduce.remake(experiment)
     missing = f"looked for in {Path.cwd()}; {remake}"
     place = reading.folder(Path(results), experiment)
     if what == "claims":

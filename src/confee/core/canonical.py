@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 
 def canonical(value: Any, where: str = "") -> Any:

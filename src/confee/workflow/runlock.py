@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from confee.errors import ConfeeError
+from confee.core.errors import ConfeeError
 
 LOCK = Path(".snakemake/confee.lock")
 """It holds host and process id of the last run."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from confee import theory
-from confee.checked.certify import at_most, everywhere, exact, identity, nonnegative
-from confee.checked.steps import Mutant, Proof, Step, changed, off
+from confee.paper import theory
+from confee.paper.checked.certify import at_most, everywhere, exact, identity, nonnegative
+from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 QUERY, IDLE, TOTAL = (f"appendix C, step {i}" for i in (1, 2, 3))
 LARGEST = 44
@@ -191,8 +191,7 @@ def pairs(two: F = F(2), quarter: F = F(1, 4), half: F = F(1, 2)) -> bool:
 IDLE_SHAPES = ((2, 2), (3, 1), (1, 3))
 
 
-def replay(factor: F = F(2), pool: str = "multiset", arm: str = "best",
-           noise: F = F(1)) -> bool:  # fmt: skip
+def replay(factor: F = F(2), pool: str = "multiset", arm: str = "best", noise: F = F(1)) -> bool:
     """Replay over |I| idle rounds costs at most |I| (J / g + 2 V_j).
 
     J = max_k sum of mu^k - sum of mu^{a_s} over the g query rounds s, with whatever arms a_s.

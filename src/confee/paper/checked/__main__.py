@@ -1,6 +1,6 @@
-"""`python -m confee.checked`: print the table of steps and mutants.
+"""`python -m confee.paper.checked`: print the table of steps and mutants.
 
-`python -m confee.checked --write docs/proofs` also fills in the pages' published lines.
+`python -m confee.paper.checked --write docs/proofs` also fills in the pages' published lines.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sys
 import textwrap
 from pathlib import Path
 
-from confee.checked import PROOFS, Score, declared_survivors, judge, mutants, published
-from confee.checked.steps import Proof
+from confee.paper.checked import PROOFS, Score, declared_survivors, judge, mutants, published
+from confee.paper.checked.steps import Proof
 
 START, END = "<!-- checked -->\n", "<!-- end -->"
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from confee import bytecode, code, extra
-from confee.errors import ConfeeError
+from confee.core import bytecode, plugins, sources
+from confee.core.errors import ConfeeError
 
 _NAMES = ("stdlib", "platstdlib", "purelib", "platlib")
 _INSTALLED = {Path(sysconfig.get_path(name)) for name in _NAMES}
@@ -46,7 +46,7 @@ SYSTEM = ("/proc/", "/dev/", "/sys/", "/etc/", "/usr/")
 def imports(module: str) -> frozenset[str]:
     """The modules that one of one's own imports and that are not Python's. Raises ConfeeError if
     their names can't be read from its text."""
-    file = code.source_file(module) or place(module)
+    file = sources.source_file(module) or place(module)
     if not isinstance(file, Path) or file.suffix != ".py":
         return frozenset()
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
@@ -56,9 +56,10 @@ def imports(module: str) -> frozenset[str]:
         return frozenset()
     called = {  # local name -> what it is, for what is imported under another one
         one.asname or one.name: one.name
-        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
         for one in node.names
-    }  # fmt: skip
+    }
     nodes = [*ast.walk(tree)]
     names = {name for node in nodes for name in _named(node, package, file, called)}
     return frozenset(name for name in names if _is_followed(name))
@@ -97,7 +98,7 @@ def _with_parents(name: str) -> list[str]:
 
 def _is_followed(name: str) -> bool:
     if name.startswith("confee.") or name == "confee":
-        return code.source_file(name) is not None
+        return sources.source_file(name) is not None
     return name.partition(".")[0] not in sys.stdlib_module_names and place(name) is not None
 
 
@@ -154,7 +155,7 @@ def files_read() -> dict[Path, bytes]:
 def compiled(module: str) -> None:
     """Says that a kernel of `module` is about to be compiled: what it reads after that would not be
     part of the kernel's place in the cache."""
-    _compiled.update(code.closure(module))
+    _compiled.update(sources.closure(module))
 
 
 @functools.cache
@@ -165,7 +166,7 @@ def watch() -> None:
     """
     own = [Path(entry or ".") for entry in sys.path]
     own = [entry for entry in own if not _is_librarys(f"{entry.resolve()}{os.sep}")]
-    base = extra.root()
+    base = plugins.root()
     bytecode.by_hash(*own, *([base] if base else []))
     sys.addaudithook(_opened)
 
@@ -184,7 +185,7 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
     else:
         writes = bool(flags & (os.O_WRONLY | os.O_TRUNC))
     file = Path(path).absolute()
-    apart = str(file).startswith((*SYSTEM, str(code.PACKAGE))) or _is_librarys(str(file))
+    apart = str(file).startswith((*SYSTEM, str(sources.PACKAGE))) or _is_librarys(str(file))
     if writes or apart or file.suffix in NO_DATA:
         return
     reader = _reader(sys._getframe(1))
@@ -215,7 +216,7 @@ def _reader(frame: FrameType | None) -> FrameType | None:
     """The innermost frame that is not a library's, if it is of one's own and imports nothing."""
     while frame:
         name = frame.f_code.co_filename
-        if name.startswith(("<frozen importlib", str(code.PACKAGE))) or name.endswith(SOURCES):
+        if name.startswith(("<frozen importlib", str(sources.PACKAGE))) or name.endswith(SOURCES):
             return None
         if not name.startswith("<") and not _is_librarys(name):
             return frame if _is_own(frame) else None
@@ -226,16 +227,15 @@ def _reader(frame: FrameType | None) -> FrameType | None:
 def _is_own(frame: FrameType) -> bool:
     """Whether a frame is of a module of one's own folder, or of one that such a module imports."""
     module = frame.f_globals.get("__name__", "")
-    base = extra.root()
+    base = plugins.root()
     if base and Path(frame.f_code.co_filename).is_relative_to(base):
         return True
-    return any(module in code.closure(one) for one in _own_modules())
+    return any(module in sources.closure(one) for one in _own_modules())
 
 
 def _own_modules() -> list[str]:
     """Modules of one's own folder that were imported."""
-    files = {name: code.source_file(name) for name in [*sys.modules] if name.startswith("confee.")}
-    return [name for name, file in files.items() if file and not file.is_relative_to(code.PACKAGE)]
+    return [name for name in [*sys.modules] if sources.is_own(name)]
 
 
 def _importing(frame: FrameType | None) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from confee.checked.certify import (
+from confee.paper.checked.certify import (
     at_most,
     everywhere,
     exact,
@@ -20,8 +20,8 @@ from confee.checked.certify import (
     nonnegative,
     same_function,
 )
-from confee.checked.games import FIRST, ONE, histories, laws
-from confee.checked.steps import Mutant, Proof, Step, changed, off
+from confee.paper.checked.games import FIRST, ONE, histories, laws
+from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 INSTANCE, SINGLE, SUM = (f"appendix E, step {i}" for i in (1, 2, 3))
 LARGEST = 60
@@ -84,9 +84,12 @@ def mean_queries(law: str = "true", factor: F = F(1)) -> bool:
     second = _mixture(laws((0, 1), (-1, -1))) if law == "own" else true
     means = h.total(first * h.queries(FIRST)) + h.total(second * h.queries((2,)))
     scale = 4 * ONE  # four laws, each with weights over 64
-    return everywhere([(1,), (2,), (3,)], lambda B: bool(
-        (means[most <= B] * factor.denominator <= factor.numerator * B * scale).all()
-    ))  # fmt: skip
+    return everywhere(
+        [(1,), (2,), (3,)],
+        lambda B: bool(
+            (means[most <= B] * factor.denominator <= factor.numerator * B * scale).all()
+        ),
+    )
 
 
 def _mixture(several: list) -> np.ndarray:
@@ -108,9 +111,10 @@ def markov(factor: F = F(1), signed: bool = False, tail: str = "above") -> bool:
         if total == 0 and not signed:
             return all(w == 0 for n, w in zip(values, chances, strict=True) if n > 0)
         outside = sum(
-            w for n, w in zip(values, chances, strict=True)
+            w
+            for n, w in zip(values, chances, strict=True)
             if (n * 20 >= c * total if tail == "above" else n * 20 <= c * total)
-        )  # fmt: skip
+        )
         return outside * c <= factor * 20
 
     return everywhere(((p, c) for p in shares for c in CAPS), holds)
@@ -351,8 +355,7 @@ def single_batch(factor: F = F(1), shorter: bool = True) -> bool:
     return nonnegative(exact(factor) * d - D, [(d, D + y)] if shorter else [(D, d + y)])
 
 
-def root(kl: F = F(7, 3), cap: F = F(4), twice: F = F(2),
-         value: F = F(7, 1440)) -> bool:  # fmt: skip
+def root(kl: F = F(7, 3), cap: F = F(4), twice: F = F(2), value: F = F(7, 1440)) -> bool:
     """kl c B Delta / (2 K T) = 7/1440 at kl = (7/3) eps^2, c = 4, Delta = 2 d."""
     eps, T, B, V = symbols("eps T B V")
     K = eps**3 * 1920 * B / V
@@ -365,8 +368,9 @@ def root_rounded(value: F = F(7, 100)) -> bool:
     return value > 0 and value**2 >= F(7, 1440)
 
 
-def share(left: F = F(9, 50), arms: F = F(2), cap: F = F(4),
-          learnt: F = F(7, 100), one: F = F(1)) -> bool:  # fmt: skip
+def share(
+    left: F = F(9, 50), arms: F = F(2), cap: F = F(4), learnt: F = F(7, 100), one: F = F(1)
+) -> bool:
     """1 - 1/K - 1/4 - 7/100 >= 9/50 for K >= 2."""
     K, y = symbols("K y")
     kept = exact(one) - 1 / K - 1 / exact(cap) - exact(learnt)
