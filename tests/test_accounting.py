@@ -130,7 +130,7 @@ def refused(monkeypatch, kernel, said):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"told": ("T", "v")}, "policy=odd: told v; must be among B, S, T, V, path"),
+        ({"known": ("T", "v")}, "policy=odd: known v; must be among B, S, T, V, path"),
         ({"kernel": None}, "policy=odd: kernel must be a function"),
         ({"arguments": 3}, "policy=odd: arguments must be a function"),
     ],
@@ -143,8 +143,8 @@ def test_a_policy_says_what_there_is(how, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (lambda K, T, B, V, options: 3.0, "policy=odd: arguments must return a tuple"),
-        (lambda K, T, B, V: (), "policy=odd: arguments: .* takes 4 positional arguments but 5"),
+        (lambda known, options: 3.0, "policy=odd: arguments must return a tuple"),
+        (lambda known: (), "policy=odd: arguments: .* takes 1 positional argument but 2"),
     ],
 )
 def test_arguments_are_a_tuple_of_the_right_things(arguments, said):

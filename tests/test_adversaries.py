@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import plays
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import cell, family, opponent
 from confee.simulation.plan import Seeds, unit, units
@@ -348,7 +349,7 @@ def test_sinusoid_spends_v_where_quarters_are_cut_and_rounds_are_few(V, a, T, kn
 def test_random_walk(seed, step, V, knots, T):
     """Every arm moves by the step, up or down, inside [0, 1]; at most `knots` steps."""
     options = random_walk.Options(step, knots)
-    resolved = random_walk.resolve(options, 4, T, 4, V)
+    resolved = random_walk.resolve(options, Size(4, T, 4, V))
     assert resolved["step"] == min(0.5, max(step, V / knots, V / (T - 1)))
     path = random_walk.draw(resolved, 4, T, V, np.random.default_rng(seed)).checked(T, V)
     if V <= (T - 1) / 2:

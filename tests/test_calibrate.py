@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from confee.core.canonical import stream
 from confee.policies import POLICIES, hyque
+from confee.policies.base import Known
 from confee.policies.hyque_calibrated import Calibrated
 from confee.simulation import calibrate as calibration
 from confee.simulation.calibrate import LEVELS, QUANTILE, calibrate, calibrated, largest_ratio
@@ -98,7 +99,7 @@ def test_measuring_leaves_play_as_it_is():
     rows = []
     for measure in (True, False):
         ledger = new_ledger()
-        arguments = hyque.arguments(K, T, B, None, hyque.Options(scale=1.0), measure=measure)
+        arguments = hyque.arguments(Known(K, T, B), hyque.Options(scale=1.0), measure=measure)
         scale = hyque.play(new_world(path), ledger, K, T, B, *arguments, np.random.default_rng(3))
         rows.append(settle(ledger, path))
         assert scale == 1.0  # it is only raised

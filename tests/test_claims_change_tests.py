@@ -15,6 +15,7 @@ from confee.core.canonical import stream
 from confee.evidence import Evidence
 from confee.paper import proofs, theory
 from confee.policies import hyque
+from confee.policies.base import Known
 from confee.simulation.cells import cell, family
 from confee.simulation.play import play_all
 from confee.simulation.studies import change_statistics
@@ -282,7 +283,7 @@ def test_a_run_restarts_at_a_scale_up_to_its_largest_ratio():
             world = new_world(change_statistics.path(2, 3000, "fall", 0.5, 0.5, 0.5))
             rng = stream("study", "change_statistics", about, row["run"])
             hyque.play(
-                world, ledger, 2, 3000, 700, *hyque.arguments(2, 3000, 700, None, options), rng
+                world, ledger, 2, 3000, 700, *hyque.arguments(Known(2, 3000, 700), options), rng
             )
             assert (ledger.restarts > 0) == restarts
 

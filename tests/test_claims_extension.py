@@ -19,9 +19,10 @@ from confee.claims.judging import blocks, budget
 from confee.core import jit
 from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
-from confee.evidence.slopes import MODELS
+from confee.evidence.worst import growth
 from confee.paper import theory
 from confee.policies import POLICIES
+from confee.policies.base import Known
 from confee.policies.ucb import UCB1
 from confee.simulation.cells import family
 from confee.simulation.needs import Study
@@ -77,8 +78,8 @@ def test_needs_are_what_the_statement_is_about(case):
     assert names <= set(POLICIES)
     settings = {POLICIES[name].setting for name in names} - {"arms"}
     assert settings == {case.alg.setting.id}
-    assert MODELS[case.labels["hyque"]].blocks == "slots"
-    assert MODELS[case.uniform].theory == "uniform"
+    assert growth(case.labels["hyque"]).blocks == "slots"
+    assert growth(case.uniform).claimed == "uniform"
 
 
 @pytest.mark.parametrize("toy", [True, False])
@@ -364,9 +365,9 @@ def test_misled_is_the_restarted_algorithm_told_the_least_V(case):
     told = known(path, case.alg.setting.id)
     for a in asks:
         options = {name: value for name, value in a.policy.items() if name != "name"}
-        found = restarted.arguments(told, a.T, a.B, a.V, restarted.options(**options))
+        found = restarted.arguments(Known(told, a.T, a.B, a.V), restarted.options(**options))
         options["rate_scale"] = 1.0
-        same = restarted.arguments(told, a.T, a.B, least, restarted.options(**options))
+        same = restarted.arguments(Known(told, a.T, a.B, least), restarted.options(**options))
         assert found[-1] == pytest.approx(same[-1])
         assert found[-1] < 1
     assert len({a.V for a in asks}) >= 5

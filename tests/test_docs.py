@@ -190,7 +190,7 @@ def test_a_page_names_the_policies_and_adversaries_of_each_setting():
     assert list(said) == list(SETTINGS)
     for place, registered in enumerate((POLICIES, ADVERSARIES)):
         for one in registered.values():
-            if one.setting != "arms" and not getattr(one, "control", False):
+            if one.setting != "arms" and getattr(one, "role", "") != "uniform":
                 assert f"`{one.id}`" in said[one.setting][place]
 
 

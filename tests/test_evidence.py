@@ -18,7 +18,7 @@ import statsmodels.api as sm
 
 from confee.evidence import gather, slopes, worst_cases
 from confee.evidence.regression import Design
-from confee.evidence.tuned import tuned, tuned_points
+from confee.evidence.tuned import tuned_points, tuned_rows
 from confee.paper import theory
 from confee.world.adversaries import ADVERSARIES
 from support import curves
@@ -492,7 +492,7 @@ def test_tuned_takes_the_scale_that_was_best_on_other_seeds():
     naive = factor.where(~((worst["label"] == "hyque(scale=0.1)") & short), 0.5)
     base = worst["regret"]
     worst = worst.assign(regret=base * factor, naive=base * naive)
-    made = tuned(worst).set_index(["T", "B"])
+    made = tuned_rows(worst).set_index(["T", "B"])
     assert set(made["label"]) == set(made["policy"]) == {"hyque_tuned"}
     plain = worst[worst["label"] == "hyque"].set_index(["T", "B"])
     ratio = made["regret"] / plain["regret"]
@@ -502,8 +502,8 @@ def test_tuned_takes_the_scale_that_was_best_on_other_seeds():
     assert ratio[~long].to_numpy() == pytest.approx(2.0)  # hindsight pays for its choice
     places = tuned_points(points)
     assert len(places) == len(make_points("x", axes="T"))
-    assert tuned(worst[worst["label"] == "hyque"]).empty
-    assert tuned(worst.assign(label="rexp3b")).empty
+    assert tuned_rows(worst[worst["label"] == "hyque"]).empty
+    assert tuned_rows(worst.assign(label="rexp3b")).empty
 
 
 def test_gather_adds_what_hindsight_would_have_had():

@@ -404,7 +404,7 @@ def test_order_optimal_rate():
     assert by_S == pytest.approx([0, math.sqrt(5 / 1e4 / math.log(1e4)), 2 * by_S[1]])
     half = spec.kernel_arguments(3, 10**5, 10**4, 1.0, 6, spec.options(rate_scale=0.5))[2]
     assert half == pytest.approx(by_S[1] / 2)
-    assert "S" not in POLICIES["random_restart_unaware"].told
+    assert "S" not in POLICIES["random_restart_unaware"].known
 
 
 # ----------------------------------------------------------------------- scheduled restarts

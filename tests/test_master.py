@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import plays
+from confee.policies.base import Known
 from confee.policies.schedule import draw_started
 from confee.world import game
 from confee.world.path import Path
@@ -252,7 +253,7 @@ def test_thresholds_first_let_a_test_fire_at_a_billion_rounds():
     from confee.policies.master import POLICY
 
     def fires(T, delta):
-        factor = POLICY.arguments(2, T, T, None, plays.options_of("master", delta=delta))[-1]
+        factor = POLICY.arguments(Known(2, T, T), plays.options_of("master", delta=delta))[-1]
         return 9 * factor < math.sqrt(T)
 
     assert not fires(1_150_000_000, 1)

@@ -112,7 +112,7 @@ def test_one_file_one_id_one_conf(package, registered, word, name):
 def test_says_what_it_is(policy):
     spec = POLICIES[policy]
     assert spec.summary
-    assert set(spec.told) <= {"T", "B", "V", "S", "gap", "path"}
+    assert set(spec.known) <= {"T", "B", "V", "S", "path"}
     assert spec.label(spec.options()) == policy
     parameters = list(inspect.signature(plays.python(spec.kernel)).parameters)
     assert parameters[:2] + parameters[3:5] == ["world", "ledger", "T", "B"]
@@ -204,7 +204,7 @@ def test_regrets_over_all_good_arms_add_up_to_all_rounds(policy):
     """With a gap that rewards don't feel, play is the same whichever arm leads; each arm but the
     one played has led once, so the regrets sum to gap (K - 1) T."""
     K, T, B, gap = 3, 3001, 700, 1e-9
-    if "path" in POLICIES[policy].told:
+    if "path" in POLICIES[policy].known:
         pytest.skip("it plays by the path")
     if POLICIES[policy].setting == "contextual":
         pytest.skip("it knows which means there can be")
@@ -222,7 +222,7 @@ def test_same_seed_same_numbers_another_seed_others(policy):
     path = switching()
     first, again, other = (plays.play(policy, path, 500, 1.0, seed) for seed in (1, 1, 2))
     assert str(first) == str(again)
-    if not POLICIES[policy].control or policy.startswith("informed"):
+    if not POLICIES[policy].looks_at_nothing or policy.startswith("informed"):
         assert first["regret"] != other["regret"]
 
 
@@ -253,9 +253,9 @@ def test_better_than_uniform_where_it_is_easy(policy):
     theory's bonus Q-UCB takes what it tried first for a hundred episodes, an instance's life.
     """
     spec = POLICIES[policy]
-    options = {} if spec.control else NARROWER.get(spec.setting, {})
+    options = {} if spec.looks_at_nothing else NARROWER.get(spec.setting, {})
     T, B, gap = 20_000, 8000, 0.5
-    V = 0.5 if "V" in POLICIES[policy].told else 0.0
+    V = 0.5 if "V" in POLICIES[policy].known else 0.0
     conf_files = {"name": "single_jump", "size": gap} if V else {"name": "stationary", "gap": gap}
     against = opponent(conf_files, K=4, T=T, B=B, V=V)
     ratios = []
@@ -328,7 +328,7 @@ def test_is_not_told_V_unless_it_says_so(policy):
     options = plays.options_of(policy)
     known = path_of(policy, path).offers[spec.setting]
     told = [spec.kernel_arguments(known, 2000, 500, V, path.pieces, options) for V in (1.0, 40.0)]
-    if "V" in spec.told:
+    if "V" in spec.known:
         assert str(told[0]) != str(told[1])
     else:
         assert str(told[0]) == str(told[1])

@@ -105,12 +105,12 @@ def test_a_weaker_theorem_is_kept_by_the_same_runs_and_a_bolder_one_is_not(judge
 def test_a_factor_is_forgiven_as_declared(judged):
     mine = law(B=-0.28)
     assert judged(PROVED, mine).as_printed == "fails"
-    wide = dataclasses.replace(PROVED, log=lambda K, T, B, V: math.log(B) ** 0.7)
+    wide = dataclasses.replace(PROVED, log=lambda size: math.log(size.B) ** 0.7)
     assert judged(wide, mine).as_printed == "consistent"
 
 
 def test_a_theorem_that_holds_nowhere_here_is_not_judged(judged):
-    nowhere = dataclasses.replace(PROVED, in_range=lambda K, T, B, V: B > 1e9)
+    nowhere = dataclasses.replace(PROVED, in_range=lambda size: size.B > 1e9)
     assert judged(nowhere, law(B=-0.2)).as_printed == "undecided"
 
 

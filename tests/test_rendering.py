@@ -19,6 +19,7 @@ from matplotlib.colors import to_rgb, to_rgba
 
 from confee.core.errors import ConfeeError
 from confee.paper import theory
+from confee.policies import POLICIES
 from confee.rendering import arguments, caption, figure, files, looks, numbers, style
 from confee.rendering.cells import at, centre, chosen
 from confee.rendering.figures import axes, curves, decomposition, regimes
@@ -54,6 +55,14 @@ FIGURE = [  # the six instances of the paper's figure: (order, instance, start, 
     (0, 5, 12, 13, "query"),
     (0, 5, 13, 14, "idle"),
 ]
+
+
+DECLARED = {
+    label: look
+    for policy in POLICIES.values()
+    for label, look in ({policy.id: policy.look} | dict(policy.variants)).items()
+    if look
+}
 
 
 def constant(label: str, K: int, T: int, B: int, V: float) -> float:
@@ -414,10 +423,10 @@ def test_a_figure_has_each_label_once_and_each_look_once(data):
     named = caption("regret-B", data).count("oracle")
     assert named == 1
     assert any("hollow" in text for text, _ in found)
-    every = looks.looks([*looks.LOOKS, *(f"new{i}" for i in range(30))])
+    every = looks.looks([*DECLARED, *(f"new{i}" for i in range(30))])
     assert len(set(every.values())) == len(every)
-    assert len({looks.LOOKS[label].color for label in looks.LOOKS}) == len(looks.LOOKS)
-    assert len({looks.LOOKS[label].marker for label in looks.LOOKS}) == len(looks.LOOKS)
+    assert len({look.color for look in DECLARED.values()}) == len(DECLARED)
+    assert len({look.marker for look in DECLARED.values()}) == len(DECLARED)
 
 
 def test_labels_without_a_look_of_their_own_are_told_apart():
@@ -429,7 +438,7 @@ def test_labels_without_a_look_of_their_own_are_told_apart():
 
 def test_a_label_looks_the_same_whatever_else_is_drawn():
     alone = looks.looks(["rexp3b(pool=set)", "glr_ucb"])
-    crowd = looks.looks([*looks.LOOKS, "glr_ucb"])
+    crowd = looks.looks([*DECLARED, "glr_ucb"])
     assert all(crowd[label] == look for label, look in alone.items())
 
 
@@ -450,7 +459,7 @@ def test_colours_stay_apart_for_the_colour_blind():
     for matrix in map(np.array, sight.values()):
         seen = {
             label: np.clip(matrix @ np.array(to_rgb(look.color)) ** 2.2, 0, 1) ** (1 / 2.2)
-            for label, look in looks.LOOKS.items()
+            for label, look in DECLARED.items()
         }
         for a, one in seen.items():
             for b, other in seen.items():

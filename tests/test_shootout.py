@@ -55,6 +55,14 @@ T, BUDGETS, SEEDS = 10_000, (251, 10_000), 6
 STRENGTHS = {"switching": (0.1, 0.3), "packed": (0.1, 0.3), "hard": (0.1,), "drift": (0.5,)}
 
 
+KINDS = looks.kinds_ordered(
+    kind
+    for one in ADVERSARIES.values()
+    if one.setting == "arms"
+    for kind in one.variants or [one.id]
+)
+
+
 def runs_of(levels, seeds=SEEDS, spread=0.3, own=0.0, seed=0):
     """(regret.parquet, points.csv): log regret = that of the label + of the adversary + of the path
     (`spread`, the same for all labels) + of the run (`own`)."""
@@ -268,9 +276,11 @@ def test_all_runs_are_paired(run):
 
 def test_names_and_looks_are_there_for_all_that_is_drawn(run):
     labels = {u.cell.label for u in run.plan.units}
-    assert {label for label in labels if "(" not in label} <= set(looks.LOOKS)
+    assert {label for label in labels if "(" not in label} <= {
+        p.id for p in POLICIES.values() if p.look
+    }
     kinds = {o.adversary for u in run.plan.units for o in u.opponents}
-    assert kinds <= {kind.partition("(")[0] for kind in looks.KINDS}
+    assert kinds <= {a.id for a in ADVERSARIES.values() if a.name}
 
 
 def test_it_costs_minutes(run):
@@ -443,7 +453,7 @@ def test_nothing_played_is_drawn_and_written_too(made):
 def crowd(labels: int) -> pd.DataFrame:
     """The frame of a heat map of so many policies, all kinds and three budgets."""
     rows = []
-    for i, kind, budget in itertools.product(range(labels), looks.KINDS, (0.6, 0.8, 1.0)):
+    for i, kind, budget in itertools.product(range(labels), KINDS, (0.6, 0.8, 1.0)):
         told = ("nothing", "S", "V", "path")[4 * i // labels]
         norm = 0.1 * (1 + (7 * i + len(kind)) % 23) * (0.001 if told == "path" else 1)
         rows.append(
@@ -468,7 +478,7 @@ def test_the_heat_map_fits_a_page_and_its_numbers_their_squares(labels):
     assert min(text.get_fontsize() for text in texts) >= 5.5
     (left, low), (right, high) = fig.axes[0].transData.transform([(0, 1), (1, 0)])
     cells = [text for text in texts if text.get_fontsize() < 6]
-    assert len(cells) == labels * len(looks.KINDS) * 3
+    assert len(cells) == labels * len(KINDS) * 3
     for text in cells[:: 3 * labels]:
         assert text.get_window_extent().width < right - left
         assert text.get_window_extent().height < (high - low) * 1.05

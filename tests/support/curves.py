@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from confee.core.size import Size
 from confee.evidence.curve import Curve, curve
-from confee.evidence.worst import COLUMNS, in_range
+from confee.evidence.worst import COLUMNS, growth
 from confee.simulation.grid import Ray
 
 Law = Callable[..., np.ndarray]
@@ -160,7 +161,7 @@ def worst_of(
         "at_limit": False,
         "saturated": False,
         "short_batch": False,
-        "in_range": [in_range(*setting) for setting in settings],
+        "in_range": [growth(policy).in_range(Size(*size)) for policy, *size in settings],
     } | columns
     table = table.assign(**values)
     flawed = table[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)

@@ -195,7 +195,7 @@ def at_scale() -> dict[str, dict[str, float]]:
 def _on_the_grid(evidence: Evidence) -> pd.DataFrame:
     """What the experiment's policies played, without those that are told the path."""
     runs = runs_on_hard(evidence.regret, evidence.choose)
-    told = {p.id for p in POLICIES.values() if "path" in p.told}
+    told = {p.id for p in POLICIES.values() if "path" in p.known}
     return runs[~runs["policy"].isin(told)]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, judge_rate
+from confee.core.size import Size
 from confee.evidence.curve import Curve, budget_log
 from confee.evidence.worst import rate_declared
 from confee.policies import POLICIES
@@ -68,7 +69,7 @@ def claimed(rate: Rate) -> Claimed:
 
     def logs(curve: Curve) -> np.ndarray:
         cells = zip(*(getattr(curve, name).tolist() for name in "KTBV"), strict=True)
-        return np.log([rate.log(int(K), int(T), int(B), V) for K, T, B, V in cells])
+        return np.log([rate.log(Size(int(K), int(T), int(B), V)) for K, T, B, V in cells])
 
     return Claimed(rate.law, logs=logs, explicit=True, positive=_of_control)
 

@@ -57,24 +57,24 @@ def _ranged(kind: str, whole: bool, low, high, above) -> Kind:
     return Kind(f"{kind}{_bounds(low, high, above)}", read)
 
 
-def _field(kind: Kind, default: Any) -> Any:
-    metadata = {"kind": kind}
+def _field(kind: Kind, default: Any, about: str) -> Any:
+    metadata = {"kind": kind, "about": about}
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def whole(default=dataclasses.MISSING, low=None, high=None) -> Any:
-    """A whole number in [low, high]; 1e4 is one."""
-    return _field(_ranged("a whole number", True, low, high, None), default)
+def whole(default=dataclasses.MISSING, low=None, high=None, about: str = "") -> Any:
+    """A whole number in [low, high]; 1e4 is one. `about` says what it is, here and below."""
+    return _field(_ranged("a whole number", True, low, high, None), default, about)
 
 
-def real(default=dataclasses.MISSING, low=None, high=None, above=None) -> Any:
+def real(default=dataclasses.MISSING, low=None, high=None, above=None, about: str = "") -> Any:
     """A finite number in [low, high], or over `above`."""
-    return _field(_ranged("a number", False, low, high, above), default)
+    return _field(_ranged("a number", False, low, high, above), default, about)
 
 
-def choice(default: str, *values: str) -> Any:
+def choice(default: str, *values: str, about: str = "") -> Any:
     """One of a few words."""
 
     def read(value: Any) -> str:
@@ -82,10 +82,10 @@ def choice(default: str, *values: str) -> Any:
             raise ValueError
         return value
 
-    return _field(Kind("one of " + ", ".join(values), read), default)
+    return _field(Kind("one of " + ", ".join(values), read), default, about)
 
 
-def flag(default: bool) -> Any:
+def flag(default: bool, about: str = "") -> Any:
     """True or false."""
 
     def read(value: Any) -> bool:
@@ -93,10 +93,10 @@ def flag(default: bool) -> Any:
             raise ValueError
         return value
 
-    return _field(Kind("true or false", read), default)
+    return _field(Kind("true or false", read), default, about)
 
 
-def text(default=dataclasses.MISSING, pattern: str = "any text") -> Any:
+def text(default=dataclasses.MISSING, pattern: str = "any text", about: str = "") -> Any:
     """A word."""
 
     def read(value: Any) -> str:
@@ -104,7 +104,7 @@ def text(default=dataclasses.MISSING, pattern: str = "any text") -> Any:
             raise ValueError
         return value
 
-    return _field(Kind(pattern, read), default)
+    return _field(Kind(pattern, read), default, about)
 
 
 def check(field: dataclasses.Field, value: Any, where: str, word: str = "") -> Any:

@@ -141,10 +141,19 @@ _hashed: dict[Path, bytes] = {}
 """What this process took for the content of sources."""
 
 
+_DECLARED = re.compile(rb"^(?:POLICY|ADVERSARY) = \w+\(\n.*?^\)", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(
+    rb"^    (?:name|summary|role|look|variants|growth|rate|place)=[^\n]*"
+    rb"(?:[(\[{]\n.*?^    [)\]}])?,\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
 def plain(text: bytes) -> bytes:
-    """A text without what differs between systems: a byte-order mark, line ends, lines left blank
-    at its end."""
+    """A text without what changes no number: a byte-order mark, line ends, lines left blank at its
+    end, and what a policy or an adversary declares of how it is shown and judged."""
     text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = _DECLARED.sub(lambda declared: _SHOWN.sub(b"", declared[0]), text)
     return text.rstrip(b"\n") + b"\n"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from confee.evidence.slopes import slopes
-from confee.evidence.tuned import tuned, tuned_points
+from confee.evidence.tuned import tuned_points, tuned_rows
 from confee.evidence.worst import worst_cases
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def gather(
     import pandas as pd
 
     worst = worst_cases(regret, choose)
-    hindsight = tuned(worst)
+    hindsight = tuned_rows(worst)
     if len(hindsight):
         worst = pd.concat([worst.assign(scale=math.nan), hindsight], ignore_index=True)
         points = pd.concat([points, tuned_points(points)], ignore_index=True)

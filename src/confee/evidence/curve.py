@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL, CONTROLS, SETTING
+from confee.evidence.worst import CELL, SETTING, is_uniform
 from confee.paper import theory
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def curve(
 
 def reasons(table: pd.DataFrame) -> np.ndarray:
     """Why each cell stays out of the fits, first reason that applies; empty if it enters."""
-    free = table["policy"].isin(CONTROLS)
+    free = is_uniform(table["policy"])
 
     def flag(name: str) -> pd.Series:
         return table[name].eq(True)
@@ -218,7 +218,7 @@ def _uniform(worst: pd.DataFrame, moving: pd.DataFrame) -> np.ndarray:
     """log(R/T) of uniform play in the same settings, NaN where it was not played."""
     import pandas as pd
 
-    played = worst[worst["policy"].isin(CONTROLS)].groupby(SETTING)["regret"].max()
+    played = worst[is_uniform(worst["policy"])].groupby(SETTING)["regret"].max()
     found = played.reindex(pd.MultiIndex.from_frame(moving[SETTING])).to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log(found / moving["T"].to_numpy(float))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +22,9 @@ from confee.evidence.curve import (
     reasons,
 )
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL, rate_declared
+from confee.evidence.worst import CELL, growth
 from confee.paper import theory
+from confee.policies.growth import Growth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,53 +72,6 @@ COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Model:
-    """What is fixed beforehand about a policy's curve.
-
-    `theory`: which exponents of theory.EXPONENTS are claimed, or the exponents; None if none are;
-    `k_log_k`: its theorem has (K ln K)^{1/3}, so K ln K is the regressor on the axis K;
-    `blocks`: it plays blocks of 2^n `slots` (HyQue's) or `queries` (MASTER's), so the place of the
-    last cut ripples its regret.
-    """
-
-    theory: str | Mapping[str, float] | None = None
-    k_log_k: bool = False
-    blocks: str | None = None
-
-
-_BLOCKS = Model(theory="rate", blocks="slots")
-
-MODELS = {
-    "hyque": _BLOCKS,
-    "hyque_calibrated": _BLOCKS,
-    "hyque_tuned": _BLOCKS,
-    "baque": Model(blocks="slots"),
-    "odque": Model(blocks="slots"),
-    "hyque_blind": Model(blocks="slots"),
-    "hyque_discarding": Model(blocks="slots"),
-    "rexp3b": Model(theory="rate", k_log_k=True),
-    "rexp3": Model(theory="rate", k_log_k=True),
-    "master": Model(theory="rate", blocks="queries"),
-    "cbm_ucb": Model(theory="stationary"),
-    "uniform": Model(theory="uniform"),
-    "uniform_contextual": Model(theory="uniform"),
-    "uniform_episodic": Model(theory="uniform"),
-    "hyque_oful": _BLOCKS,
-    "hyque_glm_ucb": _BLOCKS,
-    "hyque_falcon": _BLOCKS,
-    "hyque_q_ucb": _BLOCKS,
-}
-
-
-def model_of(policy: str) -> Model:
-    """What is fixed about a policy's curve; of one that declares a rate, that."""
-    if policy in MODELS:
-        return MODELS[policy]
-    rate = rate_declared(policy)
-    return Model(theory=rate.law) if rate else Model()
-
-
 def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     """Fitted exponents of R/T, one row per (policy label, axis or ray, part).
 
@@ -157,7 +110,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     rows: list[dict] = []
     for label, group in table.groupby("label", sort=True):
         own = group.copy()
-        model = model_of(str(own["policy"].iloc[0]))
+        model = growth(str(own["policy"].iloc[0]))
         if (own["V"] > 0).any():
             own.loc[own["V"] == 0, "reason"] = "out of range"
         for axis in AXES:
@@ -169,13 +122,13 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
         for (ray, label), here in on_rays.groupby(["axis", "label"], sort=True):
             found = curve(worst, points, str(label), str(ray))
             if found is not None:
-                model = model_of(str(here["policy"].iloc[0]))
+                model = growth(str(here["policy"].iloc[0]))
                 rows.append(_ray_row(found, model))
                 rows += _step_rows(found, model)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ray_row(found: Curve, model: Model) -> dict:
+def _ray_row(found: Curve, model: Growth) -> dict:
     """A ray as a row: its line, if it is one."""
     entering = found.entering()
     points = np.unique(entering.point)
@@ -203,8 +156,8 @@ def _ray_row(found: Curve, model: Model) -> dict:
     stationary = not (entering.V > 0).any()
     rate = rate_of(entering, "stationary" if stationary else "rate")
     logs = {"rate": rate, "sqrt_log": budget_log(entering)}
-    if model.theory is not None:
-        logs["theory"] = rate_of(entering, model.theory)
+    if model.claimed is not None:
+        logs["theory"] = rate_of(entering, model.claimed)
     row |= {name: _tidy(project(cells[0], known, *cells[1:])) for name, known in logs.items()}
     if fit.straight:
         row |= {
@@ -217,7 +170,7 @@ def _ray_row(found: Curve, model: Model) -> dict:
     return row
 
 
-def _step_rows(found: Curve, model: Model) -> list[dict]:
+def _step_rows(found: Curve, model: Growth) -> list[dict]:
     """The exponent between any two points of a ray along B that are a factor of STEP apart."""
     if found.variable != "B":
         return []
@@ -248,7 +201,7 @@ def _step_rows(found: Curve, model: Model) -> list[dict]:
     return rows
 
 
-def _between(ends: Curve, model: Model) -> dict:
+def _between(ends: Curve, model: Growth) -> dict:
     """The exponent between two points, and what the rate gives there; empty if they share no
     phase."""
     from scipy import stats
@@ -276,8 +229,8 @@ def _between(ends: Curve, model: Model) -> dict:
         "rate": grown(rate_of(ends, law)) / length,
         "sqrt_log": grown(budget_log(ends)) / length,
     }
-    if model.theory is not None:
-        row["theory"] = grown(rate_of(ends, model.theory)) / length
+    if model.claimed is not None:
+        row["theory"] = grown(rate_of(ends, model.claimed)) / length
     return {name: _tidy(number) for name, number in row.items()} | {"df": fit.df}
 
 
@@ -297,7 +250,7 @@ def _left_out(cells: pd.DataFrame) -> str:
     return "; ".join(parts)
 
 
-def _variables(cells: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
+def _variables(cells: pd.DataFrame, model: Growth) -> dict[str, np.ndarray]:
     """Logarithms of T, B, V and K (or K ln K) of each cell."""
     T, B, V, K = (cells[name].to_numpy(dtype=float) for name in "TBVK")
     return {
@@ -313,7 +266,7 @@ def _curve(logs: dict[str, np.ndarray], exponents: Mapping[str, float]) -> np.nd
     return np.sum([exponents[name] * logs[name] for name in VARIABLES], axis=0)
 
 
-def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Model) -> Design:
+def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Growth) -> Design:
     cut = None
     if model.blocks == "queries":
         cut = np.log2(cells["B"].to_numpy(dtype=float) + 1)
@@ -327,7 +280,7 @@ def _design(cells: pd.DataFrame, x: np.ndarray, point: np.ndarray, model: Model)
 
 
 def _fit_rows(
-    cells: pd.DataFrame, design: Design, model: Model, names: list[str], common: dict, level: float
+    cells: pd.DataFrame, design: Design, model: Growth, names: list[str], common: dict, level: float
 ) -> list[dict]:
     """One row per regressor of a design."""
     logs = _variables(cells, model)
@@ -338,10 +291,10 @@ def _fit_rows(
     row_of_table = "rate" if (cells["V"].to_numpy() > 0).all() else "stationary"
     rate = design.project(_curve(logs, theory.EXPONENTS[row_of_table]))
     root = design.project(0.5 * np.log(np.log(cells["B"].to_numpy(dtype=float))))
-    if model.theory is None:
+    if model.claimed is None:
         claimed = np.full(len(names), math.nan)
     else:
-        law = model.theory
+        law = model.claimed
         law = theory.EXPONENTS[law] if isinstance(law, str) else law
         claimed = design.project(_curve(logs, law))
     points = len({*zip(cells["axis"], cells["point"], strict=True)})
@@ -380,7 +333,7 @@ def _tidy(value: float) -> float:
 
 
 def _axis_rows(
-    label: str, axis: str, cells: pd.DataFrame, model: Model, level: float
+    label: str, axis: str, cells: pd.DataFrame, model: Growth, level: float
 ) -> list[dict]:
     """Rows of one axis: upper, all, local."""
     left_out = _left_out(cells)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from confee.evidence.worst import SETTING
-
 if TYPE_CHECKING:
     import pandas as pd
 
-TUNED = "hyque_tuned"
+SETTING = ["K", "T", "B", "V"]
+"""A cell without its policy."""
+
+OF = "hyque"
+TUNED, NAME = "hyque_tuned", "HyQue, tuned"
 
 TUNING = (5e-4, 2.5e-4)
 """Scales tried beside 1. Above 1e-3 no run restarts at the horizons run, so 1 stands for those; at
@@ -23,7 +25,7 @@ TUNING = (5e-4, 2.5e-4)
 _SCALED = re.compile(r"hyque(\(scale=([^,)]+)\))?")
 
 
-def tuned(worst: pd.DataFrame) -> pd.DataFrame:
+def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
     """The rows of `hyque_tuned`, one per setting played at two scales or more.
 
     The scale with the least `naive` (the maximum over the family on the choosing seeds) gives its

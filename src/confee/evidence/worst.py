@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.core.size import Size
+from confee.evidence import tuned
 from confee.evidence.strength import gaps
 from confee.paper import theory
 from confee.policies import POLICIES
+from confee.policies.base import UNIFORM
+from confee.policies.growth import Growth
 from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
@@ -20,15 +24,7 @@ if TYPE_CHECKING:
 CELL = ["label", "K", "T", "B", "V"]
 """What a cell is, in every frame of this package."""
 
-SETTING = ["K", "T", "B", "V"]
-"""A cell without its policy."""
-
-CONTROLS = ("uniform", "uniform_contextual", "uniform_episodic")
-"""Uniform play in each setting: saturated by definition, only the theorem's range leaves a cell
-out."""
-
-MINIMAL_REXP3B_BATCH = 4
-"""Rexp3B's flooring leaves up to 43 % of the budget unused below this many queries a batch."""
+SETTING = tuned.SETTING
 
 COLUMNS = [
     "policy",
@@ -97,37 +93,38 @@ def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.Da
     ]
     worst["strength"] = worst["gap"] / critical
     worst["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
-    settings = list(worst[["policy", *SETTING]].itertuples(index=False, name=None))
-    worst["in_range"] = [in_range(*setting) for setting in settings]
-    worst["short_batch"] = [short_batch(*setting) for setting in settings]
+    sizes = [
+        (growth(policy), Size(*size))
+        for policy, *size in worst[["policy", *SETTING]].itertuples(index=False, name=None)
+    ]
+    worst["in_range"] = [bool(of.in_range(size)) for of, size in sizes]
+    worst["short_batch"] = [of.distorted(size) for of, size in sizes]
     flawed = worst[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
     worst["eligible"] = worst["in_range"] & ~flawed
     return worst[columns].sort_values(CELL, ignore_index=True)
 
 
-def in_range(policy: str, K: int, T: int, B: int, V: float) -> bool:
-    """Whether the policy's own theorem speaks of this setting.
-
-    Rexp3B: V in [1/K, B/K], any B (appendix); Rexp3 likewise. V = 0: the stationary row of Table 1,
-    any B. A policy that declares a rate says where it holds. All others are held to Theorem 4.1.
-    """
-    if rate := rate_declared(policy):
-        return bool(rate.in_range(K, T, B, V))
-    if V == 0:
-        return True
-    if policy in ("rexp3b", "rexp3"):
-        return 1 / K <= V <= B / K
-    return theory.theorem_range(K, T, B, V)
+def growth(policy: str) -> Growth:
+    """What is fixed about a policy's regret curve: what it declares, or what its rate says."""
+    id = tuned.OF if policy == tuned.TUNED else policy
+    spec = POLICIES.get(id)
+    if spec is None:
+        return Growth()
+    if spec.growth is None and spec.rate is not None:
+        return Growth(claimed=spec.rate.law, in_range=spec.rate.in_range)
+    return spec.growth or Growth()
 
 
 def rate_declared(policy: str) -> Rate | None:
-    """What a policy says that its theorem claims; None if it says nothing, or is not known here."""
+    """The rate that a policy declares; None if it declares none, or is not known here."""
     return POLICIES[policy].rate if policy in POLICIES else None
 
 
-def short_batch(policy: str, K: int, T: int, B: int, V: float) -> bool:
-    """Whether flooring distorts Rexp3B here: fewer than 4 queries a batch."""
-    return policy == "rexp3b" and theory.rexp3b_batch(K, T, B, V)[1] < MINIMAL_REXP3B_BATCH
+def is_uniform(policy: pd.Series) -> pd.Series:
+    """Whether each row's policy is uniform play: saturated by definition, so that only the
+    theorem's range leaves a cell out."""
+    ids = {id for id in policy.unique() if id in POLICIES and POLICIES[id].role == UNIFORM}
+    return policy.isin(ids)
 
 
 def _sums(frame: pd.DataFrame, choose: int) -> pd.DataFrame:
@@ -258,10 +255,10 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
     """
     import pandas as pd
 
-    played = worst[worst["policy"].isin(CONTROLS)].groupby(SETTING)["regret"].max()
+    played = worst[is_uniform(worst["policy"])].groupby(SETTING)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
-    uneven = ("single_jump", "blink")  # other arms are not all alike, or not in all rounds
-    open_gap = entries[_steady(entries["adversary"]) & ~entries["adversary"].isin(uneven)]
+    alike = {one.id for one in ADVERSARIES.values() if one.others_alike}
+    open_gap = entries[_steady(entries["adversary"]) & entries["adversary"].isin(alike)]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
     formula = (1 - 1 / worst["K"]) * largest * worst["T"]

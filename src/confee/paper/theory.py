@@ -132,6 +132,11 @@ def theorem_range(K: float, T: float, B: float, V: float) -> bool:
 # ------------------------------------------------------------------ Rexp3B (appendix)
 
 
+def rexp3b_range(K: int, T: int, B: int, V: float) -> bool:
+    """Where Theorem C.1 speaks: V in [1/K, B/K], any B; V = 0 is the stationary row of Table 1."""
+    return V == 0 or 1 / K <= V <= B / K
+
+
 def rexp3b_batch(K: int, T: int, B: int, V: float) -> tuple[int, int]:
     """(Delta_T, Delta_B): batch length and its queries (Algorithm 3).
 

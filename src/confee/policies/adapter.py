@@ -24,28 +24,29 @@ def from_class(
     make: Callable[..., Any],
     *,
     summary: str = "a class with act and observe, asked every T/B rounds",
-    told: tuple[str, ...] = ("T", "B"),
+    known: tuple[str, ...] = ("T", "B"),
     options: type = NoOptions,
     rate: Rate | None = None,
 ) -> Policy:
-    """The policy that plays `make(K, T, B, V, options, rng)`, an object with act and observe.
+    """The policy that plays `make(known, options, rng)`, an object with act and observe.
 
-    `V` is None unless `told` has it; `rng` is the numpy Generator that all of its randomness must
-    come from. `act()` returns an arm from 0 to K - 1, `observe(arm, reward)` is told 0.0 or 1.0.
+    `known` is a `Known`: K, T, B, and V and S if the policy is given them. `rng` is the numpy
+    Generator that all of its randomness must come from. `act()` returns an arm from 0 to K - 1,
+    `observe(arm, reward)` is given 0.0 or 1.0.
     """
 
     def _made(*arguments):
         try:
             agent = make(*arguments)
         except TypeError as error:
-            raise ConfeeError(f"policy={id}: make(K, T, B, V, options, rng): {error}") from None
+            raise ConfeeError(f"policy={id}: make(known, options, rng): {error}") from None
         for name in ("act", "observe"):
             if not callable(getattr(agent, name, None)):
                 raise ConfeeError(f"policy={id}: what make returns has no function {name}")
         return agent
 
-    def play(world, ledger, K, T, B, V, chosen, rng):
-        agent, data = _made(K, T, B, V, chosen, rng), new_data(K)
+    def play(world, ledger, K, T, B, known, chosen, rng):
+        agent, data = _made(known, chosen, rng), new_data(K)
         t, carry = 1, 0
         for _ in range(B):
             arm = agent.act()
@@ -67,8 +68,8 @@ def from_class(
         id=id,
         summary=summary,
         kernel=play,
-        told=told,
+        known=known,
         options=options,
-        arguments=lambda K, T, B, V, chosen: (V, chosen),
+        arguments=lambda known, chosen: (known, chosen),
         rate=rate,
     )

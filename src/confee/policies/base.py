@@ -1,16 +1,50 @@
-"""What a policy is: an id, what it is told, its options, and a kernel that plays a path."""
+"""What a policy is: an id, what it is given, its options, and a kernel that plays a path."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 from confee.core.errors import ConfeeError
+from confee.policies.growth import Growth
+from confee.policies.look import Look
 from confee.policies.rate import Rate
 
-TOLD = {"T", "B", "V", "S", "path"}
-"""What a policy may be told."""
+GIVEN = {"T", "B", "V", "S", "path"}
+"""What a policy may be given."""
+
+PAPER, RIVAL, CONTROL, ORACLE, UNIFORM = "paper", "rival", "control", "oracle", "uniform"
+ROLES = {
+    PAPER: "a policy of the paper",
+    RIVAL: "a policy of the literature, or of your own",
+    CONTROL: "made to fail or to hold: a control of claims",
+    ORACLE: "knows the path",
+    UNIFORM: "plays all decisions alike and never queries",
+}
+"""What a policy is there for."""
+
+
+class Known(NamedTuple):
+    """What a policy is given before round 1.
+
+    Parameters
+    ----------
+    K
+        The number of arms; in other settings what is known of the game, see `Setting`.
+    T, B
+        Horizon and budget.
+    V
+        The variation; None if the policy is not given it.
+    S
+        The number of stationary pieces of the path; None if the policy is not given it.
+    """
+
+    K: Any
+    T: int
+    B: int
+    V: Any = None
+    S: Any = None
 
 
 @dataclass(frozen=True)
@@ -20,52 +54,90 @@ class NoOptions:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy of the comparison.
+    """A policy of the comparison: adding one is adding a file with a `POLICY`.
 
-    `kernel(world, ledger, K, T, B, *arguments(K, T, B, V, options), rng)` plays one path, by calls
-    of `query` and `idle` (see `confee.world.game`). `told` names what it knows beside K: T, B, V,
-    S, or the path itself. A policy not told V gets V = None in `arguments`; one told S, the number
-    of stationary pieces (see `Path.pieces`), has it as a further argument: `arguments(..., S)`.
-    `setting`: the game it plays, one of `confee.world.settings`; in others than `arms` what is
-    known of the world (features, sizes) stands in K's place. `algorithm`: the base algorithm that
-    it plays, if it was made over one. `lanes(lanes, ledger, K, T, B, *arguments)` plays many paths
-    at once (see `confee.world.lanes`) if the options are `in_step`, and with the same results.
-    `rate`: what its theorem claims, which the claim `policy-rate/<id>` judges.
+    Parameters
+    ----------
+    id, name, summary
+        The id is the module's name; `name` is what figures say (the id if empty); `summary` is one
+        line for `confee list`.
+    kernel
+        `kernel(world, ledger, K, T, B, *arguments(known, options), rng)` plays one path by calls of
+        `query` and `idle`, see `confee.world.game`. In settings other than `arms`, what is known of
+        the game stands in the place of K.
+    known
+        What it is given beside K: some of T, B, V, S, or the path itself.
+    options
+        A dataclass of `confee.core.schema` fields: their defaults, ranges and descriptions.
+    arguments
+        From `Known` and the options to a tuple, the kernel's own arguments.
+    calibrated
+        Whether the scale of its change tests is measured on stationary paths first.
+    setting
+        The game it plays, one of `confee.world.settings`.
+    algorithm
+        The base algorithm it was made over, if any.
+    lanes
+        `lanes(lanes, ledger, K, T, B, *arguments)` plays many paths at once with the same results,
+        see `confee.world.lanes`; used where the options are `in_step`.
+    rate
+        What its theorem claims: the claim `policy-rate/<id>` judges it.
+    role
+        One of ROLES.
+    look, variants
+        How it is drawn; `variants` by label, for options that have a look of their own.
+    growth
+        What is fixed beforehand about its regret curve. If not given, what `rate` says.
     """
 
     id: str
     summary: str
     kernel: Callable[..., Any]
-    told: tuple[str, ...] = ("T", "B")
+    name: str = ""
+    known: tuple[str, ...] = ("T", "B")
     options: type = NoOptions
-    arguments: Callable[..., tuple] = lambda K, T, B, V, options: ()
+    arguments: Callable[[Known, Any], tuple] = lambda known, options: ()
     calibrated: bool = False
-    control: bool = False
     setting: str = "arms"
     algorithm: Any = None
     lanes: Callable[..., Any] | None = None
     rate: Rate | None = None
+    role: str = RIVAL
+    look: Look | None = None
+    variants: Mapping[str, Look] = field(default_factory=dict)
+    growth: Growth | None = None
 
     def __post_init__(self) -> None:
-        if unknown := sorted(set(self.told) - TOLD):
-            known = ", ".join(sorted(TOLD))
-            raise ConfeeError(f"policy={self.id}: told {', '.join(unknown)}; must be among {known}")
+        if unknown := sorted(set(self.known) - GIVEN):
+            allowed = ", ".join(sorted(GIVEN))
+            raise ConfeeError(
+                f"policy={self.id}: known {', '.join(unknown)}; must be among {allowed}"
+            )
         if self.rate is not None and not isinstance(self.rate, Rate):
             raise ConfeeError(f"policy={self.id}: rate={self.rate!r}: must be Rate(K=, V=, B=)")
+        if self.role not in ROLES:
+            allowed = ", ".join(ROLES)
+            raise ConfeeError(f"policy={self.id}: role={self.role}: must be one of {allowed}")
         for name in ("kernel", "arguments"):
             if not callable(getattr(self, name)):
                 raise ConfeeError(f"policy={self.id}: {name} must be a function")
 
-    def kernel_arguments(self, known: Any, T: int, B: int, V: float, S: int, options: Any) -> tuple:
+    @property
+    def looks_at_nothing(self) -> bool:
+        """Whether a round costs it next to nothing: it learns from no query."""
+        return self.role in (ORACLE, UNIFORM)
+
+    def kernel_arguments(self, game: Any, T: int, B: int, V: float, S: int, options: Any) -> tuple:
         """What the kernel gets before rng. Raises ConfeeError if `arguments` gives no tuple."""
-        more = (S,) if "S" in self.told else ()
+        given = {"V": V, "S": S}
+        known = Known(game, T, B, **{name: given[name] for name in "VS" if name in self.known})
         try:
-            found = self.arguments(known, T, B, V if "V" in self.told else None, options, *more)
+            own = self.arguments(known, options)
         except TypeError as error:
             raise ConfeeError(f"policy={self.id}: arguments: {error}") from None
-        if not isinstance(found, tuple):
+        if not isinstance(own, tuple):
             raise ConfeeError(f"policy={self.id}: arguments must return a tuple")
-        return found
+        return own
 
     def label(self, options: Any) -> str:
         """The id, with the options that differ from their defaults: `rexp3b(pool=set)`."""

@@ -28,6 +28,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
+from confee.policies.look import DOTS, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.sw_ucb import play_queries
 from confee.world.game import draw, idle, new_data
@@ -76,12 +77,22 @@ def grid_steps(H):
 class Options(PlanOptions):
     """xi: as sw_ucb's. block_scale: times H = sqrt(K B). reward: of a block, as Exp3 sees it."""
 
-    xi: float = schema.real(0.5, above=0)
-    block_scale: float = schema.real(1.0, above=0, high=1e6)
-    reward: str = schema.choice("printed", "printed", "mean")
+    xi: float = schema.real(
+        0.5, above=0, about="of SW-UCB: mean + sqrt(xi ln min(tau, window) / plays)"
+    )
+    block_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the block H = sqrt(K B) queries"
+    )
+    reward: str = schema.choice(
+        "printed",
+        "printed",
+        "mean",
+        about="of a block, 1/2 + earned / (2 H + ...); or mean, earned / H",
+    )
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B = known.K, known.B
     H = max(1, math.floor(min(math.sqrt(K * B) * options.block_scale, B)))
     gamma = theory.exp3_rate(grid_steps(H) + 1, math.ceil(B / H))
     shift, scale = 0.0, float(H)
@@ -92,8 +103,10 @@ def arguments(K, T, B, V, options):
 
 POLICY = Policy(
     id="bob_sw_ucb",
+    name="BOB-SW-UCB",
     summary="bandit over bandits: Exp3 chooses the window of SW-UCB, block by block",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#295981", "$B$", DOTS, place=12),
 )

@@ -33,6 +33,8 @@ import numpy as np
 from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
+from confee.policies.growth import Growth
+from confee.policies.look import LONG, Look
 from confee.policies.plans import share
 from confee.policies.ucb import MEAN, PLAYS, WIDTH, new_ucb, update
 from confee.world.game import idle, new_data, query
@@ -147,18 +149,30 @@ def leads_still(ucb, t, leaders):
 class Options:
     """available: B(t), as time goes or all at once. threshold: a query is wider than this times."""
 
-    available: str = schema.choice("paced", "paced", "upfront")
-    threshold: float = schema.real(1.0, above=0)
+    available: str = schema.choice(
+        "paced",
+        "paced",
+        "upfront",
+        about="B(t), the queries available by round t: paced, t B / T; upfront, B",
+    )
+    threshold: float = schema.real(
+        1.0,
+        above=0,
+        about="round t is a query iff the width is over this times sqrt(2 K ln t / B(t))",
+    )
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
     return options.available == "paced", float(options.threshold)
 
 
 POLICY = Policy(
     id="cbm_ucb",
+    name="CBM-UCB",
     summary="CBM-UCB: UCB1 that queries where its confidence is wider than the budget so far",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#25D8D0", "8", LONG, place=13),
+    growth=Growth(claimed="stationary"),
 )

@@ -37,6 +37,7 @@ from confee.policies.detecting import (
     new_instance,
     take_away,
 )
+from confee.policies.look import DOTS, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import MEAN, PLAYS, choose, update
 from confee.world.game import idle, new_data, query
@@ -95,14 +96,24 @@ class Options(PlanOptions):
     """xi: the factor of the logarithm in the index. M: rewards that make the base mean. epsilon:
     drift that is let pass. h_scale: times ln(Q / C). alpha_scale: times sqrt(C ln(Q / C) / Q)."""
 
-    xi: float = schema.real(1.0, above=0)
-    M: int = schema.whole(150, low=1, high=10**12)
-    epsilon: float = schema.real(0.1, low=0, high=1)
-    h_scale: float = schema.real(1.0, above=0, high=1e6)
-    alpha_scale: float = schema.real(1.0, low=0, high=1e6)
+    xi: float = schema.real(1.0, above=0, about="index: mean + sqrt(xi ln(plays in use) / plays)")
+    M: int = schema.whole(
+        150, low=1, high=10**12, about="rewards of an arm that make its base mean"
+    )
+    epsilon: float = schema.real(0.1, low=0, high=1, about="drift from it that is let pass")
+    h_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the threshold ln(Q / changes)"
+    )
+    alpha_scale: float = schema.real(
+        1.0,
+        low=0,
+        high=1e6,
+        about="times the share of forced queries sqrt(changes ln(Q / changes) / Q)",
+    )
 
 
-def arguments(K, T, B, V, options, S):
+def arguments(known, options):
+    B, S = known.B, known.S
     C = changes(S)
     log = max(1.0, math.log(B / C))
     alpha = min(1.0, options.alpha_scale * math.sqrt(C * log / B))
@@ -118,9 +129,11 @@ def arguments(K, T, B, V, options, S):
 
 POLICY = Policy(
     id="cusum_ucb",
+    name="CUSUM-UCB",
     summary="UCB that forgets arms a CUSUM test finds changed, under a query plan",
     kernel=play,
-    told=("T", "B", "S"),
+    known=("T", "B", "S"),
     options=Options,
     arguments=arguments,
+    look=Look("#C423A5", "$C$", DOTS, place=16),
 )

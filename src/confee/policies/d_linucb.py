@@ -98,21 +98,25 @@ def estimate(ridge, features, penalty, once, twice, rewarded, room):
 class Options(PlanOptions, oful.Options):
     """memory_scale: times the memory (d B / V)^{2/3}."""
 
-    memory_scale: float = schema.real(1.0, above=0, high=1e6)
+    memory_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the memory 1/(1 - gamma) = (d B / V)^(2/3)"
+    )
 
 
-def arguments(known, T, B, V, options):
+def arguments(known, options):
     """(plan, gamma, lambda, radius, ln(1/delta)); a query of memory at least, gamma = 0."""
-    memory = max(theory.linear_window(known.shape[1], B, V) * options.memory_scale, 1.0)
+    features, T, B, V = known.K, known.T, known.B, known.V
+    memory = max(theory.linear_window(features.shape[1], B, V) * options.memory_scale, 1.0)
     gamma = 1.0 if V == 0 else 1.0 - 1.0 / memory
     return plan_of(options), gamma, float(options.ridge), float(options.radius), math.log(T)
 
 
 POLICY = Policy(
     id="d_linucb",
+    name="D-LinUCB",
     summary="discounted linear UCB under a query plan",
     kernel=play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
     setting=LINEAR.id,

@@ -28,6 +28,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
+from confee.policies.look import DOT, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, first, lead, new_ucb
 from confee.world.game import idle, new_data, query
@@ -98,21 +99,28 @@ def rescale(ucb, weight):
 class Options(PlanOptions):
     """xi: the factor of the logarithm. memory_scale: times the memory (sqrt(K) B / V)^{2/3}."""
 
-    xi: float = schema.real(0.5, above=0)
-    memory_scale: float = schema.real(1.0, above=0, high=1e6)
+    xi: float = schema.real(
+        0.5, above=0, about="index: mean + 2 sqrt(xi ln n / N), both discounted"
+    )
+    memory_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the memory 1/(1 - gamma) = (sqrt(K) B / V)^(2/3)"
+    )
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
     """(plan, gamma, xi): at least K queries of memory, so that n is at least 1."""
+    K, B, V = known.K, known.B, known.V
     memory = max(theory.window(K, B, V) * options.memory_scale, K)
     return plan_of(options), 1.0 if V == 0 else 1.0 - 1.0 / memory, float(options.xi)
 
 
 POLICY = Policy(
     id="d_ucb",
+    name="D-UCB",
     summary="discounted UCB under a query plan",
     kernel=play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
+    look=Look("#43D883", (3, 1, 0), DOT, place=11),
 )

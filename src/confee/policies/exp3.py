@@ -17,6 +17,7 @@ from confee.policies.exponential_lanes import draw as draw_all
 from confee.policies.exponential_lanes import grow as grow_all
 from confee.policies.exponential_lanes import reset as reset_all
 from confee.policies.exponential_lanes import rule as rule_all
+from confee.policies.look import LONG, Look
 from confee.policies.plans import new_plan, next_due, next_query, plan_of
 from confee.world.game import idle, new_data, query
 from confee.world.lanes import idle as all_idle
@@ -65,15 +66,18 @@ def play_lanes(lanes, ledger, K, T, B, kind, gamma):
             all_idle(lanes, ledger, after, t, p)
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B = known.K, known.B
     return plan_of(options), float(options.gamma or theory.exp3_rate(K, B))
 
 
 POLICY = Policy(
     id="exp3",
+    name="Exp3",
     summary="Exp3 under a query plan",
     kernel=play,
     lanes=play_lanes,
     options=Exp3Options,
     arguments=arguments,
+    look=Look("#C65D3E", "H", LONG, place=9),
 )

@@ -22,6 +22,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.exponential import LARGE, WEIGHT, Exp3Options, draw, reset, rule
+from confee.policies.look import DOT, Look
 from confee.policies.plans import new_plan, next_query, plan_of
 from confee.world.game import idle, new_data, query
 
@@ -73,19 +74,22 @@ def grow_and_share(w, total, i, nats, part):
 class Options(Exp3Options):
     """alpha: how much weight is shared; 0 is 1 / Q."""
 
-    alpha: float = schema.real(0, low=0, high=1)
+    alpha: float = schema.real(0, low=0, high=1, about="weight shared after each query; 0: 1 / B")
 
 
-def arguments(K, T, B, V, options, S):
+def arguments(known, options):
+    K, B, S = known.K, known.B, known.S
     rate = math.sqrt(K * (S * math.log(K * B) + math.e) / ((math.e - 1) * B))
     return plan_of(options), float(options.alpha or 1 / B), float(options.gamma or min(1.0, rate))
 
 
 POLICY = Policy(
     id="exp3_s",
+    name="Exp3.S",
     summary="Exp3.S under a query plan, S known",
     kernel=play,
-    told=("T", "B", "S"),
+    known=("T", "B", "S"),
     options=Options,
     arguments=arguments,
+    look=Look("#241B4D", (6, 1, 0), DOT, place=10),
 )

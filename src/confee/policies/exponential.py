@@ -31,7 +31,9 @@ LARGE = 1e100  # a sum over it has a common factor to take out; far from where d
 class Exp3Options(PlanOptions):
     """gamma: exploration; 0 is the policy's formula."""
 
-    gamma: float = schema.real(0, low=0, high=1)
+    gamma: float = schema.real(
+        0, low=0, high=1, about="exploration; 0: min{1, sqrt(K ln K / ((e - 1) B))}"
+    )
 
 
 @leaf

@@ -160,8 +160,15 @@ def error(known) -> float:
 class Options:
     """gamma, optimism: the factors above, of the weighting's gamma and of the width in f~."""
 
-    gamma: float = schema.real(1.0, above=0, high=1e6)
-    optimism: float = schema.real(1.0, low=0, high=1e6)
+    gamma: float = schema.real(
+        1.0,
+        above=0,
+        high=1e6,
+        about="times sqrt(K tau / ln(|F| tau T)); 1/30 in FALCON's own theorem",
+    )
+    optimism: float = schema.real(
+        1.0, low=0, high=1e6, about="times sqrt(K ln(|F| tau T) / tau) in the optimistic value"
+    )
 
 
 def constants(known, T, options):

@@ -46,6 +46,7 @@ from confee.policies.detecting import (
     shuffled,
     take_away,
 )
+from confee.policies.look import DOT, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
@@ -163,15 +164,28 @@ class Options(PlanOptions):
     changed. forced: exploration grows with each restart, or not. alpha_scale: times
     sqrt(K ln Q / Q). delta_scale: times 1 / sqrt(Q). ratio: of the grid of splits."""
 
-    exploration: float = schema.real(2.0, above=0)
-    restart: str = schema.choice("global", "global", "local")
-    forced: str = schema.choice("growing", "growing", "constant")
-    alpha_scale: float = schema.real(1.0, above=0, high=1e6)
-    delta_scale: float = schema.real(1.0, above=0, high=1e6)
-    ratio: float = schema.real(1.25, above=1, high=1000)
+    exploration: float = schema.real(
+        2.0, above=0, about="index: mean + sqrt(exploration ln(plays in use) / plays)"
+    )
+    restart: str = schema.choice(
+        "global", "global", "local", about="all arms, or local: the one that changed"
+    )
+    forced: str = schema.choice(
+        "growing", "growing", "constant", about="alpha sqrt(restarts + 1), or constant: alpha"
+    )
+    alpha_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times alpha = sqrt(K ln Q / Q), the share of forced queries"
+    )
+    delta_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times delta = 1 / sqrt(Q), the test's level"
+    )
+    ratio: float = schema.real(
+        1.25, above=1, high=1000, about="of the grid of splits that are tested"
+    )
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B = known.K, known.B
     alpha = min(1.0, options.alpha_scale * math.sqrt(K * math.log(B) / B))
     return (
         plan_of(options),
@@ -186,8 +200,10 @@ def arguments(K, T, B, V, options):
 
 POLICY = Policy(
     id="glr_ucb",
+    name="GLR-UCB",
     summary="UCB1 restarted by Bernoulli likelihood ratio tests, under a query plan",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#3268D5", "$G$", DOT, place=15),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from confee.core.jit import njit
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.look import LONG, Look
 from confee.policies.ucb import PLAYS, choose, new_ucb, update
 from confee.world.game import idle, new_data, query
 
@@ -24,4 +25,11 @@ def play(world, ledger, K, T, B, rng):
     idle(world, ledger, data, B + 1, T + 1, ucb[PLAYS], rng)
 
 
-POLICY = Policy(id="greedy_spend", summary="UCB1 in the first B rounds, then blind", kernel=play)
+POLICY = Policy(
+    id="greedy_spend",
+    name="greedy spend",
+    summary="UCB1 in the first B rounds, then blind",
+    kernel=play,
+    role=CONTROL,
+    look=Look("#CDBB55", "<", LONG, place=22),
+)

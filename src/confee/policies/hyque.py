@@ -19,8 +19,10 @@ from confee.core.jit import inlined, leaf, njit
 from confee.core.jit import over as compiled_over
 from confee.paper import theory
 from confee.policies.algorithm import Algorithm
-from confee.policies.base import Policy
+from confee.policies.base import PAPER, Policy
 from confee.policies.change_tests import next_look
+from confee.policies.growth import Growth
+from confee.policies.look import SOLID, Look
 from confee.policies.schedule import arrange, draw_started, limit_quotas
 from confee.policies.ucb import UCB1, act, begin, chances, learn, new_instances, replayed, rho
 from confee.world.game import anything, idle, new_memories, query
@@ -199,14 +201,16 @@ def demand(t, stop, used, T, B, width, appendix):
 class ScaleOptions:
     """scale multiplies rho^ of the change tests; 1 is the paper's theory."""
 
-    scale: float = schema.real(1.0, low=0)
+    scale: float = schema.real(1.0, low=0, about="times rho^ in the change tests")
 
 
 @dataclass(frozen=True)
 class OdqueOptions(ScaleOptions):
     """buffer: the on-demand buffer as printed in the body, or in the appendix."""
 
-    buffer: str = schema.choice("body", "body", "appendix")
+    buffer: str = schema.choice(
+        "body", "body", "appendix", about="or `appendix`: the on-demand buffer printed there"
+    )
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,9 @@ class BaqueOptions(ScaleOptions):
     """quota: the active rounds that count towards an instance's quota, those up to the horizon T or
     all of its block."""
 
-    quota: str = schema.choice("horizon", "horizon", "block")
+    quota: str = schema.choice(
+        "horizon", "horizon", "block", about="or `block`: active rounds past T count as well"
+    )
 
 
 @dataclass(frozen=True)
@@ -223,14 +229,15 @@ class Options(BaqueOptions, OdqueOptions):
 
 
 def arguments(
-    known, T, B, V, options, alg=UCB1, baseline=True, on_demand=True, measure=False, discards=False
+    known, options, alg=UCB1, baseline=True, on_demand=True, measure=False, discards=False
 ):
+    game, T, B = known.K, known.T, known.B
     b = theory.slot_length(T, B)
     appendix = getattr(options, "buffer", "body") == "appendix"
     whole = getattr(options, "quota", "horizon") == "block"
     factor = theory.rho_hat_factor(T) * alg.stretch(options)
     return (
-        alg.constants(known, T, options),
+        alg.constants(game, T, options),
         b,
         baseline,
         on_demand,
@@ -247,19 +254,25 @@ def over(alg: Algorithm, module: str) -> Policy:
     """HyQue over `alg`, the policy of `module` (Algorithms 4 and 5, extension section)."""
     return Policy(
         id=module.rpartition(".")[2],
+        name=f"HyQue over {alg.name}",
         summary=f"HyQue over {alg.name}",
         kernel=compiled_over(play, module, **alg.calls),
         options=alg.with_options(Options),
         arguments=partial(arguments, alg=alg),
         setting=alg.setting.id,
         algorithm=alg,
+        growth=Growth(claimed="rate", blocks="slots"),
     )
 
 
 POLICY = Policy(
     id="hyque",
+    name="HyQue",
     summary="HyQue (Algorithm 2): baseline batches and on-demand queries, prior-free",
     kernel=play,
     options=Options,
     arguments=arguments,
+    role=PAPER,
+    look=Look("#0072B2", "o", SOLID, 1.8, place=0),
+    growth=Growth(claimed="rate", blocks="slots"),
 )

@@ -9,7 +9,8 @@ import math
 
 from confee.core.jit import njit, over
 from confee.policies import hyque
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.growth import Growth
 from confee.policies.ucb import MEAN, PLAYS, WIDTH
 
 
@@ -24,8 +25,11 @@ def draw(ucb, tau, known, exploration, rng):
 
 POLICY = Policy(
     id="hyque_blind",
+    name="HyQue, blind",
     summary="control: HyQue's schedule, queried arms uniform",
     kernel=over(hyque.play, __name__, act=draw),
     options=hyque.Options,
     arguments=hyque.arguments,
+    role=CONTROL,
+    growth=Growth(blocks="slots"),
 )

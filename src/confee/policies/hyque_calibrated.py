@@ -9,15 +9,21 @@ from dataclasses import dataclass
 
 from confee.core import schema
 from confee.policies import hyque
-from confee.policies.base import Policy
+from confee.policies.base import PAPER, Policy
+from confee.policies.growth import Growth
+from confee.policies.look import DOT, Look
 
 
 @dataclass(frozen=True)
 class Options:
     """buffer and quota as for `hyque`. The scale is found, not set."""
 
-    buffer: str = schema.choice("body", "body", "appendix")
-    quota: str = schema.choice("horizon", "horizon", "block")
+    buffer: str = schema.choice(
+        "body", "body", "appendix", about="the scale is found on stationary paths"
+    )
+    quota: str = schema.choice(
+        "horizon", "horizon", "block", about="or `block`: active rounds past T count as well"
+    )
 
 
 @dataclass(frozen=True)
@@ -29,9 +35,13 @@ class Calibrated(Options):
 
 POLICY = Policy(
     id="hyque_calibrated",
+    name="HyQue, calibrated",
     summary="HyQue, the scale of its change tests set on stationary paths",
     kernel=hyque.play,
     options=Options,
     arguments=hyque.arguments,
     calibrated=True,
+    role=PAPER,
+    look=Look("#332288", "s", DOT, 1.4, place=1),
+    growth=Growth(claimed="rate", blocks="slots"),
 )

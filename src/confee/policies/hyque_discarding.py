@@ -8,12 +8,16 @@ from __future__ import annotations
 from functools import partial
 
 from confee.policies import hyque
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.growth import Growth
 
 POLICY = Policy(
     id="hyque_discarding",
+    name="HyQue, discarding",
     summary="control: HyQue that discards what on-demand queries show",
     kernel=hyque.play,
     options=hyque.Options,
     arguments=partial(hyque.arguments, discards=True),
+    role=CONTROL,
+    growth=Growth(blocks="slots"),
 )

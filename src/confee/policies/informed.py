@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from confee.core.jit import njit
-from confee.policies.base import Policy
+from confee.policies.base import ORACLE, Policy
+from confee.policies.look import DOTS, Look
 from confee.world.game import BEST, MEANS, START, idle, locate, new_data, query
 
 
@@ -70,8 +71,10 @@ def play(world, ledger, K, T, B, rng):
 
 POLICY = Policy(
     id="informed",
+    name="informed",
     summary="control: knows when the path changes and by how much",
     kernel=play,
-    told=("T", "B", "path"),
-    control=True,
+    known=("T", "B", "path"),
+    role=ORACLE,
+    look=Look("#4A2A0A", "p", DOTS, place=27),
 )

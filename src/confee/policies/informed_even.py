@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from confee.core.jit import njit
-from confee.policies.base import Policy
+from confee.policies.base import ORACLE, Policy
 from confee.policies.informed import commit, queries_of
+from confee.policies.look import DOTS, Look
 from confee.world.game import START, idle, locate, new_data, query
 
 
@@ -40,8 +41,10 @@ def play(world, ledger, K, T, B, rng):
 
 POLICY = Policy(
     id="informed_even",
+    name="informed_even",
     summary="control: `informed` with its queries spread evenly in time",
     kernel=play,
-    told=("T", "B", "path"),
-    control=True,
+    known=("T", "B", "path"),
+    role=ORACLE,
+    look=Look("#BF9334", "$E$", DOTS, place=28),
 )

@@ -29,6 +29,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import changes, cycle, forced, forget_all, new_instance, shuffled
+from confee.policies.look import LONG, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import PLAYS, choose, update
 from confee.world.game import idle, new_data, query
@@ -87,13 +88,20 @@ class Options(PlanOptions):
     """exploration: the factor of the logarithm in the index. window: w, made even, if it fits in
     Q / K. b_scale, gamma_scale: times the threshold and the share of forced queries."""
 
-    exploration: float = schema.real(2.0, above=0)
-    window: int = schema.whole(800, low=2)
-    b_scale: float = schema.real(1.0, above=0, high=1e6)
-    gamma_scale: float = schema.real(1.0, above=0, high=1e6)
+    exploration: float = schema.real(
+        2.0, above=0, about="index: mean + sqrt(exploration ln(queries since the restart) / plays)"
+    )
+    window: int = schema.whole(800, low=2, about="w, rewards of an arm; cut to Q / K")
+    b_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the threshold sqrt(w ln(2 K Q^2) / 2)"
+    )
+    gamma_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the share of forced queries"
+    )
 
 
-def arguments(K, T, B, V, options, S):
+def arguments(known, options):
+    K, B, S = known.K, known.B, known.S
     w = max(2, min(options.window, B // K) // 2 * 2)
     b = math.sqrt(w * math.log(2 * K * B**2) / 2)
     gamma = math.sqrt(changes(S) * K * (2 * b + 3 * math.sqrt(w)) / (2 * B))
@@ -108,9 +116,11 @@ def arguments(K, T, B, V, options, S):
 
 POLICY = Policy(
     id="m_ucb",
+    name="M-UCB",
     summary="UCB1 restarted when the halves of a window differ, under a query plan",
     kernel=play,
-    told=("T", "B", "S"),
+    known=("T", "B", "S"),
     options=Options,
     arguments=arguments,
+    look=Look("#AB350C", "$M$", LONG, place=17),
 )

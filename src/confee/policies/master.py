@@ -31,6 +31,8 @@ from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.change_tests import next_look, rho
+from confee.policies.growth import Growth
+from confee.policies.look import SOLID, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.schedule import arrange, draw_started, ratios
 from confee.policies.ucb import PLAYS, choose, reset, update
@@ -120,12 +122,17 @@ class Options(PlanOptions):
     """exploration: the factor of ln tau in UCB1's index; 2 as printed. delta: the chance that the
     tests may err with, 0 for 1/Q. scale multiplies rho^ of the tests; 1 is the theory."""
 
-    exploration: float = schema.real(2.0, above=0)
-    delta: float = schema.real(0.0, low=0, high=1)
-    scale: float = schema.real(1.0, low=0)
+    exploration: float = schema.real(
+        2.0, above=0, about="index of UCB1: mean + sqrt(exploration ln tau / plays)"
+    )
+    delta: float = schema.real(
+        0.0, low=0, high=1, about="chance that the change tests may err with; 0: 1/Q"
+    )
+    scale: float = schema.real(1.0, low=0, about="times rho^ in the change tests")
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    B = known.B
     reading = theory.Reading(delta=options.delta or None)
     factor = options.scale * theory.rho_hat_factor(B, reading)
     return plan_of(options), float(options.exploration), float(factor)
@@ -133,8 +140,11 @@ def arguments(K, T, B, V, options):
 
 POLICY = Policy(
     id="master",
+    name="MASTER",
     summary="MASTER (Wei and Luo 2021) around UCB1, under a query plan",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#A50C2A", (4, 1, 0), SOLID, place=14),
+    growth=Growth(claimed="rate", blocks="queries"),
 )

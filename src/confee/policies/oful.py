@@ -73,8 +73,10 @@ def rho(t, known):
 class Options:
     """ridge: lambda. radius: times the radius of the confidence ellipsoid; 1 is the theory."""
 
-    ridge: float = schema.real(1.0, low=1e-4, high=1e6)
-    radius: float = schema.real(1.0, low=0, high=1e6)
+    ridge: float = schema.real(1.0, low=1e-4, high=1e6, about="lambda")
+    radius: float = schema.real(
+        1.0, low=0, high=1e6, about="times that of the confidence ellipsoid"
+    )
 
 
 def constants(known, T, options):

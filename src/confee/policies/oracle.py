@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from confee.core.jit import njit
-from confee.policies.base import Policy
+from confee.policies.base import ORACLE, Policy
+from confee.policies.look import DOTS, Look
 from confee.world.game import BEST, START, idle, locate, new_data
 
 
@@ -22,5 +23,11 @@ def play(world, ledger, K, T, B, rng):
 
 
 POLICY = Policy(
-    id="oracle", summary="control: plays argmax mu_t", kernel=play, told=("path",), control=True
+    id="oracle",
+    name="oracle",
+    summary="control: plays argmax mu_t",
+    kernel=play,
+    known=("path",),
+    role=ORACLE,
+    look=Look("#000000", "*", DOTS, place=26),
 )

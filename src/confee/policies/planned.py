@@ -66,13 +66,16 @@ def next_restart(start, rate, B, rng):
 class RestartOptions(PlanOptions):
     """rate_scale: times the rate that balances, see above."""
 
-    rate_scale: float = schema.real(1.0, low=0, high=1e6)
+    rate_scale: float = schema.real(
+        1.0, low=0, high=1e6, about="times the rate that balances noise and drift"
+    )
 
 
 def paced(alg: Algorithm, module: str) -> Policy:
     """`alg` under a query plan, the policy of `module`."""
     return Policy(
         id=module.rpartition(".")[2],
+        name=alg.name,
         summary=f"{alg.name} under a query plan",
         kernel=compiled_over(play, module, **alg.calls),
         options=alg.with_options(PlanOptions),
@@ -86,9 +89,10 @@ def restarted(alg: Algorithm, module: str) -> Policy:
     """`alg` under a query plan, restarted at the rate that balances, the policy of `module`."""
     return Policy(
         id=module.rpartition(".")[2],
+        name=f"{alg.name}, restarted",
         summary=f"{alg.name} under a query plan, restarted at random",
         kernel=compiled_over(play, module, **alg.calls),
-        told=("T", "B", "V"),
+        known=("T", "B", "V"),
         options=alg.with_options(RestartOptions),
         arguments=partial(_arguments, alg),
         setting=alg.setting.id,
@@ -96,9 +100,10 @@ def restarted(alg: Algorithm, module: str) -> Policy:
     )
 
 
-def _arguments(alg, known, T, B, V, options):
+def _arguments(alg, known, options):
+    game, T, B, V = known.K, known.T, known.B, known.V
     rate = 0.0
     if V:  # told, and something changes
-        error = alg.error(known) * alg.stretch(options)
+        error = alg.error(game) * alg.stretch(options)
         rate = min(1.0, options.rate_scale * (2 * V / (error * B)) ** (2 / 3))
-    return alg.constants(known, T, options), plan_of(options), rate
+    return alg.constants(game, T, options), plan_of(options), rate

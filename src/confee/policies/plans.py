@@ -33,7 +33,7 @@ KIND, HORIZON, BUDGET, LAST, STEP, REST, CARRY, BATCHES, BATCH, END = range(10)
 class PlanOptions:
     """plan: when it looks."""
 
-    plan: str = schema.choice("paced", *PLANS)
+    plan: str = schema.choice("paced", *PLANS, about="or bernoulli, front, batched")
 
     @property
     def in_step(self) -> bool:

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 from confee.core import schema
 from confee.policies import planned
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.look import DOTS, Look
 from confee.policies.plans import PlanOptions, plan_of
 from confee.policies.ucb import UCB1
 
@@ -28,10 +29,13 @@ from confee.policies.ucb import UCB1
 class Options(PlanOptions):
     """rate_scale: times the order-optimal rate."""
 
-    rate_scale: float = schema.real(1.0, low=0, high=1e6)
+    rate_scale: float = schema.real(
+        1.0, low=0, high=1e6, about="times the order-optimal rate, sqrt((S - 1) / (B ln B)) a query"
+    )
 
 
-def arguments(K, T, B, V, options, S):
+def arguments(known, options):
+    K, T, B, S = known.K, known.T, known.B, known.S
     optimal = math.sqrt((S - 1) / (B * math.log(B)))
     rate = min(1.0, options.rate_scale * optimal)
     return UCB1.constants(K, T, options), plan_of(options), rate
@@ -39,9 +43,12 @@ def arguments(K, T, B, V, options, S):
 
 POLICY = Policy(
     id="random_restart",
+    name="random restart",
     summary="UCB1 under a query plan, restarted at random",
     kernel=planned.play,
-    told=("T", "B", "S"),
+    known=("T", "B", "S"),
     options=Options,
     arguments=arguments,
+    role=CONTROL,
+    look=Look("#24D7A9", "$R$", DOTS, place=18),
 )

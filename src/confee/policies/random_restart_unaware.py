@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from confee.core import schema
 from confee.policies import planned
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.look import DOTS, Look
 from confee.policies.plans import PlanOptions, plan_of
 from confee.policies.ucb import UCB1
 
@@ -20,17 +21,20 @@ from confee.policies.ucb import UCB1
 class Options(PlanOptions):
     """rate: the chance of a restart before a query."""
 
-    rate: float = schema.real(0.001, low=0, high=1)
+    rate: float = schema.real(0.001, low=0, high=1, about="chance of a restart before a query")
 
 
 POLICY = Policy(
     id="random_restart_unaware",
+    name="random restart, unaware",
     summary="UCB1 under a query plan, restarted at random at a fixed rate",
     kernel=planned.play,
     options=Options,
-    arguments=lambda K, T, B, V, options: (
-        UCB1.constants(K, T, options),
+    arguments=lambda known, options: (
+        UCB1.constants(known.K, known.T, options),
         plan_of(options),
         float(options.rate),
     ),
+    role=CONTROL,
+    look=Look("#47B3C6", "$U$", DOTS, place=21),
 )

@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from confee.core.errors import ConfeeError
-
-Number = Callable[[int, int, int, float], float]
-"""Of (K, T, B, V)."""
+from confee.core.size import Size
 
 
-def _no_factor(K: int, T: int, B: int, V: float) -> float:
+def _no_factor(size: Size) -> float:
     return 1.0
 
 
-def _everywhere(K: int, T: int, B: int, V: float) -> bool:
+def _everywhere(size: Size) -> bool:
     return True
 
 
@@ -31,9 +29,9 @@ class Rate:
     K, V, B
         The exponents of R/T; (1/3, 1/3, -1/3) is the rate of the paper's theorem.
     log
-        The factor that the theorem allows beside, of (K, T, B, V); 1 if none.
+        The factor that the theorem allows beside, of a `Size`; 1 if none.
     in_range
-        Where the theorem holds, of (K, T, B, V): everywhere if not given.
+        Whether the theorem holds at a `Size`: everywhere if not given.
     positive, negative
         Variable (B, V, K or T) -> the label of a control that must hold, or fail, along it, in
         place of the usual ones: SW-UCB, which is told V and has the rate of the paper, and policies
@@ -45,8 +43,8 @@ class Rate:
     K: float
     V: float
     B: float
-    log: Number = _no_factor
-    in_range: Callable[[int, int, int, float], bool] = _everywhere
+    log: Callable[[Size], float] = _no_factor
+    in_range: Callable[[Size], bool] = _everywhere
     positive: Mapping[str, str] = field(default_factory=dict)
     negative: Mapping[str, str] = field(default_factory=dict)
     statement: str = ""
@@ -59,7 +57,7 @@ class Rate:
         # One cell tells what would else be told once all cells are played.
         for name, kind in (("log", "a number over 0"), ("in_range", "true or false")):
             try:
-                found = getattr(self, name)(2, 10_000, 1_000, 1.0)
+                found = getattr(self, name)(Size(2, 10_000, 1_000, 1.0))
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
                 raise ConfeeError(f"rate.{name}: at K=2, T=10000, B=1000, V=1: {said}") from None

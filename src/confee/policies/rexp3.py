@@ -26,6 +26,8 @@ from confee.policies.exponential_lanes import draw as draw_all
 from confee.policies.exponential_lanes import grow as grow_all
 from confee.policies.exponential_lanes import reset as reset_all
 from confee.policies.exponential_lanes import rule as rule_all
+from confee.policies.growth import Growth
+from confee.policies.look import DOTS, Look
 from confee.policies.plans import new_plan, next_due, next_query, plan_of
 from confee.world.game import idle, new_data, query
 from confee.world.lanes import forget
@@ -91,7 +93,9 @@ def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
 class Options(Exp3Options):
     """batch_scale: times the batch Delta."""
 
-    batch_scale: float = schema.real(1.0, above=0, high=1e6)
+    batch_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the batch Delta = ceil((K ln K)^(1/3) (B / V)^(2/3))"
+    )
 
 
 def batch_length(K: int, Q: int, V: float, scale: float = 1.0) -> int:
@@ -101,17 +105,21 @@ def batch_length(K: int, Q: int, V: float, scale: float = 1.0) -> int:
     return max(1, math.ceil(min(scale * (K * math.log(K)) ** (1 / 3) * (Q / V) ** (2 / 3), Q)))
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B, V = known.K, known.B, known.V
     batch = batch_length(K, B, V, options.batch_scale)
     return plan_of(options), batch, float(options.gamma or theory.exp3_rate(K, batch))
 
 
 POLICY = Policy(
     id="rexp3",
+    name="Rexp3",
     summary="Rexp3: Exp3 restarted in batches of queries, V known",
     kernel=play,
     lanes=play_lanes,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
+    look=Look("#1C1AD0", ">", DOTS, place=8),
+    growth=Growth(claimed="rate", k_log_k=True, in_range=lambda size: theory.rexp3b_range(*size)),
 )

@@ -9,11 +9,13 @@ import numpy as np
 from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.paper import theory
-from confee.policies.base import Policy
+from confee.policies.base import PAPER, Policy
 from confee.policies.exponential import draw, grow, reset
 from confee.policies.exponential_lanes import draw as draw_all
 from confee.policies.exponential_lanes import grow as grow_all
 from confee.policies.exponential_lanes import reset as reset_all
+from confee.policies.growth import Growth
+from confee.policies.look import DOT, SOLID, Look
 from confee.world.game import idle, new_data, query
 from confee.world.lanes import forget
 from confee.world.lanes import idle as all_idle
@@ -103,20 +105,41 @@ def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
 class Options:
     """pool: idle rounds replay query rounds (multiset), or the distinct arms, as printed (set)."""
 
-    pool: str = schema.choice("multiset", "multiset", "set")
+    pool: str = schema.choice(
+        "multiset",
+        "multiset",
+        "set",
+        about="or `set`: idle rounds play the batch's distinct arms alike, as printed",
+    )
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, T, B, V = known.K, known.T, known.B, known.V
     batch, queries = theory.rexp3b_batch(K, T, B, V)
     return batch, queries, theory.exp3_rate(K, queries), options.pool == "set"
 
 
+def short_batch(size):
+    """Below 4 queries a batch, rounding down leaves up to 43 % of the budget unused."""
+    return theory.rexp3b_batch(*size)[1] < 4
+
+
 POLICY = Policy(
     id="rexp3b",
+    name="Rexp3B",
     summary="Rexp3B (Algorithm 3): Exp3 restarted in batches, V known",
     kernel=play,
     lanes=play_lanes,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
+    role=PAPER,
+    look=Look("#D55E00", "D", SOLID, 1.8, place=4),
+    variants={"rexp3b(pool=set)": Look("#E69F00", "d", DOT, place=5)},
+    growth=Growth(
+        claimed="rate",
+        k_log_k=True,
+        in_range=lambda size: theory.rexp3b_range(*size),
+        distorted=short_batch,
+    ),
 )

@@ -65,11 +65,14 @@ def play(world, ledger, known, T, B, kind, penalty, root, window, rng):
 class Options(PlanOptions, oful.Options):
     """window_scale: times the window (d B / V)^{2/3}."""
 
-    window_scale: float = schema.real(1.0, above=0, high=1e6)
+    window_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the window (d B / V)^(2/3)"
+    )
 
 
-def arguments(known, T, B, V, options):
-    d, penalty = known.shape[1], float(options.ridge)
+def arguments(known, options):
+    features, T, B, V = known.K, known.T, known.B, known.V
+    d, penalty = features.shape[1], float(options.ridge)
     window = min(max(math.floor(theory.linear_window(d, B, V) * options.window_scale), 1), B)
     spread = math.sqrt(d * (math.log1p(window / penalty) + math.log(T)))
     root = options.radius * (oful.R * spread + math.sqrt(penalty) * oful.S)
@@ -78,9 +81,10 @@ def arguments(known, T, B, V, options):
 
 POLICY = Policy(
     id="sw_linucb",
+    name="SW-LinUCB",
     summary="sliding-window linear UCB under a query plan",
     kernel=play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
     setting=LINEAR.id,

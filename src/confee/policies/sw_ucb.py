@@ -11,6 +11,7 @@ from confee.core import schema
 from confee.core.jit import inlined, leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
+from confee.policies.look import SOLID, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.world.game import MEANS, START, idle, new_data, query
 
@@ -152,11 +153,16 @@ def drop(world, data, t, segment):
 class Options(PlanOptions):
     """xi: the factor of the logarithm. window_scale: times the window (sqrt(K) B / V)^{2/3}."""
 
-    xi: float = schema.real(0.5, above=0)
-    window_scale: float = schema.real(1.0, above=0, high=1e6)
+    xi: float = schema.real(
+        0.5, above=0, about="index: mean + sqrt(xi ln min(tau, window) / plays)"
+    )
+    window_scale: float = schema.real(
+        1.0, above=0, high=1e6, about="times the window (sqrt(K) B / V)^(2/3)"
+    )
 
 
-def arguments(K, T, B, V, options, by_index=False):
+def arguments(known, options, by_index=False):
+    K, B, V = known.K, known.B, known.V
     window = round(theory.window(K, B, V) * options.window_scale)
     window = min(max(window, K), B)
     return plan_of(options), by_index, window, float(options.xi)
@@ -164,9 +170,11 @@ def arguments(K, T, B, V, options, by_index=False):
 
 POLICY = Policy(
     id="sw_ucb",
+    name="SW-UCB",
     summary="sliding-window UCB under a query plan",
     kernel=play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=Options,
     arguments=arguments,
+    look=Look("#00A878", "X", SOLID, place=7),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from confee.core.jit import njit
 from confee.paper import theory
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
 from confee.policies.plans import PACED
 from confee.policies.sw_ucb import play as play_arms
 from confee.world.game import BEST, MEANS
@@ -29,14 +29,17 @@ def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
     play_arms(wide, ledger, K * K, T, B, kind, by_index, window, xi, rng)
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B, V = known.K, known.B, known.V
     return PACED, False, min(max(theory.window(K * K, B, V), K * K), B), 0.5
 
 
 POLICY = Policy(
     id="sw_ucb_copied",
+    name="SW-UCB, copied",
     summary="control: sliding-window UCB that takes each arm for K different ones",
     kernel=play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     arguments=arguments,
+    role=CONTROL,
 )

@@ -11,12 +11,15 @@ import functools
 
 from confee.policies import sw_ucb
 from confee.policies.base import Policy
+from confee.policies.look import DOT, Look
 
 POLICY = Policy(
     id="sw_ucb_leader",
+    name="SW-UCB, leader",
     summary="sliding-window UCB whose idle rounds play the leading arm",
     kernel=sw_ucb.play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=sw_ucb.Options,
     arguments=functools.partial(sw_ucb.arguments, by_index=True),
+    look=Look("#35A756", "$L$", DOT, place=20),
 )

@@ -6,11 +6,15 @@ Its window stays as it is while changes come more often, so its regret grows wit
 from __future__ import annotations
 
 from confee.policies import sw_ucb
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
 
 POLICY = Policy(
     id="sw_ucb_misled",
+    name="SW-UCB, misled",
     summary="control: sliding-window UCB that is told V = 1/K, whatever V is",
     kernel=sw_ucb.play,
-    arguments=lambda K, T, B, V, options: sw_ucb.arguments(K, T, B, 1 / K, sw_ucb.Options()),
+    arguments=lambda known, options: sw_ucb.arguments(
+        known._replace(V=1 / known.K), sw_ucb.Options()
+    ),
+    role=CONTROL,
 )

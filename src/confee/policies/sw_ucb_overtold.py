@@ -8,18 +8,24 @@ its least length, K queries. So a check that R/T does not grow with T at fixed B
 from __future__ import annotations
 
 from confee.policies import sw_ucb
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.look import DOT, Look
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, T, B, V = known.K, known.T, known.B, known.V
     # The window is clipped to [K, B], and as long as it is K no larger V would change it.
-    return sw_ucb.arguments(K, T, B, min(V * (T / (8 * B)) ** 3, B / K), sw_ucb.Options())
+    told = min(V * (T / (8 * B)) ** 3, B / K)
+    return sw_ucb.arguments(known._replace(V=told), sw_ucb.Options())
 
 
 POLICY = Policy(
     id="sw_ucb_overtold",
+    name="SW-UCB, overtold",
     summary="control: sliding-window UCB that is told V (T / (8 B))^3",
     kernel=sw_ucb.play,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     arguments=arguments,
+    role=CONTROL,
+    look=Look("#8A13AC", "$O$", DOT, place=24),
 )

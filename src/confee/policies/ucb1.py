@@ -9,6 +9,7 @@ import numpy as np
 from confee.core import schema
 from confee.core.jit import njit
 from confee.policies.base import Policy
+from confee.policies.look import LONG, Look
 from confee.policies.plans import PlanOptions, new_plan, next_due, next_query, plan_of
 from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
 from confee.policies.ucb_lanes import choose as choose_all
@@ -90,18 +91,23 @@ def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
 class Options(PlanOptions):
     """exploration: the factor of ln tau in the index; 2 as printed."""
 
-    exploration: float = schema.real(2.0, above=0)
+    exploration: float = schema.real(
+        2.0, above=0, about="index: mean + sqrt(exploration ln tau / plays)"
+    )
 
 
-def arguments(K, T, B, V, options, by_index=False):
+def arguments(known, options, by_index=False):
+    B = known.B
     return plan_of(options), by_index, float(options.exploration), B
 
 
 POLICY = Policy(
     id="ucb1",
+    name="UCB1",
     summary="UCB1 under a query plan",
     kernel=play,
     lanes=play_lanes,
     options=Options,
     arguments=arguments,
+    look=Look("#882255", "P", LONG, place=6),
 )

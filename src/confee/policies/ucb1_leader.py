@@ -11,11 +11,14 @@ import functools
 
 from confee.policies import ucb1
 from confee.policies.base import Policy
+from confee.policies.look import DOT, Look
 
 POLICY = Policy(
     id="ucb1_leader",
+    name="UCB1, leader",
     summary="UCB1 whose idle rounds play the leading arm",
     kernel=ucb1.play,
     options=ucb1.Options,
     arguments=functools.partial(ucb1.arguments, by_index=True),
+    look=Look("#BF31FE", "$u$", DOT, place=19),
 )

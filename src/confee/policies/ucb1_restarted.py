@@ -13,20 +13,25 @@ from __future__ import annotations
 
 from confee.paper import theory
 from confee.policies import ucb1
-from confee.policies.base import Policy
+from confee.policies.base import CONTROL, Policy
+from confee.policies.look import LONG, Look
 from confee.policies.plans import plan_of
 
 
-def arguments(K, T, B, V, options):
+def arguments(known, options):
+    K, B, V = known.K, known.B, known.V
     return plan_of(options), False, float(options.exploration), theory.restart_period(K, B, V)
 
 
 POLICY = Policy(
     id="ucb1_restarted",
+    name="UCB1, restarted",
     summary="control: UCB1 under a query plan, restarted on a schedule, V known",
     kernel=ucb1.play,
     lanes=ucb1.play_lanes,
-    told=("T", "B", "V"),
+    known=("T", "B", "V"),
     options=ucb1.Options,
     arguments=arguments,
+    role=CONTROL,
+    look=Look("#7684E7", (5, 1, 0), LONG, place=23),
 )

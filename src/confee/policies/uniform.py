@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from confee.core.jit import njit, over
-from confee.policies.base import Policy
+from confee.policies.base import UNIFORM, Policy
+from confee.policies.growth import Growth
+from confee.policies.look import SOLID, Look
 from confee.world.game import anything, idle, new_memories
 from confee.world.settings import Setting
 
@@ -18,14 +20,23 @@ def where(setting: Setting, module: str) -> Policy:
     """Uniform play in another setting, the policy of `module`."""
     return Policy(
         id=module.rpartition(".")[2],
+        name=f"uniform, {setting.id}",
         summary=f"control: every {setting.decision} alike, no queries",
         kernel=over(play, module, **setting.calls),
-        told=(),
-        control=True,
+        known=(),
+        role=UNIFORM,
         setting=setting.id,
+        growth=Growth(claimed="uniform"),
     )
 
 
 POLICY = Policy(
-    id="uniform", summary="control: all arms alike, no queries", kernel=play, told=(), control=True
+    id="uniform",
+    name="uniform",
+    summary="control: all arms alike, no queries",
+    kernel=play,
+    known=(),
+    role=UNIFORM,
+    look=Look("#777777", "h", SOLID, place=25),
+    growth=Growth(claimed="uniform"),
 )

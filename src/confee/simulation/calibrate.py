@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from confee.core.canonical import stream
+from confee.policies.base import Known
 from confee.simulation.cells import Cell
 from confee.world.game import new_ledger, new_world
 from confee.world.path import Path
@@ -30,7 +31,7 @@ def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) 
     path = Path.steps(np.ones(1), np.full((1, K), level), T)
     rng = stream("calibrate", K, T, B, dataclasses.asdict(options), level, run)
     trial = Calibrated(**dataclasses.asdict(options), scale=0.0)
-    arguments = hyque.arguments(K, T, B, None, trial, measure=True)
+    arguments = hyque.arguments(Known(K, T, B), trial, measure=True)
     kernel: Callable[..., float] = hyque.play
     return kernel(new_world(path), new_ledger(), K, T, B, *arguments, rng)
 

@@ -12,6 +12,7 @@ from typing import Any
 from confee.core import plugins, schema
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES, Policy, policy
 from confee.world.adversaries import ADVERSARIES, Adversary, adversary
@@ -109,7 +110,7 @@ class Opponent:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {name: value for name, value in self.resolved if name != self.spec.place}
+        return {name: value for name, value in self.resolved if name != self.spec.location}
 
     @cached_property
     def key(self) -> list[Any]:
@@ -128,7 +129,7 @@ def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
 
 
 def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
-    resolved = canonical(spec.resolve(options, **sizes))
+    resolved = canonical(spec.resolve(options, Size(**sizes)))
     return Opponent(spec.id, tuple(sorted(resolved.items())))
 
 

@@ -139,7 +139,7 @@ class Unit:
     @property
     def cost(self) -> float:
         """Queried rounds, about: what its time is proportional to."""
-        share = 1e-3 if self.cell.spec.control else 1
+        share = 1e-3 if self.cell.spec.looks_at_nothing else 1
         return self.runs * (1e3 + share * self.cell.B * (1 + self.cell.K / 20))
 
     def describe(self) -> dict[str, Any]:

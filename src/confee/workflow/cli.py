@@ -212,7 +212,7 @@ def _everything() -> list[tuple[str, str, str]]:
 
     return [
         *(
-            (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.told)}]")
+            (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.known)}]")
             for p in POLICIES.values()
         ),
         *((a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()),
@@ -251,7 +251,7 @@ def _explain(name: str) -> None:
     setting = SETTINGS[one.setting]
     print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
     if isinstance(one, Policy):
-        print(f"Told: {_told(one.told)}")
+        print(f"Told: {_told(one.known)}")
         if one.algorithm is not None:
             print(f"Base algorithm: {one.algorithm.name}")
     for field in dataclasses.fields(one.options):

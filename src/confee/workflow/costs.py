@@ -60,7 +60,7 @@ class Part:
 
 
 def _rounds(one: Cell) -> float:
-    alike = 0.1 if one.spec.control else 1  # it looks at nothing
+    alike = 0.1 if one.spec.looks_at_nothing else 1  # it looks at nothing
     return alike * one.B * (1 + one.K / 20)
 
 

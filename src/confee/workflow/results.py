@@ -149,7 +149,7 @@ def rankings(found: Evidence) -> dict[str, pd.DataFrame]:
     from confee.evidence import ranking
     from confee.policies import POLICIES
 
-    told = {policy.id: policy.told for policy in POLICIES.values()}
+    told = {policy.id: policy.known for policy in POLICIES.values()}
     runs = ranking.played(found.regret, found.points, found.choose)
     tables = (ranking.ranking(runs, told), ranking.questions(runs), ranking.heat(runs, told))
     return dict(zip(RANKINGS, tables, strict=True))

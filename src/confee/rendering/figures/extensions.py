@@ -13,20 +13,20 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.figures import curves as shared
 
 ROLES = {
-    "hyque": (looks.LOOKS["hyque"], "HyQue over ALG"),
-    "narrow hyque": (looks.LOOKS["hyque_calibrated"], "HyQue over ALG, smaller bonus"),
-    "paced": (looks.LOOKS["ucb1"], "ALG, even pace"),
+    "hyque": (looks.look("hyque"), "HyQue over ALG"),
+    "narrow hyque": (looks.look("hyque_calibrated"), "HyQue over ALG, smaller bonus"),
+    "paced": (looks.look("ucb1"), "ALG, even pace"),
     "restarted": (
-        looks.LOOKS["random_restart"]._replace(marker="D"),
+        looks.look("random_restart")._replace(marker="D"),
         "ALG, restarts at random, told $V$",
     ),
     "narrow restarted": (
-        looks.LOOKS["random_restart_unaware"]._replace(marker="v"),
+        looks.look("random_restart_unaware")._replace(marker="v"),
         "ALG, restarts, smaller bonus",
     ),
-    "window": (looks.LOOKS["sw_ucb"], "ALG, sliding window, told $V$"),
-    "discount": (looks.LOOKS["d_ucb"], "ALG, discounted, told $V$"),
-    "uniform": (looks.LOOKS["uniform"], "uniform play, as any ALG without feedback"),
+    "window": (looks.look("sw_ucb"), "ALG, sliding window, told $V$"),
+    "discount": (looks.look("d_ucb"), "ALG, discounted, told $V$"),
+    "uniform": (looks.look("uniform"), "uniform play, as any ALG without feedback"),
 }
 """What a policy is in its setting -> its look, near that of the same idea over arms, and name."""
 

@@ -156,8 +156,7 @@ def _all(values: pd.Series) -> float:
 
 def _places(table: pd.DataFrame) -> dict[tuple[str, float], float]:
     """(kind, strength) -> where its column stands: kinds in their order, apart from each other."""
-    known = list(looks.KINDS)
-    order = sorted(set(table["kind"]), key=lambda k: (known.index(k) if k in known else 99, k))
+    order = looks.kinds_ordered(table["kind"])
     places: dict[tuple[str, float], float] = {}
     start = 0.0
     for kind in order:

@@ -102,9 +102,8 @@ def order(table: pd.DataFrame) -> list[str]:
 
 
 def _kinds(panel: pd.DataFrame) -> list[str]:
-    """Kinds in the order of looks.KINDS; those of the world that stands still come last."""
-    kinds = [k for k in looks.KINDS if k in set(panel["kind"])]
-    kinds += sorted(set(panel["kind"]) - set(kinds))
+    """Kinds in the order of `looks`; those of the world that stands still come last."""
+    kinds = looks.kinds_ordered(panel["kind"])
     still = set(panel.loc[panel["still"].astype(bool), "kind"])
     return sorted(kinds, key=lambda kind: kind in still)
 

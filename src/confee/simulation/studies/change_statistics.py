@@ -13,6 +13,7 @@ import numpy as np
 
 from confee.core.canonical import stream
 from confee.policies import hyque
+from confee.policies.base import Known
 from confee.simulation.play import Row
 from confee.world.game import new_ledger, new_world
 from confee.world.path import Path
@@ -43,7 +44,7 @@ def run(
     about: dict[str, Any] = {"K": K, "T": T, "B": B, "change": change, "level": level}
     about |= {"size": size, "at": at}
     world = new_world(path(K, T, change, level, size, at))
-    arguments = hyque.arguments(K, T, B, None, hyque.Options(scale=0.0), measure=True)
+    arguments = hyque.arguments(Known(K, T, B), hyque.Options(scale=0.0), measure=True)
     kernel: Callable[..., float] = hyque.play
     rows = []
     for i in range(runs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,37 @@ from confee.world.path import Environment, Path
 
 @dataclass(frozen=True)
 class Adversary:
-    """A family of paths.
+    """A family of paths: adding one is adding a file with an `ADVERSARY`.
 
-    `resolve(options, K, T, B, V)` gives the numbers a path depends on, and
-    `draw(resolved, K, T, V, rng)` a path. `strength` names the parameter that a grid of strengths
-    sets, in units of the critical gap, and `ceiling` its largest value. `place` names a resolved
-    parameter that says only where data lie: no number and no key depends on it. `widest`: no
-    adversary of the setting could have a larger strength, as means lie in [0, 1], or theta in a
-    ball. `steady`: the strength is the best arm's lead in every round, so that families compare by
-    it; else it is the largest lead, or the size of a change, and compares within the family alone.
-    `setting`: of its paths, one of `confee.world.settings`.
+    Parameters
+    ----------
+    id, name, summary
+        The id is the module's name; `name` is what figures say (the id if empty); `summary` is one
+        line for `confee list`.
+    options
+        A dataclass of `confee.core.schema` fields: their defaults, ranges and descriptions.
+    resolve
+        `resolve(options, size)` gives the numbers that a path depends on, as a mapping.
+    draw
+        `draw(resolved, K, T, V, rng)` gives a path. It gets no B: paths are alike at all budgets.
+    strength, ceiling
+        The option that a grid of strengths sets, in units of the critical gap, and its largest
+        value; None if there is no such option.
+    widest
+        No adversary of the setting could have a larger strength, as means lie in [0, 1], or theta
+        in a ball.
+    location
+        A resolved parameter that says only where data lie: no number and no key depends on it.
+    steady
+        Whether the strength is the best arm's lead in every round, so that families compare by it;
+        else it is the largest lead, or the size of a change, and compares within the family alone.
+    others_alike
+        Whether all arms but the best one have the same mean in each round.
+    setting
+        The game that its paths are for, one of `confee.world.settings`.
+    place, variants
+        Figures list adversaries by this number; `variants` are names of options of their own:
+        `packed(hyque)`.
     """
 
     id: str
@@ -31,12 +52,16 @@ class Adversary:
     options: type
     resolve: Callable[..., Mapping[str, Any]]
     draw: Callable[..., Environment]
+    name: str = ""
     strength: str | None = "gap"
     ceiling: float = 0.5
     widest: float = 1.0
-    place: str | None = None
+    location: str | None = None
     steady: bool = True
+    others_alike: bool = True
     setting: str = "arms"
+    place: int = 100
+    variants: Mapping[str, str] = field(default_factory=dict)
 
 
 def below_ceiling(name: str, value: float, ceiling: float) -> float:

@@ -33,11 +33,15 @@ CEILING = 0.5
 class Options:
     """gap: the best arm's lead in every round. duty: share of a period with the other arm up."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
-    duty: float = schema.real(0.25, above=0, high=1)
+    gap: float = schema.real(
+        0.25, above=0, high=CEILING, about="the best arm's lead in every round"
+    )
+    duty: float = schema.real(
+        0.25, above=0, high=1, about="share of a period during which the other arm is up"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     if not 0 < options.duty < 1:
         raise ConfeeError(f"adversary.duty={options.duty:g}: must be a number in (0, 1)")
@@ -73,5 +77,13 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "blink", "an arm rises above the best for a while", Options, resolve, draw, ceiling=CEILING
+    id="blink",
+    name="blinks",
+    summary="an arm rises above the best for a while",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    ceiling=CEILING,
+    place=7,
+    others_alike=False,
 )

@@ -30,13 +30,21 @@ CEILING = 1.0
 class Options:
     """gap: the good action's lead. contexts, maps: how many. levels: of gaps in class."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
+    gap: float = schema.real(
+        0.25,
+        above=0,
+        high=CEILING,
+        about="the good action of a context is at 1/2 + gap, the others at 1/2",
+    )
     contexts: int = schema.whole(8, low=1, high=1000)
-    maps: int = schema.whole(16, low=2, high=1000)
-    levels: int = schema.whole(2, low=1, high=100)
+    maps: int = schema.whole(
+        16, low=2, high=1000, about="from contexts to actions, of which one is true at a time"
+    )
+    levels: int = schema.whole(2, low=1, high=100, about="of gaps in the class: gap / 2 and gap")
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
+    K = size.K
     if options.maps > K**options.contexts:
         raise ConfeeError(
             f"adversary.maps={options.maps}: must be at most K^contexts={K**options.contexts}"
@@ -89,11 +97,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "contextual_switching",
-    "contextual bandits: the good actions jump in equal batches",
-    Options,
-    resolve,
-    draw,
+    id="contextual_switching",
+    name="contextual switching",
+    summary="contextual bandits: the good actions jump in equal batches",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
     ceiling=CEILING,
     setting="contextual",
 )

@@ -26,10 +26,15 @@ CEILING = 1.0
 class Options:
     """amplitude: from the lowest mean to the highest; the best arm's largest lead."""
 
-    amplitude: float = schema.real(0.5, above=0, high=CEILING)
+    amplitude: float = schema.real(
+        0.5,
+        above=0,
+        high=CEILING,
+        about="from the lowest mean to the highest; V then fixes the period, 2 amplitude T/V",
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"amplitude": below_ceiling("adversary.amplitude", options.amplitude, CEILING)}
 
 
@@ -50,6 +55,7 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     id="drift",
+    name="drift",
     summary="triangle waves whose best arm crosses",
     options=Options,
     resolve=resolve,
@@ -57,4 +63,5 @@ ADVERSARY = Adversary(
     strength="amplitude",
     ceiling=CEILING,
     steady=False,
+    place=8,
 )

@@ -39,13 +39,18 @@ CEILING = 1.0
 class Options:
     """gap: the good action's lead. moves: what it leads in. H, S: steps and states."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING)
-    moves: str = schema.choice("rewards", "rewards", "transitions")
-    H: int = schema.whole(3, low=1, high=100)
-    S: int = schema.whole(3, low=1, high=100)
+    gap: float = schema.real(0.25, above=0, high=CEILING, about="the good action's lead over 1/2")
+    moves: str = schema.choice(
+        "rewards",
+        "rewards",
+        "transitions",
+        about="or `transitions`: the lead is in pay, or in the chance to climb",
+    )
+    H: int = schema.whole(3, low=1, high=100, about="steps of an episode")
+    S: int = schema.whole(3, low=1, high=100, about="states")
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     if options.moves == "transitions":
         for name in ("H", "S"):
@@ -75,11 +80,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "episodic_switching",
-    "episodes: good actions jump in equal batches",
-    Options,
-    resolve,
-    draw,
+    id="episodic_switching",
+    name="episodic switching",
+    summary="episodes: good actions jump in equal batches",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
     ceiling=CEILING,
     steady=False,
     setting="episodic",

@@ -37,10 +37,12 @@ CEILING = 1.0
 class Options:
     """size: how deep the leader falls, twice its lead."""
 
-    size: float = schema.real(0.5, above=0, high=CEILING)
+    size: float = schema.real(
+        0.5, above=0, high=CEILING, about="how deep the leader falls, twice its lead"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"size": below_ceiling("adversary.size", options.size, CEILING)}
 
 
@@ -70,12 +72,14 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "fall",
-    "the best arm falls below the rest",
-    Options,
-    resolve,
-    draw,
-    "size",
-    CEILING,
+    id="fall",
+    name="best arm falls",
+    summary="the best arm falls below the rest",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength="size",
+    ceiling=CEILING,
     steady=False,
+    place=5,
 )

@@ -33,12 +33,15 @@ class Options:
     """c: the gap in units of the proof's epsilon = (K V / (1920 B))^{1/3}.
     adaptive: good arms are those played least, not drawn."""
 
-    c: float = schema.real(1.0, above=0)
-    adaptive: bool = schema.flag(False)
+    c: float = schema.real(1.0, above=0, about="gap in units of the lower bound's epsilon")
+    adaptive: bool = schema.flag(
+        False, about="true: the good arm of a batch is the one played least in the batch before"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     """Batches of Delta = ceil(gap T / V) rounds, at least two of them."""
+    K, T, B, V = size
     if V == 0:
         raise ConfeeError("V=0: adversary hard needs V > 0")
     gap = below_ceiling("adversary.c * epsilon", options.c * theory.hard_gap(K, B, V), CEILING)
@@ -69,5 +72,13 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "hard", "the lower bound's instance, gap times c", Options, resolve, draw, None
+    id="hard",
+    name="hard",
+    summary="the lower bound's instance, gap times c",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength=None,
+    place=12,
+    variants={"hard(adaptive)": "hard, adaptive"},
 )

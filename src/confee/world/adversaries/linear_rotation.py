@@ -32,12 +32,16 @@ class Options:
     """gap: the largest lead over 1/2 that an arm could have. d: length of features, a constant one
     included. knots: of each turn."""
 
-    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
-    d: int = schema.whole(4, low=3, high=100)
-    knots: int = schema.whole(32, low=4, high=10_000)
+    gap: float = schema.real(
+        0.25, low=1e-12, high=CEILING, about="the best mean is at most 1/2 + gap"
+    )
+    d: int = schema.whole(4, low=3, high=100, about="length of features")
+    knots: int = schema.whole(
+        32, low=4, high=10_000, about="of each turn, straight lines in between"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     return {"gap": gap, "d": options.d, "knots": options.knots}
 
@@ -71,11 +75,12 @@ def between(rounds, thetas, at):
 
 
 ADVERSARY = Adversary(
-    "linear_rotation",
-    "linear bandits: theta turns steadily in a plane",
-    Options,
-    resolve,
-    draw,
+    id="linear_rotation",
+    name="linear rotation",
+    summary="linear bandits: theta turns steadily in a plane",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
     widest=CEILING,
     steady=False,
     setting="linear",

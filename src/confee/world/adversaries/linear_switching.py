@@ -29,11 +29,11 @@ CEILING = 0.5
 class Options:
     """gap: the best mean's lead over 1/2. d: length of features, a constant one included."""
 
-    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
-    d: int = schema.whole(4, low=3, high=100)
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="the best mean is 1/2 + gap")
+    d: int = schema.whole(4, low=3, high=100, about="length of features")
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"gap": below_ceiling("adversary.gap", options.gap, CEILING), "d": options.d}
 
 
@@ -68,11 +68,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "linear_switching",
-    "linear bandits: theta jumps in equal batches",
-    Options,
-    resolve,
-    draw,
+    id="linear_switching",
+    name="linear switching",
+    summary="linear bandits: theta jumps in equal batches",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
     widest=CEILING,
     steady=False,
     setting="linear",

@@ -23,11 +23,11 @@ CEILING = 0.4
 class Options:
     """gap: the best mean's lead over 1/2. d: length of features."""
 
-    gap: float = schema.real(0.25, low=1e-12, high=CEILING)
-    d: int = schema.whole(4, low=2, high=100)
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="the best mean is 1/2 + gap")
+    d: int = schema.whole(4, low=2, high=100, about="length of features")
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"gap": below_ceiling("adversary.gap", options.gap, CEILING), "d": options.d}
 
 
@@ -40,11 +40,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "logistic_switching",
-    "logistic bandits: theta jumps in equal batches",
-    Options,
-    resolve,
-    draw,
+    id="logistic_switching",
+    name="logistic switching",
+    summary="logistic bandits: theta jumps in equal batches",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
     ceiling=CEILING,
     widest=CEILING,
     setting="logistic",

@@ -30,12 +30,13 @@ class Options:
     target: whose weak moments."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
-    jumps: int = schema.whole(0, low=0)
-    target: str = schema.choice("hyque", "hyque", "rexp3b")
+    jumps: int = schema.whole(0, low=0, about="at most so many changes; 0: as many as V pays for")
+    target: str = schema.choice("hyque", "hyque", "rexp3b", about="or rexp3b")
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     """`times` are described by what fixes them: the last block, or the batches."""
+    K, T, B, V = size
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     jumps = int(V / gap + 1e-9)
     if options.jumps:
@@ -70,5 +71,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "packed", "all changes in HyQue's last block, or after Rexp3B's queries", Options, resolve, draw
+    id="packed",
+    name="packed",
+    summary="all changes in HyQue's last block, or after Rexp3B's queries",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    place=3,
+    variants={"packed(hyque)": "packed for HyQue", "packed(rexp3b)": "packed for Rexp3B"},
 )

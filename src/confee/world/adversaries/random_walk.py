@@ -27,11 +27,22 @@ LARGEST = 0.5
 class Options:
     """step: by how much each mean moves at a time, at least. knots: at most so many steps."""
 
-    step: float = schema.real(0.05, above=0, high=LARGEST)
-    knots: int = schema.whole(1000, low=1, high=10**6)
+    step: float = schema.real(
+        0.05,
+        above=0,
+        high=LARGEST,
+        about="by how much each mean moves at a time; a step costs as much of V",
+    )
+    knots: int = schema.whole(
+        1000,
+        low=1,
+        high=10**6,
+        about="at most so many steps: larger ones where V would pay for more",
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
+    T, V = size.T, size.V
     step = max(options.step, V / min(options.knots, max(T - 1, 1)))
     return {"step": min(step, LARGEST)}
 
@@ -55,10 +66,12 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     id="random_walk",
+    name="random walk",
     summary="means that walk at random (Slivkins, Upfal 2008)",
     options=Options,
     resolve=resolve,
     draw=draw,
     strength=None,
     steady=False,
+    place=10,
 )

@@ -32,10 +32,12 @@ CEILING = 1.0
 class Options:
     """size: how high an arm rises, twice its lead."""
 
-    size: float = schema.real(0.5, above=0, high=CEILING)
+    size: float = schema.real(
+        0.5, above=0, high=CEILING, about="how high an arm rises, twice its lead"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"size": below_ceiling("adversary.size", options.size, CEILING)}
 
 
@@ -54,12 +56,14 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "rise",
-    "a worst arm rises above the rest",
-    Options,
-    resolve,
-    draw,
-    "size",
-    CEILING,
+    id="rise",
+    name="worst arm rises",
+    summary="a worst arm rises above the rest",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength="size",
+    ceiling=CEILING,
     steady=False,
+    place=6,
 )

@@ -19,10 +19,13 @@ class Options:
     """size: the good arm's lead, and the variation spent. time: when it moves."""
 
     size: float = schema.real(0.25, above=0, high=CEILING)
-    time: str = schema.choice("half", "quarter", "half", "last_block")
+    time: str = schema.choice(
+        "half", "quarter", "half", "last_block", about="quarter, half or last_block"
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
+    T, B, V = size.T, size.B, size.V
     size = below_ceiling("adversary.size", options.size, CEILING)
     if size > V * (1 + 1e-9):
         raise ConfeeError(f"adversary.size={size:g}: must be at most V={V:g}")
@@ -37,5 +40,13 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "single_jump", "one change: at T/4, T/2 or the last block", Options, resolve, draw, "size"
+    id="single_jump",
+    name="single jump",
+    summary="one change: at T/4, T/2 or the last block",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength="size",
+    place=4,
+    others_alike=False,
 )

@@ -37,11 +37,21 @@ class Options:
     """amplitude: from the lowest mean to the highest, 2 a; the best arm's largest lead.
     knots: of each quarter wave."""
 
-    amplitude: float = schema.real(1.0, above=0, high=CEILING)
-    knots: int = schema.whole(8, low=1, high=1000)
+    amplitude: float = schema.real(
+        1.0,
+        above=0,
+        high=CEILING,
+        about="from the lowest mean to the highest; V then fixes the cycles, V/(2 amplitude)",
+    )
+    knots: int = schema.whole(
+        8,
+        low=1,
+        high=1000,
+        about="of each quarter wave, linear in between: off by at most 0.5 % of the amplitude/2",
+    )
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     amplitude = below_ceiling("adversary.amplitude", options.amplitude, CEILING)
     return {"amplitude": amplitude, "knots": options.knots}
 
@@ -78,6 +88,7 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     id="sinusoid",
+    name="sinusoid",
     summary="two sines in antiphase (Besbes et al. 2014)",
     options=Options,
     resolve=resolve,
@@ -85,4 +96,5 @@ ADVERSARY = Adversary(
     strength="amplitude",
     ceiling=CEILING,
     steady=False,
+    place=9,
 )

@@ -19,7 +19,7 @@ class Options:
     level: float = schema.real(0.5, low=0, high=1)
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     if options.level + options.gap > 1:
         raise ConfeeError(f"adversary.gap={options.gap:g}: must be at most 1 - level")
     return {"gap": options.gap, "level": options.level}
@@ -33,4 +33,14 @@ def draw(resolved, K, T, V, rng):
     )
 
 
-ADVERSARY = Adversary("stationary", "no change at all", Options, resolve, draw, "gap", 1.0)
+ADVERSARY = Adversary(
+    id="stationary",
+    name="stationary",
+    summary="no change at all",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    strength="gap",
+    ceiling=1.0,
+    place=13,
+)

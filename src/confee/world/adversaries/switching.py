@@ -25,7 +25,7 @@ class Options:
     jitter: bool = schema.flag(False)
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     return {"gap": gap, "jitter": int(options.jitter)}
 
@@ -47,5 +47,11 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "switching", "one good arm at 1/2 + gap, jumping in equal batches", Options, resolve, draw
+    id="switching",
+    name="equal changes",
+    summary="one good arm at 1/2 + gap, jumping in equal batches",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    place=0,
 )

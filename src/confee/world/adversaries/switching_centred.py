@@ -25,7 +25,7 @@ class Options:
     jitter: bool = schema.flag(False)
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     return {"gap": gap, "jitter": int(options.jitter)}
 
@@ -40,5 +40,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "switching_centred", "the same with means 1/2 +- gap/2", Options, resolve, draw, ceiling=CEILING
+    id="switching_centred",
+    name="centred",
+    summary="the same with means 1/2 +- gap/2",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    ceiling=CEILING,
+    place=1,
 )

@@ -31,7 +31,7 @@ class Options:
     gap: float = schema.real(0.25, above=0, high=CEILING)
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     return {"gap": below_ceiling("adversary.gap", options.gap, CEILING)}
 
 
@@ -46,5 +46,12 @@ def draw(resolved, K, T, V, rng):
 
 
 ADVERSARY = Adversary(
-    "switching_random", "the same at random times", Options, resolve, draw, ceiling=CEILING
+    id="switching_random",
+    name="at random times",
+    summary="the same at random times",
+    options=Options,
+    resolve=resolve,
+    draw=draw,
+    ceiling=CEILING,
+    place=2,
 )

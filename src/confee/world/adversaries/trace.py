@@ -44,10 +44,25 @@ class Options:
     """file: a path, from the folder confee is called in; or `shipped`. means, window: see above.
     amplitude: from the lowest mean to the highest; the best arm's largest lead."""
 
-    file: str = schema.text("shipped", "the path of a CSV file, or shipped")
-    means: str = schema.choice("growth", "growth", "rises", "levels")
-    window: int = schema.whole(12, low=1, high=10**6)
-    amplitude: float = schema.real(1.0, low=1e-9, high=CEILING)
+    file: str = schema.text(
+        "shipped",
+        "the path of a CSV file, or shipped",
+        about="or a path. shipped: employment in 15 industries, monthly, United States 2006-2015",
+    )
+    means: str = schema.choice(
+        "growth",
+        "growth",
+        "rises",
+        "levels",
+        about="over the window: growth, rises (their share) or levels (their mean)",
+    )
+    window: int = schema.whole(12, low=1, high=10**6, about="rows")
+    amplitude: float = schema.real(
+        1.0,
+        low=1e-9,
+        high=CEILING,
+        about="from the lowest mean to the highest; V then fixes how far the series is played",
+    )
 
     def __post_init__(self) -> None:
         """A file that will not do is a mistake in conf, whatever the cell."""
@@ -64,8 +79,9 @@ def place(file: str) -> Path:
     return SHIPPED if file == "shipped" else Path(file).expanduser().absolute()
 
 
-def resolve(options, K, T, B, V):
+def resolve(options, size):
     """The file by its digest; where it lies is for `draw` alone."""
+    K = size.K
     amplitude = below_ceiling("adversary.amplitude", options.amplitude, CEILING)
     data = options.series()
     y = looked_at(data.values, options.means, options.window, options.file)
@@ -142,12 +158,14 @@ def draw(resolved, K, T, V, rng):
 
 ADVERSARY = Adversary(
     id="trace",
+    name="trace",
     summary="a real series, scaled to spend V",
     options=Options,
     resolve=resolve,
     draw=draw,
     strength="amplitude",
     ceiling=CEILING,
-    place="file",
+    location="file",
     steady=False,
+    place=11,
 )

@@ -1,0 +1,31 @@
+"""How a policy is drawn, and where it stands in legends and tables."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+SOLID = "-"
+LONG: Any = (0, (9, 1.5))
+DOT: Any = (0, (7, 1.2, 1.2, 1.2))
+DOTS: Any = (0, (7, 1.2, 1.2, 1.2, 1.2, 1.2))
+"""Line styles: solid, long dashes, dash-dot, dash-dot-dot."""
+
+
+class Look(NamedTuple):
+    """Colour, marker and line of a policy, the same in every figure.
+
+    Parameters
+    ----------
+    color
+        As `#0072B2`: Okabe and Ito's and, past those, Tol's are safe for colour-blind readers.
+    marker, linestyle, linewidth
+        As matplotlib takes them.
+    place
+        Legends and tables list policies by this number; equal ones by name.
+    """
+
+    color: str
+    marker: Any
+    linestyle: Any
+    linewidth: float = 1.1
+    place: int = 100
