@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
@@ -21,6 +20,7 @@ from confee.simulation.plan import Seeds, unit, units
 from confee.simulation.play import USUAL, Accounting, draw_path, play
 from confee.world.adversaries import ADVERSARIES, lines, random_walk, sinusoid, switching, trace
 from confee.world.game import new_ledger, new_world
+from support import plays
 from test_world import brute_variation
 
 few = settings(max_examples=25, derandomize=True, deadline=None)

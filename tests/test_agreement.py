@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import plays
-import reference
 from confee.policies import POLICIES, hyque, rexp3b, sw_ucb
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
 from confee.world.game import COUNTS, RECORDED
+from support import plays, reference
 
 # (policy, options, K, T, B, V, gap). At these scales runs restart a few times.
 LARGE = [

@@ -16,8 +16,6 @@ import numpy as np
 import pytest
 
 import confee.policies
-import fresh
-import plays
 from confee.core.errors import ConfeeError
 from confee.core.jit import njit, over
 from confee.policies import POLICIES, hyque, planned
@@ -30,6 +28,7 @@ from confee.simulation.play import draw_path
 from confee.world import game
 from confee.world.adversaries import ADVERSARIES, usual
 from confee.world.settings import ARMS
+from support import fresh, plays
 
 ROOT = Path(__file__).parents[1]
 K, T = 3, 20_000

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import plays
 from confee.paper import checked, proofs, theory
 from confee.paper.checked import PROOFS, certify, declared_survivors, judge, mutants, rexp3b
 from confee.paper.checked.__main__ import END, START, block
 from confee.paper.checked.schedules import Rules, play
 from confee.paper.checked.steps import off
 from confee.world.path import Path as World
+from support import plays
 
 DOCS = Path(__file__).parents[1] / "docs" / "proofs"
 NAMES = sorted(PROOFS)

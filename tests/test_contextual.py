@@ -15,8 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import plays
-import reference
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
 from confee.policies import POLICIES, falcon
@@ -25,6 +23,7 @@ from confee.simulation.play import draw_path, play
 from confee.world import episodes, game
 from confee.world.adversaries import contextual_switching
 from confee.world.mdp import Episodes
+from support import plays, reference
 from test_agreement import Instances, Never
 
 few = settings(max_examples=40, derandomize=True, deadline=None)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import rel_entr
 
-import plays
 from confee.policies import POLICIES, cusum_ucb, glr_ucb, m_ucb
 from confee.policies.detecting import cycle, forced, shuffled
 from confee.world import game
 from confee.world.path import Path
+from support import plays
 
 IDS = ("cusum_ucb", "glr_ucb", "m_ucb")
 few = settings(max_examples=60, derandomize=True, deadline=None)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-import fresh
 from confee.world.settings import SETTINGS
+from support import fresh
 
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"^`(~/[\w./-]+)`:$")

@@ -16,8 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
-import reference
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
 from confee.policies import POLICIES, q_ucb
@@ -27,6 +25,7 @@ from confee.world import episodes, game
 from confee.world.adversaries import episodic_switching, switching
 from confee.world.mdp import Episodes
 from confee.world.path import Path
+from support import plays, reference
 from test_agreement import Instances
 
 few = settings(max_examples=40, derandomize=True, deadline=None)

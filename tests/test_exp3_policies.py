@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import plays
 from confee.paper import theory
 from confee.policies import POLICIES, exp3_s, exponential, rexp3
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
 from confee.world import game
 from confee.world.path import Path
+from support import plays
 
 FAMILY = ("exp3", "rexp3", "exp3_s")
 every_one = pytest.mark.parametrize("policy", FAMILY)

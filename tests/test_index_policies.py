@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.bob_sw_ucb import grid
 from confee.world import game
 from confee.world.path import Path
+from support import plays
 
 few = settings(max_examples=25, derandomize=True, deadline=None)
 

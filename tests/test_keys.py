@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import fresh
 from confee.core import sources
 from confee.core.errors import ConfeeError
 from confee.workflow import stages
+from support import fresh
 
 ROOT = Path(__file__).parents[1]
 

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import stats
 
-import plays
-import reference
 from confee import simulate
 from confee.core.errors import ConfeeError
 from confee.paper import theory
@@ -30,6 +28,7 @@ from confee.world.adversaries import linear_rotation
 from confee.world.adversaries.linear_switching import features_of
 from confee.world.game import COUNTS, RECORDED
 from confee.world.structured import Structured, directions
+from support import plays, reference
 from test_agreement import Instances
 
 few = settings(max_examples=30, derandomize=True, deadline=None)

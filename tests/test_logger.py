@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-import fresh
 from snakemake_logger_plugin_confee import LogHandler, Stage
+from support import fresh
 
 TOY = """
 rule all:

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize, root
 from scipy.stats import ttest_1samp
 
-import plays
-import reference
 from confee.core.errors import ConfeeError
 from confee.paper.theory import rho_hat_factor
 from confee.policies import POLICIES, glm_ucb
@@ -26,6 +24,7 @@ from confee.world.adversaries.logistic_switching import visits
 from confee.world.game import COUNTS, RECORDED
 from confee.world.path import Path
 from confee.world.structured import Structured, directions
+from support import plays, reference
 from test_agreement import SCHEDULE, Instances
 
 few = settings(max_examples=40, derandomize=True, deadline=None)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import plays
 from confee.policies.base import Known
 from confee.policies.schedule import draw_started
 from confee.world import game
 from confee.world.path import Path
+from support import plays
 
 few = settings(max_examples=60, derandomize=True, deadline=None)
 

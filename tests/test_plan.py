@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import fresh
 from confee.claims import CLAIMS, needs, rexp3b_rate
 from confee.claims.judging.rates import USUAL
 from confee.config import conf_files
@@ -28,6 +27,7 @@ from confee.workflow import cleaning
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.results import collect, frame, runs
 from confee.workflow.run import Run
+from support import fresh
 
 ROOT = Path(__file__).parents[1]
 TINY = "experiment=tiny claims=[hyque-budget] figures=[regret-T] "

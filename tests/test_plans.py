@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
 from confee.policies import POLICIES
 from confee.policies.plans import PLANS, new_plan, next_query
 from confee.world import game
 from confee.world.path import Path
+from support import plays
 
 PLANNED = sorted(p.id for p in POLICIES.values() if hasattr(p.options(), "plan"))
 few = settings(max_examples=40, derandomize=True, deadline=None)

@@ -19,7 +19,6 @@ from scipy import stats
 
 import confee.policies
 import confee.world.adversaries
-import plays
 from confee.config import conf_files
 from confee.core import schema
 from confee.policies import POLICIES
@@ -31,6 +30,7 @@ from confee.world import game
 from confee.world.adversaries import ADVERSARIES
 from confee.world.path import Path
 from confee.world.settings import SETTINGS
+from support import plays
 
 ALL = sorted(POLICIES)
 PARTS = ("regret_query", "regret_error", "regret_drift", "regret_no_data")

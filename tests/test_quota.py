@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
-import reference
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.schedule import arrange, draw_instances, limit_quotas
 from confee.simulation.cells import cell
 from confee.world.path import Path
+from support import plays, reference
 
 WITH_QUOTA = {
     "baque",

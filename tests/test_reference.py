@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import reference
+from support import reference
 
 POLICIES = {
     "hyque": [{}, {"buffer": "appendix"}, {"scale": 0.005}],

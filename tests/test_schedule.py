@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
-import reference
 from confee.policies.schedule import arrange, draw_instances, draw_started
 from confee.world.path import Path
+from support import plays, reference
 
 seeds = st.integers(0, 2**32)
 few = settings(max_examples=60, derandomize=True, deadline=None)

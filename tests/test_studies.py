@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
 from confee.paper import proofs, theory
 from confee.policies.schedule import draw_instances, square_roots
 from confee.simulation.studies import ages, schedules
+from support import reference
 
 few = settings(max_examples=60, derandomize=True, deadline=None)
 

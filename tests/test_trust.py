@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-import fresh
 from confee.claims import ledger
 from confee.claims.judging.finding import Control, Correction, Finding, Reading
 from confee.config import conf_files, experiments
@@ -31,6 +30,7 @@ from confee.simulation import files
 from confee.workflow import api, cli, jobs, results
 from confee.workflow.run import Run
 from snakemake_logger_plugin_confee import last_line
+from support import fresh
 
 ROOT = Path(__file__).parents[1]
 CELL = {"K": 2, "T": 2000, "B": 400, "V": 2}

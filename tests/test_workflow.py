@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-import fresh
 from confee import compare, load, simulate, worst_case
 from confee.claims import LEDGER
 from confee.claims.ledger import SCHEMA, VERSION
 from confee.rendering import recipe
 from confee.rendering.words import plain
 from confee.workflow import comparing
+from support import fresh
 
 ROOT = Path(__file__).parents[1]
 SMALL = (

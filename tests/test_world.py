@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plays
 from confee.core.errors import ConfeeError
 from confee.world.game import new_world
 from confee.world.path import Path
 from confee.world.structured import Structured
+from support import plays
 
 few = settings(max_examples=60, derandomize=True, deadline=None)
 
