@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction as F
-from itertools import product
+from itertools import pairwise, product
 
 from confee.paper.checked.certify import everywhere, nonnegative, somewhere
 from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
@@ -25,7 +25,7 @@ def _moved(before: Means, after: Means) -> F:
 
 
 def _variation(path: Sequence[Means]) -> F:
-    return sum((_moved(a, b) for a, b in zip(path, path[1:], strict=False)), F(0))
+    return sum((_moved(a, b) for a, b in pairwise(path)), F(0))
 
 
 def _gap(means: Means, arm: int) -> F:
