@@ -21,7 +21,7 @@ from confee.simulation.play import USUAL, Accounting, draw_path, play
 from confee.world.adversaries import ADVERSARIES, lines, random_walk, sinusoid, switching, trace
 from confee.world.game import new_ledger, new_world
 from support import plays
-from test_world import brute_variation
+from support.variation import brute_variation
 
 few = settings(max_examples=25, derandomize=True, deadline=None)
 SIZES = {"K": 3, "T": 5000, "B": 1000, "V": 2.0}

@@ -16,6 +16,7 @@ from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
 from confee.world.game import COUNTS, RECORDED
 from support import plays, reference
+from support.draws import SCHEDULE, Instances, Never
 
 # (policy, options, K, T, B, V, gap). At these scales runs restart a few times.
 LARGE = [
@@ -144,24 +145,6 @@ class First:
         return values[0]
 
 
-SCHEDULE = reference.schedule
-
-
-class Instances:
-    """The instances of a run's blocks, the same for whoever asks in the same order."""
-
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def plain(self, n, rng, chance):
-        return SCHEDULE(n, self.rng, chance)
-
-    def draw_started(self, chances, rng):
-        started, _ = SCHEDULE(len(chances) - 1, self.rng, lambda m, n: chances[m])
-        keys = sorted((s, -m) for m, s in started)
-        return np.array([-m for _, m in keys]), np.array([s for s, _ in keys])
-
-
 def _same(one, other, where):
     for name in RECORDED:
         if name in COUNTS:
@@ -226,13 +209,6 @@ def test_same_draws_same_run_where_a_block_has_just_started(quota, monkeypatch):
                     how = policy, both[seed % 2], B, BUDGET, seed, {"quota": quota}
                     denied += _same_of_hyque(*how, monkeypatch)["denied"]
     assert (denied > 0) == (quota == "block")
-
-
-class Never:
-    """sw_ucb keeps the first of tied arms while random() is near 1."""
-
-    def random(self):
-        return 0.999
 
 
 @pytest.mark.parametrize("B", [20, 75, 299, 300])

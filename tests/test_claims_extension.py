@@ -31,8 +31,8 @@ from confee.simulation.studies import assumption, near_stationary, schedules
 from confee.workflow import jobs
 from confee.world.path import known
 from support import curves
+from support.asked import EMPTY, played
 from support.curves import flat, power, rate, times
-from test_claims_full_feedback import EMPTY, played
 
 CASES = list(extension.CASES.values())
 TRIED = list(alg_assumption.TRIED.values())

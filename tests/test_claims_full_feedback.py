@@ -17,28 +17,11 @@ from confee.claims.judging.lines import curves as curves_of
 from confee.claims.judging.rates import ray_checks
 from confee.evidence import Evidence, slopes
 from confee.paper import theory
-from confee.simulation.cells import cell, family
+from confee.simulation.cells import family
 from confee.simulation.grid import Ray
-from confee.simulation.play import play_all
 from support import curves
+from support.asked import EMPTY, played
 from support.curves import axis_of, flat, power, rate, times
-
-EMPTY = pd.DataFrame(
-    columns=[
-        "policy",
-        "label",
-        "K",
-        "T",
-        "B",
-        "V",
-        "adversary",
-        "seed",
-        "axis",
-        "part",
-        "variable",
-        "regret",
-    ]
-)
 
 
 def nanoseconds(policy, K):
@@ -50,19 +33,6 @@ def judged(id, asked=None, toy=False, worst=EMPTY, points=EMPTY, regret=EMPTY):
     found = claims.judge(Evidence(regret, worst, EMPTY, points, toy=toy, asked=asked), [id])
     assert len(found) == 1
     return found[0]
-
-
-def played(asks):
-    """The runs of some asks, as in asked.parquet; a cell that is asked for twice is played once."""
-    rows, known = [], {}
-    for ask in asks:
-        sizes = {name: getattr(ask, name) for name in "KTBV"}
-        key = (str(ask.policy), str(sizes), str(ask.against), ask.seeds)
-        if key not in known:
-            one = cell(ask.policy, **sizes)
-            known[key] = play_all(one, family(ask.against, **sizes), range(ask.seeds))
-        rows += [{**row, "ask": ask.tag} for row in known[key]]
-    return pd.DataFrame(rows)
 
 
 def together(*frames):

@@ -24,7 +24,7 @@ from confee.world import episodes, game
 from confee.world.adversaries import contextual_switching
 from confee.world.mdp import Episodes
 from support import plays, reference
-from test_agreement import Instances, Never
+from support.draws import Instances, Never
 
 few = settings(max_examples=40, derandomize=True, deadline=None)
 COMPARED = [

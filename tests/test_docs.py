@@ -13,6 +13,7 @@ import pytest
 
 from confee.world.settings import SETTINGS
 from support import fresh
+from support.regret_tables import table
 
 ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"^`(~/[\w./-]+)`:$")
@@ -326,10 +327,8 @@ def test_a_class_with_act_and_observe_is_a_policy(tmp_path):
 
 
 def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
-    import test_external
-
     names = {"true": "mine", "kept": "sw_ucb", "flat in B": "random_restart"}
-    runs = test_external.table([*names]).replace({"policy": names})
+    runs = table([*names]).replace({"policy": names})
     runs.to_csv(tmp_path / "runs.csv", index=False)
     first, second = blocks("fit.md", "sh")
     done = subprocess.run(

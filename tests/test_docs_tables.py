@@ -15,7 +15,7 @@ from confee.claims.judging.finding import Correction, Finding
 from confee.evidence import slopes
 from confee.simulation.grid import Ray
 from support.curves import flat, frames, power, rate, times
-from test_claims_floor import judged, stale_rows
+from support.floor import judged, stale_rows
 
 DOCS = Path(__file__).parents[1] / "docs"
 

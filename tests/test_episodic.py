@@ -26,7 +26,7 @@ from confee.world.adversaries import episodic_switching, switching
 from confee.world.mdp import Episodes
 from confee.world.path import Path
 from support import plays, reference
-from test_agreement import Instances
+from support.draws import Instances
 
 few = settings(max_examples=40, derandomize=True, deadline=None)
 COMPARED = [

@@ -14,7 +14,7 @@ from confee.claims.judging.lines import asks, curves
 from confee.claims.judging.rates import IDEAL, IDEAL_ARMS, judge, ray_checks
 from confee.evidence.curve import budget_log, curve
 from confee.simulation.grid import Ray
-from test_claims_full_feedback import played
+from support.asked import played
 
 pytestmark = pytest.mark.slow
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import test_rendering as shared
 from confee.paper import proofs, theory
 from confee.rendering import caption, figure, files, looks
 from confee.rendering.figures import block, detection, lower_bound, pace, replay, streaks
 from confee.simulation.studies.schedules import ALPHAS
 from confee.workflow.pictures import Data
 from confee.workflow.run import Run
+from support import pictures
 
 NAMES = ("idle_runs", "query_runs", "detection", "lower_bound", "replay")
 SET = "rexp3b(pool=set)"
@@ -75,7 +75,7 @@ def on_hard(points: pd.DataFrame, ratio: float = 5.0) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def data() -> SimpleNamespace:
     """As in the other tests of pictures; the set of arms has three times the multiset's regret."""
-    made = shared.experiment()
+    made = pictures.experiment()
     worst, one = made.worst, Data({"choose": 4})
     key = ["K", "T", "B", "V"]
     multiset = worst[worst["label"] == "rexp3b"].set_index(key)["regret"]
@@ -94,7 +94,7 @@ def data() -> SimpleNamespace:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "query_runs"])
 def test_nothing_is_clipped_or_overlaps(data, name):
-    shared.test_nothing_is_clipped_and_no_tick_labels_overlap(data, name)
+    pictures.check_texts(figure(name, data))
 
 
 def test_equal_data_give_equal_bytes(data, tmp_path):
@@ -160,7 +160,7 @@ def test_only_the_curves_blocks_are_compared_with_draws():
             0.5 - min(ALPHAS, key=lambda alpha: abs(row.B ** (0.5 - alpha) - row.factor))
         )
     assert streaks.drawn(schedules()[:0], "idle").empty
-    assert "drawn blocks" not in [text for text, _ in shared.legend_of(streaks.draw(rows[:0]))]
+    assert "drawn blocks" not in [text for text, _ in pictures.legend_of(streaks.draw(rows[:0]))]
 
 
 @pytest.mark.parametrize("kind", ["idle", "query"])

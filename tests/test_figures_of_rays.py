@@ -18,7 +18,7 @@ from confee.rendering.figures import ray_parts, rays
 from confee.rendering.words import plain
 from confee.workflow import pictures
 from confee.workflow.run import Run
-from test_rendering import test_nothing_is_clipped_and_no_tick_labels_overlap as _no_collisions
+from support.pictures import check_texts
 
 MINUS = "\N{MINUS SIGN}"
 VARIABLES = ("V", "B", "K", "T")
@@ -217,7 +217,7 @@ def test_controls_are_named_as_such(data, variable):
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_no_texts_of_rays_collide(data, variable):
-    _no_collisions(data, f"ray-{variable}")
+    check_texts(figure(f"ray-{variable}", data))
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -243,7 +243,7 @@ def test_parts_of_regret_have_a_panel_each(data):
     assert len(said.split()) <= 60
     assert "query regret as V^0.45 [" in said
     assert "error regret (no line), drift regret as" in said
-    _no_collisions(given, "ray-parts")
+    check_texts(figure("ray-parts", given))
     fig = figure("ray-parts", given)
     titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]
     assert [title for title in titles if title] == ["query regret", "error regret", "drift regret"]

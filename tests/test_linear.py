@@ -29,7 +29,7 @@ from confee.world.adversaries.linear_switching import features_of
 from confee.world.game import COUNTS, RECORDED
 from confee.world.structured import Structured, directions
 from support import plays, reference
-from test_agreement import Instances
+from support.draws import Instances
 
 few = settings(max_examples=30, derandomize=True, deadline=None)
 

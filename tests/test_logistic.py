@@ -25,7 +25,7 @@ from confee.world.game import COUNTS, RECORDED
 from confee.world.path import Path
 from confee.world.structured import Structured, directions
 from support import plays, reference
-from test_agreement import SCHEDULE, Instances
+from support.draws import SCHEDULE, Instances
 
 few = settings(max_examples=40, derandomize=True, deadline=None)
 

@@ -19,8 +19,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import test_snapshot
-import test_workflow
 from confee.core.errors import ConfeeError
 from confee.paper import theory
 from confee.policies import POLICIES
@@ -32,6 +30,8 @@ from confee.world.adversaries import ADVERSARIES, usual
 from confee.world.adversaries.base import MOST_MEANS, equal_starts
 from confee.world.game import COUNTS, SUMS, new_ledger
 from confee.world.path import Path as Steps
+from support.one_of_each import CASES, label
+from support.project import Project
 
 ALL = sorted(POLICIES)
 PARTS = SUMS[1:-1]
@@ -51,7 +51,7 @@ def rows_of(case) -> list[str]:
 
 
 def rows() -> dict[str, list[str]]:
-    return {test_snapshot.label(case): rows_of(case) for case in test_snapshot.CASES}
+    return {label(case): rows_of(case) for case in CASES}
 
 
 def test_without_the_compiler_every_number_is_the_same_to_the_bit():
@@ -270,7 +270,7 @@ HOUR = 3600
 """Seconds: a machine that is shared may take so long for what takes one or two minutes."""
 
 
-class Made(test_workflow.Project):
+class Made(Project):
     """A run of an experiment, and all that it leaves but for logs, times and the report."""
 
     def files(self):

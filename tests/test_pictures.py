@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from confee.rendering import figure, files
-from test_rendering import PROVENANCE, experiment
+from support.pictures import PROVENANCE, experiment
 
 PICTURES = Path(__file__).parent / "pictures"
 NAMES = ("block", "regret-B", "pace")

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import test_rendering
 from confee.paper import theory
-from confee.rendering import caption, figure, numbers, style
+from confee.rendering import caption, cells, figure, numbers, style
 from confee.rendering.figures import axes, curves, decades, decomposition, fits, horizon, landscape
-from test_rendering import experiment
+from support.pictures import ODD_DATA, check_texts, experiment
 
 MINUS = "\N{MINUS SIGN}"
 SETTINGS = {"uniform": "linear", "new": "episodic"}
@@ -83,7 +82,7 @@ def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown
 
 def test_the_horizon_shows_regret_over_the_rate_along_rays_with_idle_rounds(few):
     """In `few` regret over the rate grows as B^0.1 at T = 10 B; at V = 16 it is saturated."""
-    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(few, "horizon")
+    check_texts(figure("horizon", few))
     fig = figure("horizon", few)
     titles = [ax.get_title(loc="left") for ax in fig.axes if ax.get_title(loc="left")]
     assert titles == [f"$K = 4$, $V = {V}$, $T = 10\\,B$" for V in (4, 16)]
@@ -133,7 +132,7 @@ def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
     there = table.groupby("setting")[["guide", "bound"]].agg(lambda v: v.notna().all())
     assert there.loc["arms"].all()
     assert not there.drop("arms").any(axis=None)
-    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(mixed, "regret-B")
+    check_texts(figure("regret-B", mixed))
 
 
 def test_rows_stand_in_the_order_of_the_curves_ends(few):
@@ -223,7 +222,7 @@ def test_uniform_play_is_shown_as_a_control(steps):
 
 
 def test_steps_have_a_point_each_and_a_row_for_each_policy(steps):
-    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(steps, "decades")
+    check_texts(figure("decades", steps))
     ax, _, side = figure("decades", steps).axes
     said = [text.get_text() for text in side.texts]
     assert said[:3] == ["HyQue", "still moving", "Rexp3B"]
@@ -261,7 +260,7 @@ def with_budgets(data: SimpleNamespace) -> SimpleNamespace:
         regret_drift=0.1 * rows["regret"],
         regret_no_data=0.0,
     ).rename(columns={"gap": "adversary.gap"})
-    there = set(test_rendering.centre(data.points)["B"])
+    there = set(cells.centre(data.points)["B"])
     return changed(data, regret=pd.concat([data.regret, rows[~rows["B"].isin(there)]]))
 
 
@@ -388,13 +387,13 @@ def crowd() -> SimpleNamespace:
 
 @pytest.mark.parametrize("name", ["regret-T", "landscape", "decomposition"])
 def test_thirty_policies_are_drawn_without_a_clash(crowd, name):
-    test_rendering.test_nothing_is_clipped_and_no_tick_labels_overlap(crowd, name)
+    check_texts(figure(name, crowd))
 
 
 @pytest.mark.parametrize("name", ["regret-B", "horizon", "landscape", "decomposition"])
 def test_each_has_a_caption_on_odd_data(few, name):
     for case in ("one seed", "no regret", "no rows", "stationary"):
-        odd = changed(few, **test_rendering.CASES[case](few))
+        odd = changed(few, **ODD_DATA[case](few))
         said = caption(name, odd)
         assert said.count("$") % 2 == 0
         assert "nan" not in said
