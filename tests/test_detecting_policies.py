@@ -503,25 +503,26 @@ def test_turns_are_in_any_order():
 
 def arguments(policy, K, B, S=1, **options):
     spec = POLICIES[policy]
-    return spec.kernel_arguments(K, 10 * B, B, 1.0, S, spec.options(**options))
+    own = spec.kernel_arguments(K, 10 * B, B, 1.0, S, spec.options(**options))
+    return own[0] if len(own) == 1 else own
 
 
 def test_parameters_of_glr_ucb():
     """K = 4, Q = 10^4: ln Q = 9.21034, alpha^2 = .00368414; delta = .01, beta(100) = ln 300000."""
-    _, exploration, delta, alpha, growing, growth, local = arguments("glr_ucb", 4, 10**4)
-    assert (exploration, delta, growing, growth, local) == (2.0, 0.01, True, 1.25, False)
-    assert alpha == pytest.approx(0.0606971, rel=1e-5)
-    assert glr_ucb.threshold(100, delta) == pytest.approx(12.611538, rel=1e-6)
+    p = arguments("glr_ucb", 4, 10**4)
+    assert (p.exploration, p.delta, p.growing, p.ratio, p.local) == (2.0, 0.01, True, 1.25, False)
+    assert p.alpha == pytest.approx(0.0606971, rel=1e-5)
+    assert glr_ucb.threshold(100, p.delta) == pytest.approx(12.611538, rel=1e-6)
     assert arguments("glr_ucb", 4, 10**4, S=9) == arguments("glr_ucb", 4, 10**4)
-    assert arguments("glr_ucb", 10, 10)[3] == 1.0
+    assert arguments("glr_ucb", 10, 10).alpha == 1.0
 
 
 def test_parameters_of_cusum_ucb():
     """S = 11, Q = 10^4: ten changes, h = ln 1000 = 6.907755, alpha^2 = .006907755."""
-    _, xi, M, epsilon, h, alpha = arguments("cusum_ucb", 4, 10**4, 11)
-    assert (xi, M, epsilon) == (1.0, 150, 0.1)
-    assert h == pytest.approx(6.907755, rel=1e-6)
-    assert alpha == pytest.approx(0.0831129, rel=1e-5)
+    p = arguments("cusum_ucb", 4, 10**4, 11)
+    assert (p.xi, p.M, p.epsilon) == (1.0, 150, 0.1)
+    assert p.h == pytest.approx(6.907755, rel=1e-6)
+    assert p.alpha == pytest.approx(0.0831129, rel=1e-5)
     assert arguments("cusum_ucb", 4, 10**4, 1) == arguments("cusum_ucb", 4, 10**4, 2)
     assert arguments("cusum_ucb", 4, 10**4, 10**4 + 1)[4:] == (1.0, 1.0)  # a change a query
     assert arguments("cusum_ucb", 4, 10**4, 10**6)[4:] == (1.0, 1.0)

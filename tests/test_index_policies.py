@@ -499,10 +499,10 @@ def test_grid_of_windows():
     assert list(grid(2, 10**6, 1000)) == [2, 2, 7, 19, 51, 138, 372, 1000]
     assert list(grid(10, 10**6, 1000)) == [10, 10, 10, 19, 51, 138, 372, 1000]
     assert list(grid(2, 10**6, 1)) == [2, 2]
-    H = POLICIES["bob_sw_ucb"].kernel_arguments(
+    (parameters,) = POLICIES["bob_sw_ucb"].kernel_arguments(
         10, 10**6, 10**5, 0, 1, plays.options_of("bob_sw_ucb")
     )
-    assert H[1] == 1000
+    assert parameters.H == 1000
 
 
 def test_bandit_over_bandits_learns_which_window_pays():

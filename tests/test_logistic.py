@@ -383,7 +383,8 @@ def test_what_the_norm_does_to_tests_and_restarts():
     tests, rates = [], []
     for S in (2.2, 4.0):
         spec = POLICIES["hyque_glm_ucb"]
-        tests.append(spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))[6])
+        _, parameters = spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))
+        tests.append(parameters.factor)
         spec = POLICIES["glm_ucb_restarted"]
         rates.append(spec.kernel_arguments(x, T, B, V, 1, spec.options(norm=S))[2])
     usual, wide = (0.25 / (sigmoid(S) * sigmoid(-S)) for S in (2.2, 4.0))

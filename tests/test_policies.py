@@ -117,6 +117,10 @@ def test_says_what_it_is(policy):
     parameters = list(inspect.signature(plays.python(spec.kernel)).parameters)
     assert parameters[:2] + parameters[3:5] == ["world", "ledger", "T", "B"]
     assert parameters[2] in ("K", "known")
+    assert parameters[-1] == "rng"
+    own = parameters[5:-1]
+    if plays.python(spec.kernel).__module__.startswith("confee.policies"):
+        assert len(own) <= 5, "more than five arguments travel as a NamedTuple, see hyque.Parameters"
 
 
 # ----------------------------------------------------------------------- every policy

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,27 +35,54 @@ from confee.policies.sw_ucb import play_queries
 from confee.world.game import draw, idle, new_data
 
 
+class Parameters(NamedTuple):
+    """What the kernel is given beside the sizes.
+
+    Parameters
+    ----------
+    kind
+        The query schedule.
+    H
+        Queries in a block.
+    gamma
+        Exp3's exploration.
+    xi
+        The factor of the logarithm in SW-UCB's index.
+    shift, scale
+        Exp3 is given shift + (sum of the block's rewards) / scale as the reward of a block.
+    """
+
+    kind: int
+    H: int
+    gamma: float
+    xi: float
+    shift: float
+    scale: float
+
+
 @njit
-def play(world, ledger, K, T, B, kind, H, gamma, xi, shift, scale, rng):
-    """A block's reward for Exp3 is shift + earned / scale. A block begins with its first query."""
-    windows = grid(K, B, H)
+def play(world, ledger, K, T, B, p, rng):
+    """Play blocks of H queries; a block begins with its first query."""
+    windows = grid(K, B, p.H)
     experts = windows.shape[0]
-    s = np.ones(experts)
-    p = np.empty(experts)
-    plan = new_plan(kind, T, B)
+    weights = np.ones(experts)
+    chances = np.empty(experts)
+    plan = new_plan(p.kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
     while t <= T:
         if ledger.queries > 0:
             ledger.restarts += 1
-        total = s.sum()
+        total = weights.sum()
         for j in range(experts):
-            p[j] = (1.0 - gamma) * s[j] / total + gamma / experts
-        j = draw(p, 1.0, rng)
-        t, earned = play_queries(world, ledger, plan, t, K, T, H, False, windows[j], xi, rng)
-        s[j] *= math.exp(gamma / (experts * p[j]) * (shift + earned / scale))
-        if s[j] > 1e100:  # the same chances, out of the way of overflow
-            s /= s[j]
+            chances[j] = (1.0 - p.gamma) * weights[j] / total + p.gamma / experts
+        j = draw(chances, 1.0, rng)
+        window = windows[j]
+        t, earned = play_queries(world, ledger, plan, t, K, T, p.H, False, window, p.xi, rng)
+        reward = p.shift + earned / p.scale
+        weights[j] *= math.exp(p.gamma / (experts * chances[j]) * reward)
+        if weights[j] > 1e100:  # A common factor changes no chance and keeps overflow away.
+            weights /= weights[j]
 
 
 @njit
@@ -98,7 +126,7 @@ def arguments(known, options):
     shift, scale = 0.0, float(H)
     if options.reward == "printed":
         shift, scale = 0.5, 2 * H + 2 * math.sqrt(H * math.log(B / math.sqrt(H)))
-    return plan_of(options), H, gamma, float(options.xi), shift, scale
+    return (Parameters(plan_of(options), H, gamma, float(options.xi), shift, scale),)
 
 
 POLICY = Policy(

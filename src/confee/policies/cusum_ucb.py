@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,32 +47,57 @@ from confee.world.game import idle, new_data, query
 BASE, RISE, FALL = range(3)
 
 
+class Parameters(NamedTuple):
+    """What the kernel is given beside the sizes.
+
+    Parameters
+    ----------
+    kind
+        The query schedule.
+    xi
+        The factor of the logarithm in the index.
+    M
+        How many rewards of an arm make its base mean u.
+    epsilon, h
+        The drift that the CUSUM tolerates, and its threshold.
+    alpha
+        The chance that a query is of any arm.
+    """
+
+    kind: int
+    xi: float
+    M: int
+    epsilon: float
+    h: float
+    alpha: float
+
+
 @njit
-def play(world, ledger, K, T, B, kind, xi, M, epsilon, h, alpha, rng):
+def play(world, ledger, K, T, B, p, rng):
     """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     in_use = 0
     cusum = np.zeros((3, K))
     data, parts = new_data(K), np.zeros((K, K + 4))
-    plan = new_plan(kind, T, B)
+    plan = new_plan(p.kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         u = rng.random()
-        if u < alpha:  # the same draw says which
-            arm = min(int(u / alpha * K), K - 1)
+        if u < p.alpha:  # the same draw says which
+            arm = min(int(u / p.alpha * K), K - 1)
         else:
-            arm, _ = choose(ucb, max(in_use, K), xi, rng)
+            arm, _ = choose(ucb, max(in_use, K), p.xi, rng)
         before_query(ledger, data, parts[arm])
         reward = query(world, ledger, data, t, arm, rng)
         after_query(world, ledger, data, parts[arm], t)
         update(ucb, arm, reward)
         in_use += 1
         n = int(plays[arm])
-        if n == M:
+        if n == p.M:
             cusum[BASE, arm] = ucb[MEAN, arm]
-        elif n > M and walk(cusum, arm, reward, epsilon) >= h:
+        elif n > p.M and walk(cusum, arm, reward, p.epsilon) >= p.h:
             ledger.restarts += 1
             in_use -= n
             forget(ucb, arm)
@@ -116,15 +142,15 @@ def arguments(known, options):
     B, S = known.B, known.S
     C = changes(S)
     log = max(1.0, math.log(B / C))
-    alpha = min(1.0, options.alpha_scale * math.sqrt(C * log / B))
-    return (
-        plan_of(options),
-        float(options.xi),
-        int(options.M),
-        float(options.epsilon),
-        options.h_scale * log,
-        alpha,
+    parameters = Parameters(
+        kind=plan_of(options),
+        xi=float(options.xi),
+        M=int(options.M),
+        epsilon=float(options.epsilon),
+        h=options.h_scale * log,
+        alpha=min(1.0, options.alpha_scale * math.sqrt(C * log / B)),
     )
+    return (parameters,)
 
 
 POLICY = Policy(

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,39 +53,67 @@ from confee.policies.ucb import PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
 
 
+class Parameters(NamedTuple):
+    """What the kernel is given beside the sizes.
+
+    Parameters
+    ----------
+    kind
+        The query schedule.
+    exploration
+        The factor of the logarithm in UCB1's index.
+    delta
+        The level of the test.
+    alpha, growing
+        The share of forced queries, and whether it grows with each restart.
+    ratio
+        The ratio of neighbours in the grid of splits.
+    local
+        Whether only the arm that changed is forgotten.
+    """
+
+    kind: int
+    exploration: float
+    delta: float
+    alpha: float
+    growing: bool
+    ratio: float
+    local: bool
+
+
 @njit
-def play(world, ledger, K, T, B, kind, exploration, delta, alpha, growing, ratio, local, rng):
+def play(world, ledger, K, T, B, p, rng):
     """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     in_use = 0
     sums = np.empty((K, B + 1), dtype=np.int32)  # sums[k, n]: rewards of arm k's first n plays
     sums[:, 0] = 0
-    splits = split_grid(B, ratio)
+    splits = split_grid(B, p.ratio)
     order = shuffled(K, rng)
-    length = cycle(K, alpha)
+    length = cycle(K, p.alpha)
     data, parts = new_data(K), np.zeros((K, K + 4))
-    plan = new_plan(kind, T, B)
+    plan = new_plan(p.kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         arm = forced(order, ledger.queries, length)
         if arm < 0:
-            arm, _ = choose(ucb, max(in_use, K), exploration, rng)
-        if local:
+            arm, _ = choose(ucb, max(in_use, K), p.exploration, rng)
+        if p.local:
             before_query(ledger, data, parts[arm])
         reward = query(world, ledger, data, t, arm, rng)
-        if local:
+        if p.local:
             after_query(world, ledger, data, parts[arm], t)
         update(ucb, arm, reward)
         in_use += 1
         n = int(plays[arm])
         sums[arm, n] = int(ucb[REWARDS, arm])
-        if changed(sums, arm, n, splits, threshold(n, delta)):
+        if changed(sums, arm, n, splits, threshold(n, p.delta)):
             ledger.restarts += 1
-            if growing:
-                length = cycle(K, min(1.0, alpha * math.sqrt(ledger.restarts + 1.0)))
-            if local:
+            if p.growing:
+                length = cycle(K, min(1.0, p.alpha * math.sqrt(ledger.restarts + 1.0)))
+            if p.local:
                 in_use -= n
                 forget(ucb, arm)
                 take_away(world, data, parts[arm])
@@ -186,16 +215,16 @@ class Options(PlanOptions):
 
 def arguments(known, options):
     K, B = known.K, known.B
-    alpha = min(1.0, options.alpha_scale * math.sqrt(K * math.log(B) / B))
-    return (
-        plan_of(options),
-        float(options.exploration),
-        min(1.0, options.delta_scale / math.sqrt(B)),
-        alpha,
-        options.forced == "growing",
-        float(options.ratio),
-        options.restart == "local",
+    parameters = Parameters(
+        kind=plan_of(options),
+        exploration=float(options.exploration),
+        delta=min(1.0, options.delta_scale / math.sqrt(B)),
+        alpha=min(1.0, options.alpha_scale * math.sqrt(K * math.log(B) / B)),
+        growing=options.forced == "growing",
+        ratio=float(options.ratio),
+        local=options.restart == "local",
     )
+    return (parameters,)
 
 
 POLICY = Policy(

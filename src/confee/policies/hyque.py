@@ -1,9 +1,11 @@
 """HyQue (Algorithm 2) over BaQue (Algorithm 1): a prior-free query allocation around UCB1.
 
-`over` puts any other base algorithm in its place (extension section): `hyque_oful` and its kin.
-`baque` and `odque` are the same kernel with one half switched off, `hyque_calibrated` the same with
-a measured scale on the change tests, `hyque_blind` and `hyque_discarding` (controls of claims) the
-same without the use of some feedback.
+`over` replaces UCB1 by any other base algorithm (extension section), as in `hyque_oful`. The same
+kernel plays
+
+    baque, odque                    with one half of the allocation switched off,
+    hyque_calibrated                with a measured scale on the change tests,
+    hyque_blind, hyque_discarding   without the use of some feedback (controls of claims).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,47 +26,60 @@ from confee.policies.base import PAPER, Policy
 from confee.policies.change_tests import next_look
 from confee.policies.growth import Growth
 from confee.policies.look import SOLID, Look
-from confee.policies.schedule import arrange, draw_started, limit_quotas
+from confee.policies.schedule import END, FIRST, INSTANCE, arrange, draw_started, limit_quotas
 from confee.policies.ucb import UCB1, act, begin, chances, learn, new_instances, replayed, rho
 from confee.world.game import anything, idle, new_memories, query
 
 
-@njit
-def play(
-    world,
-    ledger,
-    known,
-    T,
-    B,
-    constants,
-    b,
-    baseline,
-    on_demand,
-    appendix,
-    whole,
-    factor,
-    scale,
-    measure,
-    discards,
-    rng,
-):
-    """Plays rounds 1..T; returns the scale (see `measure`).
+class Parameters(NamedTuple):
+    """What HyQue's kernel is given beside the sizes and the base algorithm's constants.
 
-    known, constants: the base algorithm's, see `confee.policies.algorithm`. b: slot length
-    ceil(2T/B). baseline, on_demand: whether each half of the allocation is on. appendix: the buffer
-    printed in the appendix. whole: quotas count the whole block, past T as well. factor: rho^ =
-    scale * factor * rho. measure: the change tests restart nothing; instead `scale` is raised to
-    the smallest at which none fires. discards: the feedback of conversions is lost.
+    Parameters
+    ----------
+    b
+        The slot length ceil(2T/B), in rounds.
+    baseline, on_demand
+        Whether each half of the allocation is on.
+    appendix
+        Whether the on-demand buffer is the one printed in the appendix.
+    whole
+        Whether quotas count active rounds past T as well.
+    factor, scale
+        The change tests compare with rho^ = scale * factor * rho.
+    measure
+        Whether the change tests raise `scale` to the smallest value at which none fires, instead
+        of restarting.
+    discards
+        Whether the feedback of conversions (queries on demand) is lost.
     """
-    orders_at_most = 2
-    while b << orders_at_most < T + b:
-        orders_at_most += 1
-    # One instance an order: at most one of each is running.
-    instances = new_instances(orders_at_most + 1, known, constants)
-    datas = new_memories(orders_at_most + 2, world)
-    observed = np.zeros(orders_at_most + 1, dtype=np.int64)
-    in_use = anything(world)  # the last play frequencies in use
-    lost = datas[orders_at_most + 1]  # the data of conversions whose feedback is discarded
+
+    b: int
+    baseline: bool
+    on_demand: bool
+    appendix: bool
+    whole: bool
+    factor: float
+    scale: float
+    measure: bool
+    discards: bool
+
+
+@njit
+def play(world, ledger, known, T, B, constants, p, rng):
+    """Play rounds 1..T and return the scale of the change tests, see `Parameters.measure`.
+
+    `known` and `constants` are the base algorithm's (`confee.policies.algorithm`); p: `Parameters`.
+    """
+    b, scale = p.b, p.scale
+    top_order = 2
+    while b << top_order < T + b:
+        top_order += 1
+    # At most one instance of each order runs at a time, so each order has one place.
+    instances = new_instances(top_order + 1, known, constants)
+    datas = new_memories(top_order + 2, world)
+    observed = np.zeros(top_order + 1, dtype=np.int64)
+    discarded = datas[top_order + 1]  # data of conversions whose feedback is lost
+    in_use = anything(world)  # what idle rounds play: the last frequencies in use
     root_B = T / math.sqrt(B)
 
     t = 1
@@ -72,11 +88,11 @@ def play(
         block = t
         orders, starts = draw_started(chances(n, known), rng)
         pieces, quotas, closing = arrange(orders, starts)
-        if not whole:
+        if not p.whole:
             limit_quotas(pieces, quotas, b, T + 1 - block)
-        spans = np.zeros(orders.shape[0])  # baseline rewards of the block when a span began
         opened = closed = 0
         rewards = 0.0  # baseline rewards of the block so far
+        rewards_before = np.zeros(orders.shape[0])  # `rewards` when each instance began
         lowest = 1.0  # U_t: the least optimistic value of the block's queries
         queries = 0
         excess = 0.0  # sum of g~ - R over the block's queries
@@ -84,32 +100,32 @@ def play(
         restart = False
         width = min(root_B, 2.0**n)
 
-        for p in range(pieces.shape[0]):
-            active = pieces[p, 2]
-            m = orders[active]
-            while opened < orders.shape[0] and starts[opened] <= pieces[p, 0]:
+        for piece in range(pieces.shape[0]):
+            active = pieces[piece, INSTANCE]
+            while opened < orders.shape[0] and starts[opened] <= pieces[piece, FIRST]:
                 begin(instances[orders[opened]], known, constants)
                 datas[orders[opened]][:] = 0.0
                 observed[orders[opened]] = 0
-                spans[opened] = rewards
+                rewards_before[opened] = rewards
                 opened += 1
+            m = orders[active]
             instance, data = instances[m], datas[m]
-            stop = min(block + pieces[p, 1] * b, T + 1)
+            stop = min(block + pieces[piece, END] * b, T + 1)
 
             # Query batch (line 5): the instance's first quota active rounds, while B lasts.
-            wished = min(quotas[active], stop - t) if baseline else 0
+            wished = min(quotas[active], stop - t) if p.baseline else 0
             quotas[active] -= wished
-            batch = t + min(wished, B - ledger.queries)
-            refused = t + wished - batch
+            batch_end = t + min(wished, B - ledger.queries)
+            denied = t + wished - batch_end
             while t < stop:
-                scheduled = t < batch
+                scheduled = t < batch_end
                 if not scheduled:
-                    # Lines 9-12: an idle run, up to the round that on-demand converts.
-                    ledger.denied += refused
-                    refused = 0
+                    # Lines 9-12: idle rounds, up to the round that on-demand converts.
+                    ledger.denied += denied
+                    denied = 0
                     until = stop
-                    if on_demand:
-                        until = demand(t, stop, ledger.queries, T, B, width, appendix)
+                    if p.on_demand:
+                        until = demand(t, stop, ledger.queries, T, B, width, p.appendix)
                     if until > t and observed[m] > 0:
                         in_use[:] = replayed(instance, data)
                     idle(world, ledger, data, t, until, in_use, rng)
@@ -118,13 +134,13 @@ def play(
                         break
                     ledger.conversions += 1
 
-                    if discards:
+                    if p.discards:
                         decision, _ = act(instance, observed[m], known, constants, rng)
-                        query(world, ledger, lost, t, decision, rng)
+                        query(world, ledger, discarded, t, decision, rng)
                         t += 1
                         continue
 
-                # Lines 6-7: play the index, look, update.
+                # Lines 6-7: play the best index, observe, update.
                 decision, value = act(instance, observed[m], known, constants, rng)
                 reward = query(world, ledger, data, t, decision, rng)
                 learn(instance, known, constants, data, decision, reward)
@@ -135,31 +151,32 @@ def play(
                 if not 0.0 <= value <= 1.0:
                     ledger.stray += 1
 
-                # Line 8, test (ii): mean of g~ - R at least 3 rho^(queries).
+                # Line 8, test (ii): the mean of g~ - R is at least 3 rho^(queries).
                 lowest = min(lowest, value)
                 queries += 1
                 excess += value - reward
                 if queries >= check:
-                    bound = 3.0 * factor * queries * rho(queries, known)
+                    bound = 3.0 * p.factor * queries * rho(queries, known)
                     if excess >= scale * bound:
-                        if measure:
+                        if p.measure:
                             scale = excess / bound
                         else:
                             restart = True
                             break
                     check = next_look(queries, excess, scale * bound)
 
-            # Line 8, test (i): a span ended in round t - 1, mean baseline reward over it.
+            # Line 8, test (i): where an instance's span ended in round t - 1, its mean baseline
+            # reward is at least U_t + 9 rho^(2^m).
             while (
                 closed < closing.shape[0]
                 and block + (starts[closing[closed]] + (1 << orders[closing[closed]])) * b <= t
             ):
                 ended = closing[closed]
-                size = 1 << orders[ended]
-                rise = (rewards - spans[ended]) / size - lowest
-                bound = 9.0 * factor * rho(size, known)
+                span = 1 << orders[ended]
+                rise = (rewards - rewards_before[ended]) / span - lowest
+                bound = 9.0 * p.factor * rho(span, known)
                 if rise >= scale * bound:
-                    if measure:
+                    if p.measure:
                         scale = rise / bound
                     else:
                         restart = True
@@ -168,7 +185,7 @@ def play(
                 break
 
         n += 1
-        if restart:  # a new phase
+        if restart:  # A restart begins a new phase, with block 0.
             ledger.restarts += 1
             n = 0
     return scale
@@ -176,16 +193,17 @@ def play(
 
 @inlined
 def lagging(t, used, T, B, width, appendix):
-    """Line 10: B' < t B / T - min{T / sqrt(B), 2^n, T - t}."""
+    """Line 10: B' < t B / T - min{T / sqrt(B), 2^n, T - t}, with `used` for B'."""
     buffer = min(math.sqrt(B), float(T - t)) if appendix else min(width, float(T - t))
-    return used < float(t) * B / T - buffer  # in whole numbers t B may pass 2^63
+    return used < float(t) * B / T - buffer  # As an integer, t B may pass 2^63.
 
 
 @leaf
 def demand(t, stop, used, T, B, width, appendix):
-    """The first round in t..stop-1 at which line 10 holds while nothing is queried, else `stop`.
+    """The first round in t..stop-1 at which line 10 holds if nothing is queried, or else `stop`.
 
-    The condition is `or` of two increasing ones, solved for and then settled to the round.
+    Line 10 holds as soon as t B / T exceeds either `used + level` or `used + T - t`. Both are
+    solved for t; two loops correct the rounding of the solution.
     """
     level = math.sqrt(B) if appendix else width
     first = min((used + level) * T / B, (used + T) / (1.0 + B / T))
@@ -199,14 +217,14 @@ def demand(t, stop, used, T, B, width, appendix):
 
 @dataclass(frozen=True)
 class ScaleOptions:
-    """scale multiplies rho^ of the change tests; 1 is the paper's theory."""
+    """The scale of the change tests; 1 is the paper's theory."""
 
     scale: float = schema.real(1.0, low=0, about="times rho^ in the change tests")
 
 
 @dataclass(frozen=True)
 class OdqueOptions(ScaleOptions):
-    """buffer: the on-demand buffer as printed in the body, or in the appendix."""
+    """OdQue's options: those of the change tests and of queries on demand."""
 
     buffer: str = schema.choice(
         "body", "body", "appendix", about="or `appendix`: the on-demand buffer printed there"
@@ -215,8 +233,7 @@ class OdqueOptions(ScaleOptions):
 
 @dataclass(frozen=True)
 class BaqueOptions(ScaleOptions):
-    """quota: the active rounds that count towards an instance's quota, those up to the horizon T or
-    all of its block."""
+    """BaQue's options: those of the change tests and of an instance's quota."""
 
     quota: str = schema.choice(
         "horizon", "horizon", "block", about="or `block`: active rounds past T count as well"
@@ -225,29 +242,26 @@ class BaqueOptions(ScaleOptions):
 
 @dataclass(frozen=True)
 class Options(BaqueOptions, OdqueOptions):
-    """The options of both halves."""
+    """HyQue's options: those of both halves."""
 
 
 def arguments(
     known, options, alg=UCB1, baseline=True, on_demand=True, measure=False, discards=False
 ):
+    """(constants of `alg`, `Parameters`): what the kernel is given after B."""
     game, T, B = known.K, known.T, known.B
-    b = theory.slot_length(T, B)
-    appendix = getattr(options, "buffer", "body") == "appendix"
-    whole = getattr(options, "quota", "horizon") == "block"
-    factor = theory.rho_hat_factor(T) * alg.stretch(options)
-    return (
-        alg.constants(game, T, options),
-        b,
-        baseline,
-        on_demand,
-        appendix,
-        whole,
-        factor,
-        float(options.scale),
-        measure,
-        discards,
+    parameters = Parameters(
+        b=theory.slot_length(T, B),
+        baseline=baseline,
+        on_demand=on_demand,
+        appendix=getattr(options, "buffer", "body") == "appendix",
+        whole=getattr(options, "quota", "horizon") == "block",
+        factor=theory.rho_hat_factor(T) * alg.stretch(options),
+        scale=float(options.scale),
+        measure=measure,
+        discards=discards,
     )
+    return alg.constants(game, T, options), parameters
 
 
 def over(alg: Algorithm, module: str) -> Policy:

@@ -15,6 +15,9 @@ import numpy as np
 from confee.core.jit import njit
 from confee.policies.change_tests import rho
 
+# Columns of a block's pieces: the first slot, the slot after the last, the active instance.
+FIRST, END, INSTANCE = range(3)
+
 
 @njit
 def square_roots(n):
@@ -96,7 +99,7 @@ def arrange(orders, starts):
             end = starts[inner] + (np.int64(1) << orders[inner])
             until = min(end, reached)
             if slot < until:
-                pieces[made, 0], pieces[made, 1], pieces[made, 2] = slot, until, inner
+                pieces[made, FIRST], pieces[made, END], pieces[made, INSTANCE] = slot, until, inner
                 quotas[inner] += until - slot
                 made += 1
                 slot = until
@@ -121,14 +124,14 @@ def limit_quotas(pieces, quotas, b, rounds):
     pieces, quotas: as `arrange` returns them. b: slot length.
     """
     last = pieces.shape[0] - 1
-    if pieces[last, 1] * b <= rounds:
+    if pieces[last, END] * b <= rounds:
         return
     quotas[:] = 0  # active rounds first
     for p in range(last + 1):
-        start = pieces[p, 0] * b
+        start = pieces[p, FIRST] * b
         if start >= rounds:
             break
-        quotas[pieces[p, 2]] += min(pieces[p, 1] * b, rounds) - start
+        quotas[pieces[p, INSTANCE]] += min(pieces[p, END] * b, rounds) - start
     for i in range(quotas.shape[0]):
         if quotas[i] > 0:
             quotas[i] = max(1, quotas[i] // b)
