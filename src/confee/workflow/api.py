@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee.config import composition, conf_files, experiments, reproduce
+from confee.config import composition, conf_files, experiments, names, reproduce
 from confee.core import jit, plugins, schema
 from confee.core.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
@@ -39,7 +39,7 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """The request of a composed conf/cell.yaml. Raises ConfeeError."""
-    schema.keys(values, KEYS)
+    names.check_keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
@@ -122,7 +122,7 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
     cell lies where (points), or the findings (claims); columns as in docs/design.md. Of `regret`
     `frame.attrs["confee"]` holds the resolved configuration. Raises ConfeeError.
     """
-    schema.folder_name(experiment, "experiment")
+    names.folder_name(experiment, "experiment")
     if what not in KINDS:
         raise ConfeeError(f"what={schema.show(what)}: must be one of {', '.join(KINDS)}")
     if not isinstance(results, str | os.PathLike):
