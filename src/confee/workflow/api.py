@@ -80,15 +80,14 @@ def simulate(
 ) -> pd.DataFrame:
     """Plays one cell against one adversary: a tidy frame, one row a seed.
 
-    `options` are the policy's (conf/policy/<name>.yaml), `parameters` the adversary's. The rows are
-    those the workflow computes for that cell and those seeds. Raises ConfeeError.
+    `options` are the policy's, `parameters` the adversary's; `confee list <name>` names them. The
+    rows are those the workflow computes for that cell and those seeds. Raises ConfeeError.
     """
     import pandas as pd
 
     for group, name in (("policy", policy), ("adversary", adversary)):
-        known = conf_files.files(group)
-        if not isinstance(name, str) or name not in known:
-            listed = ", ".join(known) + plugins.hint()
+        if not isinstance(name, str) or not conf_files.has(group, name):
+            listed = ", ".join(conf_files.names(group)) + plugins.hint()
             raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composition.compose("cell", overrides)
