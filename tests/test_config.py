@@ -1,15 +1,18 @@
 """What conf accepts, and the one line that refuses the rest: key, value, range."""
 
+import contextlib
+import dataclasses
 import re
 
 import numpy as np
 import pytest
-import yaml
 
 from confee.config import composition, conf_files, experiments
+from confee.core import schema
 from confee.core.canonical import dumps
 from confee.core.errors import ConfeeError
 from confee.workflow.run import Run
+from support import fresh
 
 BAD = [
     # key, what is wrong with it
@@ -241,17 +244,60 @@ def test_equal_numbers_give_equal_configurations():
 
 
 @pytest.mark.parametrize("group", ["policy", "adversary"])
-def test_conf_names_every_policy_and_adversary_with_its_defaults(group):
-    from confee.policies import POLICIES
-    from confee.world.adversaries import ADVERSARIES
+def test_a_module_is_all_that_a_policy_or_an_adversary_needs(group):
+    """Each is composed with the defaults of its module, in their order, and of their types."""
+    registered = conf_files.REGISTERED[group]
+    assert conf_files.files(group) == {}
+    assert conf_files.names(group) == sorted(registered)
+    chosen = {"policy": "uniform", "adversary": "switching"}
+    for name, spec in registered.items():
+        words = [f"{key}={value}" for key, value in (chosen | {group: name}).items()]
+        values = composition.compose("cell", words)[group]
+        assert values.pop("name") == name
+        assert list(values) == [field.name for field in dataclasses.fields(spec.options)]
+        assert schema.build(spec.options, values) == spec.options()
 
-    known = {"policy": POLICIES, "adversary": ADVERSARIES}[group]
-    assert list(conf_files.files(group)) == sorted(known)
-    for name, spec in known.items():
-        said = yaml.safe_load((conf_files.folder() / group / f"{name}.yaml").read_text())
-        assert said.pop("name") == name
-        options = spec.options(**said)
-        assert options == spec.options()
+
+def test_a_file_gives_a_policy_other_options_under_another_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONFEE_EXTRA", str(tmp_path))
+    (tmp_path / "conf/policy").mkdir(parents=True)
+    file = tmp_path / "conf/policy/wide.yaml"
+    file.write_text("defaults: [sw_ucb, _self_]\nxi: 2\n", encoding="utf-8")
+    entry = experiments.experiment("experiment=tiny +policy@policies.x=wide").entrants["x"].conf
+    assert entry == {"name": "sw_ucb", "plan": "paced", "xi": 2, "window_scale": 1}
+    assert "wide" in conf_files.names("policy")
+    file.rename(file.with_name("sw_ucb.yaml"))
+    with pytest.raises(ConfeeError, match="confee has a policy sw_ucb; choose another name"):
+        experiments.experiment("experiment=tiny")
+
+
+def test_composing_leaves_hydra_as_it_was():
+    """A process has one ConfigStore and one version of Hydra, which may be the caller's."""
+    from hydra import version
+    from hydra.core.config_store import ConfigStore
+
+    store = ConfigStore.instance()
+    store.store(group="policy", name="ucb1", node={"of": "the caller"})
+    before, base = dict(store.repo["policy"]), version.getbase()
+    try:
+        for override, refused in (("policy=ucb1", False), ("policy=nobody", True)):
+            with pytest.raises(ConfeeError) if refused else contextlib.nullcontext():
+                values = composition.compose("cell", [override, "adversary=switching"])
+            assert values["policy"]["name"] == "ucb1"
+            assert store.repo["policy"] == before
+            assert "adversary" not in store.repo
+            assert version.getbase() == base
+    finally:
+        del store.repo["policy"]
+
+
+def test_composing_imports_only_the_policies_it_needs():
+    program = (
+        "import sys; from confee.config import composition\n"
+        "composition.compose('cell', ['policy=ucb1', 'adversary=drift'])\n"
+        "print('confee.policies.ucb1' in sys.modules, 'confee.policies.hyque' in sys.modules)"
+    )
+    assert fresh.python("-c", program).stdout == "True False\n"
 
 
 def test_conf_is_found_beside_the_sources_or_named(monkeypatch, tmp_path):

@@ -228,11 +228,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
             "mine.py: line 2: E",
         ),
         ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must be named by a word"),
-        (
-            {"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"},
-            PLAYED,
-            "mine.py: line 1: ModuleNotFoundError",
-        ),
+        ({"policies/mine.py": "import nowhere"}, PLAYED, "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list", "hyque"], "ucb1.py: confee has a ucb1"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),
         ({"policies/mine.py": "POLICY = {}"}, ["list"], "mine.py: POLICY must be of type Policy"),
@@ -243,15 +239,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
             "POLICY.id=yours: must be mine",
         ),
         (
-            {"policies/mine.py": GOOD.format(id="mine", line="pass")},
-            PLAYED,
-            "conf/policy/mine.yaml: missing; must hold `name: mine`",
-        ),
-        (
-            {
-                "policies/mine.py": GOOD.format(id="mine", line="[][3]"),
-                "conf/policy/mine.yaml": "name: mine",
-            },
+            {"policies/mine.py": GOOD.format(id="mine", line="[][3]")},
             PLAYED,
             "mine.py: line 6: IndexError",
         ),
@@ -295,8 +283,6 @@ def test_what_numba_does_not_take_is_named_with_its_place(line, said, tmp_path):
     text = GOOD.format(id="mine", line=line).replace("def play", "@njit\ndef play")
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies/mine.py").write_text("from confee.core.jit import njit\n" + text)
-    (tmp_path / "conf/policy").mkdir(parents=True)
-    (tmp_path / "conf/policy/mine.yaml").write_text("name: mine")
     done = confee(tmp_path, *PLAYED)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
@@ -312,10 +298,8 @@ def blocks(page, kind):
 
 def test_a_class_with_act_and_observe_is_a_policy(tmp_path):
     (page,) = (b for b in blocks("add-a-policy.md", "python") if "from_class" in b)
-    for name, text in (("policies/greedy.py", page), ("conf/policy/greedy.yaml", "name: greedy\n")):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/greedy.py").write_text(page, encoding="utf-8")
     words = ["policy=greedy", "adversary=switching", "K=3", "T=1000", "B=150", "V=2", "seeds=2"]
     done = confee(tmp_path, "simulate", *words)
     assert done.returncode == 0, done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -12,15 +11,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 import confee.policies
 import confee.world.adversaries
-from confee.config import conf_files
-from confee.core import schema
 from confee.policies import POLICIES
 from confee.policies.hyque import demand
 from confee.policies.sw_ucb import drop
@@ -85,13 +81,10 @@ def cases(rounds):
 
 
 @pytest.mark.parametrize(
-    ("package", "registered", "word", "name"),
-    [
-        (confee.policies, POLICIES, "POLICY", "policy"),
-        (confee.world.adversaries, ADVERSARIES, "ADVERSARY", "adversary"),
-    ],
+    ("package", "registered", "word"),
+    [(confee.policies, POLICIES, "POLICY"), (confee.world.adversaries, ADVERSARIES, "ADVERSARY")],
 )
-def test_one_file_one_id_one_conf(package, registered, word, name):
+def test_one_file_one_id(package, registered, word):
     found = {}
     for module in pkgutil.iter_modules(package.__path__):
         one = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), word, None)
@@ -99,13 +92,6 @@ def test_one_file_one_id_one_conf(package, registered, word, name):
             found[one.id] = one
             assert one.id == module.name
     assert found == registered
-    files = {key: yaml.safe_load(file.read_text()) for key, file in conf_files.files(name).items()}
-    assert set(files) == set(registered)
-    for key, values in files.items():
-        assert values.pop("name") == key
-        options = registered[key].options
-        assert list(values) == [f.name for f in dataclasses.fields(options)]
-        assert schema.build(options, values) == options()
 
 
 @every_policy

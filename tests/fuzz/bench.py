@@ -94,14 +94,15 @@ class Bench:
         for name in run.pictures + run.tables:
             Path("figures", run.name).mkdir(parents=True, exist_ok=True)
             Path("figures", run.name, f"{name}.txt").write_text("A caption.\n")
-        for group, name in (
-            ("policy", "hyque"),
-            ("adversary", "switching"),
-            ("experiment", "tiny"),
+        tiny = conf_files.folder() / "experiment/tiny.yaml"
+        for group, text in (
+            ("policy", _json(conf_files.defaults("policy", "hyque"))),
+            ("adversary", _json(conf_files.defaults("adversary", "switching"))),
+            ("experiment", tiny.read_text(encoding="utf-8")),
         ):
             own = Path("extra/conf", group, f"own{group}.yaml")
             own.parent.mkdir(parents=True)
-            own.write_text((conf_files.folder() / group / f"{name}.yaml").read_text())
+            own.write_text(text, encoding="utf-8")
         for name in ("Snakefile", "workflow", "profiles"):
             Path(name).symlink_to(ROOT / name)
         shutil.copy(ROOT / "src/confee/world/adversaries/us_employment.csv", "series.csv")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,28 +74,65 @@ def key(override: str) -> str:
     return named
 
 
-_one_at_a_time = threading.Lock()
-"""Hydra keeps a version and plugins for the whole process."""
+class _Registered(dict):
+    """The policies or adversaries as a group of Hydra's ConfigStore: file name -> node.
+
+    Nodes are made on demand, so that composing imports only the policies it needs. A name that
+    also has a file is left out: Hydra would take the node for the schema of the file.
+    """
+
+    def __init__(self, group: str) -> None:
+        self.group, self.files = group, conf_files.files(group)
+
+    def __contains__(self, file: Any) -> bool:
+        name = str(file).removesuffix(".yaml")
+        return name not in self.files and name in conf_files.REGISTERED[self.group]
+
+    def __getitem__(self, file: str) -> Any:
+        from hydra.core.config_store import ConfigNode
+        from omegaconf import OmegaConf
+
+        values = conf_files.defaults(self.group, file.removesuffix(".yaml"))
+        return ConfigNode(file, OmegaConf.create(values), self.group, None, "confee")
+
+    def keys(self) -> Any:
+        return [f"{name}.yaml" for name in conf_files.REGISTERED[self.group]]
+
+
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _hydra() -> Iterator[None]:
+    """Set Hydra's globals for composing, and put the caller's back afterwards.
+
+    The version to be compatible with and the ConfigStore exist once per process.
+    """
+    from hydra import version
+    from hydra.core.config_store import ConfigStore
+
+    with _lock:
+        base, store = version.VersionBase.instance(), ConfigStore.instance()
+        callers = base.version_base, store.repo
+        version.setbase("1.3")
+        groups = {group: _Registered(group) for group in conf_files.REGISTERED}
+        store.repo = {**store.repo, **groups}
+        try:
+            yield
+        finally:
+            base.version_base, store.repo = callers
 
 
 def _composed(name: str, overrides: list[str]) -> Any:
-    """What `hydra.compose` returns. That works on an object that the process has once, which may be
-    the caller's, so its parts are called here."""
-    from hydra import version
+    """Compose as `hydra.compose` does, which needs a global object that the caller may own."""
     from hydra._internal.config_loader_impl import ConfigLoaderImpl
     from hydra._internal.utils import create_config_search_path
     from hydra.types import RunMode
     from omegaconf import open_dict
 
-    with _one_at_a_time:
-        base = version.VersionBase.instance()
-        callers = base.version_base
-        version.setbase("1.3")
-        try:
-            loader = ConfigLoaderImpl(create_config_search_path(str(conf_files.folder())))
-            config = loader.load_configuration(name, overrides, RunMode.RUN, from_shell=False)
-        finally:
-            base.version_base = callers
+    with _hydra():
+        loader = ConfigLoaderImpl(create_config_search_path(str(conf_files.folder())))
+        config = loader.load_configuration(name, overrides, RunMode.RUN, from_shell=False)
     with open_dict(config):
         del config["hydra"]
     return config
@@ -149,13 +187,10 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
 
 def _unknown_file(found: re.Match[str], overrides: Sequence[str]) -> str:
     group, name = found.groups()
-    if name in conf_files.CODED.get(group, ()):
-        base = conf_files.own() or conf_files.folder()
-        return f"{base / group / name}.yaml: missing; must hold `name: {name}`"
     asked = [o for o in overrides if key(o).partition("@")[0] == group]
     asked = [o for o in asked if re.sub(r"[\\'\"]", "", o.partition("=")[2]).strip() == name]
     given = schema.show(asked[0]) if name and asked else f"{group}={schema.show(name)}"
-    return f"{given}: unknown; known: {', '.join(conf_files.files(group))}{plugins.hint()}"
+    return f"{given}: unknown; known: {', '.join(conf_files.names(group))}{plugins.hint()}"
 
 
 def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
@@ -164,7 +199,7 @@ def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
     for override in overrides:
         if re.split(r"[.@]", key(override))[0] not in known:
             return f"{schema.show(override)}: no such key"
-    return f"{found[1]}: missing; known: {', '.join(conf_files.files(found[1]))}"
+    return f"{found[1]}: missing; known: {', '.join(conf_files.names(found[1]))}"
 
 
 def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:

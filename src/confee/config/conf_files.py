@@ -1,30 +1,37 @@
-"""The files of conf/: this checkout's, and those of a folder of one's own."""
+"""The configurations that Hydra composes: files of conf/, of this checkout and of a folder of one's
+own, and the defaults of registered policies and adversaries."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from confee import policies
 from confee.core import plugins
 from confee.core.errors import ConfeeError
-from confee.policies import POLICIES
-from confee.world.adversaries import ADVERSARIES
+from confee.world import adversaries
 
 GROUPS = ("policy", "adversary", "experiment")
-"""Its folders; an override `<group>=<name>` chooses a file."""
+"""Groups of configurations; an override `<group>=<name>` chooses one."""
 
-CODED: dict[str, Collection[str]] = {"policy": POLICIES, "adversary": ADVERSARIES}
-"""What has code; each also needs a file in its group."""
+PACKAGES = {"policy": policies, "adversary": adversaries}
+REGISTERED: Mapping[str, Mapping[str, Any]] = {
+    "policy": policies.POLICIES,
+    "adversary": adversaries.ADVERSARIES,
+}
+"""Groups with registered members, each a configuration with its default options. A file of the
+group gives one of them other options under another name."""
 
 LARGEST = 10**6
 """Bytes of a file."""
@@ -64,22 +71,45 @@ def own() -> Path | None:
     return base / "conf"
 
 
-def files(group: str) -> dict[str, Path]:
-    """Name -> file of a group (policy, adversary or experiment), one's own among them.
+def defaults(group: str, name: str) -> dict[str, Any]:
+    """Return a policy's or an adversary's name and default options."""
+    options = REGISTERED[group][name].options
+    return {"name": name} | {field.name: field.default for field in dataclasses.fields(options)}
 
-    Raises ConfeeError if one's own has a name that is taken.
+
+def names(group: str) -> list[str]:
+    """All that `<group>=` can name. Imports the modules of one's own folder."""
+    return sorted({*files(group), *REGISTERED.get(group, ())})
+
+
+def has(group: str, name: str) -> bool:
+    """Whether `<group>=<name>` names a configuration. Imports no other module than `name`."""
+    return name in files(group) or name in REGISTERED.get(group, ())
+
+
+def files(group: str) -> dict[str, Path]:
+    """The files of a group by name, those of one's own folder among them.
+
+    Raises ConfeeError if one's own file has a name that confee uses.
     """
-    found = {file.stem: file for file in _shown(folder() / group)}
+    found = {file.stem: file for file in _visible(folder() / group)}
     base = own()
-    for file in _shown(base / group) if base else ():
-        if file.stem in found:
+    for file in _visible(base / group) if base else ():
+        if file.stem in found or _shipped(group, file.stem):
             raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
         found[file.stem] = file
     return dict(sorted(found.items()))
 
 
-def _shown(place: Path) -> list[Path]:
-    """Its files, without what editors and systems hide there."""
+def _shipped(group: str, name: str) -> bool:
+    """Whether a policy or an adversary of confee itself has this name."""
+    package = PACKAGES.get(group)
+    shipped = package and Path(package.__path__[0], f"{name}.py").is_file()
+    return bool(shipped) and name in REGISTERED[group]
+
+
+def _visible(place: Path) -> list[Path]:
+    """Configuration files in `place`, without the hidden ones of editors and systems."""
     return sorted(file for file in place.glob("*.yaml") if not file.name.startswith("."))
 
 

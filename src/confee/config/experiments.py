@@ -11,10 +11,10 @@ from typing import Any
 
 from confee.config import composition
 from confee.config.conf_files import files
+from confee.config.names import CLAIMS_ALONE, NAME, check_keys
 from confee.core import schema
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
-from confee.core.schema import CLAIMS_ALONE, NAME
 from confee.simulation.cells import Sizes, cell, family
 from confee.simulation.grid import LARGEST, Grid, Map, Ray
 from confee.simulation.needs import AXES
@@ -159,7 +159,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         "show",
         "jobs",
     }
-    schema.keys(values, expected)
+    check_keys(values, expected)
     values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not NAME.fullmatch(top.name):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import yaml
 
 from confee.config import conf_files
+from confee.config.names import CLAIMS_ALONE
 from confee.core.errors import ConfeeError
-from confee.core.schema import CLAIMS_ALONE
 
 
 def snakemake(overrides: str, target: str = "") -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -131,21 +130,6 @@ def show(value: Any) -> str:
     return (shown or repr(value)) if len(shown) <= 60 else shown[:57] + "..."
 
 
-NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}", re.ASCII)
-"""What an experiment may be called: its folders are."""
-
-CLAIMS_ALONE = ".claims"
-"""Ends the folder's name of a run for claims that its overrides name: beside the whole experiment,
-whose results stay as they are."""
-
-
-def folder_name(name: Any, where: str) -> str:
-    """`name`, if it names a folder of results. Raises ConfeeError otherwise."""
-    if not isinstance(name, str) or not NAME.fullmatch(name.removesuffix(CLAIMS_ALONE)):
-        raise ConfeeError(f"{where}={show(name)}: must be the name of an experiment")
-    return name
-
-
 def mapping(value: Any, where: str) -> Mapping[str, Any]:
     """`value`, if it maps words to something. Raises ConfeeError otherwise."""
     if not isinstance(value, Mapping):
@@ -154,14 +138,6 @@ def mapping(value: Any, where: str) -> Mapping[str, Any]:
         if not isinstance(key, str):
             raise ConfeeError(f"{where}.{show(key)}: no such key; must be a word")
     return value
-
-
-def keys(values: Mapping[str, Any], expected: Collection[str]) -> None:
-    """Raises ConfeeError if `values` has other keys than those, or lacks one."""
-    for key in sorted(values.keys() - set(expected), key=str):
-        raise ConfeeError(f"{show(key)}={show(values[key])}: no such key")
-    for key in sorted(set(expected) - values.keys()):
-        raise ConfeeError(f"{key}: missing; must be given")
 
 
 def build(cls: type[T], values: Mapping[str, Any], where: str = "") -> T:

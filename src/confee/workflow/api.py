@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee.config import composition, conf_files, experiments, reproduce
+from confee.config import composition, conf_files, experiments, names, reproduce
 from confee.core import jit, plugins, schema
 from confee.core.errors import ConfeeError
 from confee.simulation.calibrate import calibrated
@@ -39,7 +39,7 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """The request of a composed conf/cell.yaml. Raises ConfeeError."""
-    schema.keys(values, KEYS)
+    names.check_keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
@@ -80,15 +80,14 @@ def simulate(
 ) -> pd.DataFrame:
     """Plays one cell against one adversary: a tidy frame, one row a seed.
 
-    `options` are the policy's (conf/policy/<name>.yaml), `parameters` the adversary's. The rows are
-    those the workflow computes for that cell and those seeds. Raises ConfeeError.
+    `options` are the policy's, `parameters` the adversary's; `confee list <name>` names them. The
+    rows are those the workflow computes for that cell and those seeds. Raises ConfeeError.
     """
     import pandas as pd
 
     for group, name in (("policy", policy), ("adversary", adversary)):
-        known = conf_files.files(group)
-        if not isinstance(name, str) or name not in known:
-            listed = ", ".join(known) + plugins.hint()
+        if not isinstance(name, str) or not conf_files.has(group, name):
+            listed = ", ".join(conf_files.names(group)) + plugins.hint()
             raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composition.compose("cell", overrides)
@@ -122,7 +121,7 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
     cell lies where (points), or the findings (claims); columns as in docs/design.md. Of `regret`
     `frame.attrs["confee"]` holds the resolved configuration. Raises ConfeeError.
     """
-    schema.folder_name(experiment, "experiment")
+    names.folder_name(experiment, "experiment")
     if what not in KINDS:
         raise ConfeeError(f"what={schema.show(what)}: must be one of {', '.join(KINDS)}")
     if not isinstance(results, str | os.PathLike):

@@ -283,10 +283,11 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.finding import OUTCOMES, SEVERITIES
+    from confee.config import names
     from confee.rendering import scoreboard, verdicts
     from confee.workflow import results
 
-    schema.folder_name(chosen.experiment, "--experiment")
+    names.folder_name(chosen.experiment, "--experiment")
     dreaded = [] if chosen.fail_on is None else [w.strip() for w in chosen.fail_on.split(",")]
     words = [w for w in (*OUTCOMES, *SEVERITIES, verdicts.CLOSED) if w != "none"]
     for word in dreaded:
@@ -309,7 +310,7 @@ def _claims(chosen: Any) -> None:
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
         for v in shown:
-            of = f"experiment={chosen.experiment.removesuffix(schema.CLAIMS_ALONE)}"
+            of = f"experiment={chosen.experiment.removesuffix(names.CLAIMS_ALONE)}"
             again = ledger.settle(v, said.get("overrides", of), judged)
             console.print(scoreboard.explain(v, again, chosen.numbers))
     else:

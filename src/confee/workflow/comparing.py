@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confee.config import reproduce
+from confee.config import names, reproduce
 from confee.core import schema
 from confee.core.errors import ConfeeError
 from confee.evidence.worst import CELL
@@ -59,7 +59,7 @@ def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Co
 def _folder(named: str | Path, results: Path) -> Path:
     place = Path(named)
     if not place.is_dir():
-        place = reading.folder(results, schema.folder_name(str(named), "experiment"))
+        place = reading.folder(results, names.folder_name(str(named), "experiment"))
     if not (place / "claims.json").is_file():
         raise ConfeeError(
             f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confee.config.names import CLAIMS_ALONE
 from confee.core.errors import ConfeeError
-from confee.core.schema import CLAIMS_ALONE
 from confee.simulation import files
 
 if TYPE_CHECKING:

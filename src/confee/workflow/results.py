@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confee.config import reproduce
-from confee.core import schema
+from confee.config import names, reproduce
 from confee.core.errors import ConfeeError
 from confee.simulation import files
 from confee.simulation.needs import RANKED
@@ -31,7 +30,7 @@ def read_plan(file: Path) -> dict[str, Any]:
 
 def folder(plan: Mapping[str, Any]) -> Path:
     """Raises ConfeeError if the experiment's name could lead elsewhere."""
-    return RESULTS / schema.folder_name(plan["about"]["config"]["name"], "name")
+    return RESULTS / names.folder_name(plan["about"]["config"]["name"], "name")
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
@@ -195,7 +194,7 @@ def findings(experiment: str) -> list[Finding]:
 def judged_in(experiment: str, ids: Sequence[str]) -> str:
     """The folder in which these claims of an experiment were judged: its own, or that of a run for
     claims alone if its own is not there, or lacks one of them."""
-    alone = experiment + schema.CLAIMS_ALONE
+    alone = experiment + names.CLAIMS_ALONE
     if not (RESULTS / alone / "claims.json").exists():
         return experiment
     if not (RESULTS / experiment / "claims.json").exists():
