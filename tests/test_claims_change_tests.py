@@ -72,7 +72,7 @@ def test_possible_is_the_same_arithmetic():
 @pytest.mark.parametrize("claim", [false_alarms, detection_power])
 def test_asks_can_be_played(claim):
     for toy in (True, False):
-        asks = claim.needs(claim.ID, toy).asks
+        asks = claim.needs(toy).asks
         assert {a.tag for a in asks} == {claim.ID}
         twin = {detection_power.TWIN} if claim is detection_power else set()
         assert {a.policy["name"] for a in asks} == {"hyque", "hyque_calibrated"} | twin
@@ -106,7 +106,7 @@ def alarm_verdict(asked, **rest):
 
 
 def test_false_alarms_on_real_runs_cannot_occur_at_scale_1_and_fail_at_the_control():
-    found = alarm_verdict(play(false_alarms.needs(false_alarms.ID, True).asks), toy=True)
+    found = alarm_verdict(play(false_alarms.needs(True).asks), toy=True)
     assert (found.id, found.as_printed) == (false_alarms.ID, "vacuous"), found.why
     assert found.control.as_expected is True
     assert found.control.value == 1.0
@@ -224,11 +224,7 @@ def test_a_policy_that_restarts_anyway_detects_nothing():
 
 def test_power_on_real_runs():
     """Scale 1 does nothing; at 6e-5 HyQue restarts with and without a jump."""
-    asks = [
-        a
-        for a in detection_power.needs(detection_power.ID, True).asks
-        if a.policy["name"] == "hyque"
-    ]
+    asks = [a for a in detection_power.needs(True).asks if a.policy["name"] == "hyque"]
     small = [
         a.__class__(**{**a.__dict__, "policy": {"name": "hyque", "scale": 6e-5}}) for a in asks
     ]

@@ -114,7 +114,7 @@ def test_premise_is_one_check_for_both_scales(scale):
 def played(*names):
     """Real runs of detection/power's toy asks of these policies."""
     rows = []
-    for ask in detection_power.needs(detection_power.ID, True).asks:
+    for ask in detection_power.needs(True).asks:
         if ask.policy["name"] in names:
             sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
             found = play_all(
@@ -156,7 +156,7 @@ def test_power_can_hold_and_the_twin_shows_it():
 
 def test_the_twin_meets_what_hyque_meets():
     for toy in (True, False):
-        asks = detection_power.needs(detection_power.ID, toy).asks
+        asks = detection_power.needs(toy).asks
         where = {
             name: {(a.K, a.T, a.B, a.V) for a in asks if a.policy["name"] == name}
             for name in ("hyque", "glr_ucb")

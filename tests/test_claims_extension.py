@@ -310,9 +310,9 @@ def test_it_is_open_where_a_control_of_its_exponents_passes_or_is_missing(first,
 
 
 def test_nothing_is_said_without_runs():
-    for id in (*extension.IDS, *alg_assumption.IDS):
+    for id in (*extension.CASES, *alg_assumption.TRIED):
         assert claims.judge(Evidence(EMPTY, EMPTY, EMPTY, EMPTY), [id]) == []
-        assert claims.about(id)[0].startswith("hyque_")
+        assert claims.CLAIMS[id].speaks_of[0].startswith("hyque_")
 
 
 # ------------------------------------------------------------------ extension: for real
@@ -463,7 +463,7 @@ def watched(id):
 
 def verdict(one, rows, **rest):
     evidence = Evidence(EMPTY, EMPTY, EMPTY, EMPTY, toy=True, studies={one.study: rows})
-    found = [v for v in alg_assumption.judge(evidence, **rest) if v.id == one.id]
+    found = alg_assumption.judge(one, evidence, **rest)
     assert len(found) == 1
     return found[0]
 

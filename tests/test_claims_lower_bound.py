@@ -300,7 +300,7 @@ def test_constant_says_nothing_without_runs():
 
 def test_constant_on_a_real_cell():
     """The toy cells as played: `informed` some 4 times over the bound, uniform as it must be."""
-    asks = lower_bound.needs("lower-bound/measured", toy=True).asks
+    asks = lower_bound.needs(toy=True).asks
     rows = []
     for ask in asks:
         sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
@@ -320,6 +320,6 @@ def test_constant_on_a_real_cell():
 
 def test_gaps_of_the_asks_fit():
     for toy in (True, False):
-        for ask in lower_bound.needs("lower-bound/measured", toy).asks:
+        for ask in lower_bound.needs(toy).asks:
             assert theory.lower_bound_applies(ask.K, ask.T, ask.B, ask.V)
             assert max(lower_bound.GAPS) * theory.hard_gap(ask.K, ask.B, ask.V) < 0.5

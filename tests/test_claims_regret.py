@@ -62,7 +62,7 @@ def judged(id, asked=None, **frames):
     return verdicts[0]
 
 
-NEW = ("decomposition", *part_regret.IDS, "on-demand-free", "rexp3b-finite", "naive-allocation")
+NEW = ("decomposition", *part_regret.PARTS, "on-demand-free", "rexp3b-finite", "naive-allocation")
 
 
 def test_needs_are_small_and_nothing_is_said_without_runs():
@@ -156,7 +156,7 @@ def part_verdict(id, law=rate, changed=None, rays=RAYS, **rest):
     ]
     runs, points = (pd.concat(some, ignore_index=True) for some in zip(*made, strict=True))
     evidence = Evidence(runs, EMPTY, EMPTY, points, choose=4)
-    (found,) = part_regret.judge_part(evidence, id)
+    (found,) = part_regret.judge(id, evidence)
     return found
 
 
@@ -249,7 +249,7 @@ def played_ray():
 def test_sw_ucb_keeps_the_rate_along_B_and_the_control_fails_on_real_runs(id):
     runs, points = played_ray()
     evidence = Evidence(runs, EMPTY, EMPTY, points, choose=4)
-    (found,) = part_regret.judge_part(evidence, id, "sw_ucb")
+    (found,) = part_regret.judge(id, evidence, "sw_ucb")
     assert found.interval[1] <= 0.03, found.measured
     assert found.control.as_expected is True, found.control
     (numbers,) = found.numbers.values()

@@ -23,7 +23,7 @@ from confee.paper import proofs, theory
 from confee.paper import streaks as chances
 from confee.simulation.studies import schedules
 
-IDS = (*idle_runs.IDS, *query_runs.IDS)
+IDS = (*(claim.id for claim in idle_runs.CLAIMS), query_runs.CLAIM.id)
 
 
 def evidence(rows, toy=False):
@@ -64,7 +64,7 @@ def test_streaks_fail_as_printed_with_or_without_draws(id, with_draws):
     assert found.interval[1] < streaks.FLOOR
     assert "practically 0" in found.why
     assert found.mended == "consistent"
-    assert found.severity == ("gap" if id == idle_runs.TWO_THIRDS else "logarithm")
+    assert found.severity == ("gap" if id == idle_runs.TWO_THIRDS.id else "logarithm")
     assert found.evidence == (("studies/schedules",) if with_draws else ())
     steps = {step.step: step.outcome for step in found.steps}
     assert steps.get("drawn blocks agree with the chances") == ("holds" if with_draws else None)
@@ -84,12 +84,12 @@ def test_a_logarithm_is_enough_for_the_lemma_and_not_for_the_remark():
         factors = streaks.log_factors(kind)
         assert set(factors) == {"B=T^0.75", "B=T^0.8", "B=T^0.9", "B=T^1", "B=T-1"}
         assert 0.4 < min(factors.values()) < 0.7 < factors["B=T-1"] < 0.9
-    medians = judged()[idle_runs.TWO_THIRDS].numbers["median_over_T/B^(2/3)"]
+    medians = judged()[idle_runs.TWO_THIRDS.id].numbers["median_over_T/B^(2/3)"]
     assert medians[-1]["low"] > 20 * medians[0]["high"]
     assert medians[-1]["low"] > 5 * math.log(10**12)
     for row in medians:
         assert row["low"] < 4 * row["B^(1/6)"] < 16 * row["high"]
-    step = next(s for s in judged()[idle_runs.TWO_THIRDS].steps if "bounded" in s.step)
+    step = next(s for s in judged()[idle_runs.TWO_THIRDS.id].steps if "bounded" in s.step)
     assert step.outcome == "fails"
 
 
@@ -320,7 +320,7 @@ def test_phases_reach_2_over_b_only_where_arithmetic_lets_them():
 @pytest.mark.parametrize("toy", [True, False])
 @pytest.mark.parametrize("module", [idle_runs, query_runs, density])
 def test_needs_are_cells_the_study_takes(module, toy):
-    needed = module.needs(module.ID, toy).studies
+    needed = module.needs(toy).studies
     assert {s.name for s in needed} == {blocks.STUDY}
     assert sum(s.seconds for s in needed) < (2 if toy else 60)
     for s in needed:
@@ -332,7 +332,7 @@ def test_toy_needs_settle_the_machinery():
     """What smoke draws gives an outcome for each claim, with controls that fail."""
     rows = []
     modules = (idle_runs, density)  # the needs of query_runs are those of idle_runs
-    studies = {str(s): s for m in modules for s in m.needs(m.ID, toy=True).studies}
+    studies = {str(s): s for m in modules for s in m.needs(toy=True).studies}
     for study in studies.values():
         rows += schedules.run(**study.parameters)
     toy = dataclasses.replace(evidence(rows), toy=True)

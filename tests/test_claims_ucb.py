@@ -31,7 +31,7 @@ def draw(studies: tuple[Study, ...]) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows():
     """Real draws, as a toy experiment makes them."""
-    return draw(claim.needs(claim.ID, toy=True).studies)
+    return draw(claim.needs(toy=True).studies)
 
 
 def judge(rows, constant=claim.PRINTED, **rest):
@@ -155,7 +155,7 @@ def test_the_bonus_does_not_know_T_so_some_horizon_breaks_the_first_inequality()
 
 def test_needs_are_the_worlds_of_the_lemma_and_a_control():
     for toy in (True, False):
-        studies = claim.needs(claim.ID, toy).studies
+        studies = claim.needs(toy).studies
         assert {0.0, 2.0, claim.WIDE} == {s.parameters["exploration"] for s in studies}
         assert all(s.parameters["runs"] >= claim.RUNS for s in studies)
         assert sum(s.seconds for s in studies) < (0.1 if toy else 16)
@@ -166,7 +166,7 @@ def test_needs_are_the_worlds_of_the_lemma_and_a_control():
 
 def test_the_lemma_as_printed_fails_on_real_draws(rows):
     found = judge(rows)
-    assert (found.id, found.as_printed) == (claim.ID, "fails")
+    assert (found.id, found.as_printed) == (claim.CLAIM.id, "fails")
     assert found.control.as_expected is True
     assert found.numbers["second"]["broken"] == found.numbers["second"]["runs"]
     assert found.numbers["first"]["outcome"] == "holds"

@@ -36,9 +36,8 @@ def judged(monkeypatch):
 
     def judge(rate, mine):
         monkeypatch.setitem(POLICIES, "mine", policy(rate))
-        ids = {"policy-rate/mine": policy_rate}
-        monkeypatch.setattr(policy_rate, "IDS", (*policy_rate.IDS, "policy-rate/mine"))
-        monkeypatch.setattr(claims, "CLAIMS", {**claims.CLAIMS, **ids})
+        mine_too = {**claims.CLAIMS, "policy-rate/mine": policy_rate.claim("mine")}
+        monkeypatch.setattr(claims, "CLAIMS", mine_too)
         laws = {
             "mine": mine,
             IDEAL: law(factor=0.3),
@@ -129,4 +128,4 @@ def test_a_bad_rate_is_said_in_one_line(values, said):
 
 
 def test_no_shipped_policy_is_judged_twice():
-    assert policy_rate.IDS == ()
+    assert policy_rate.CLAIMS == ()

@@ -98,7 +98,7 @@ def every() -> pd.DataFrame:
     words = list(SEVERITIES)
     made = [
         finding(id, OUTCOMES[i % len(OUTCOMES)], words[i % len(words)])
-        for i, id in enumerate(registry.LEDGER)
+        for i, id in enumerate(registry.CLAIMS)
     ]
     rest = {
         1: {
@@ -151,7 +151,7 @@ def every() -> pd.DataFrame:
 def judged(**words) -> pd.DataFrame:
     """Claims by id with underscores for hyphens and slashes: an outcome, or a severity of one that
     fails."""
-    ids = {id.replace("-", "_").replace("/", "_"): id for id in registry.LEDGER}
+    ids = {id.replace("-", "_").replace("/", "_"): id for id in registry.CLAIMS}
     return frame(
         finding(ids[name], word) if word in OUTCOMES else finding(ids[name], "fails", word)
         for name, word in words.items()
@@ -162,8 +162,10 @@ def judged(**words) -> pd.DataFrame:
 
 
 def test_every_claim_speaks_of_a_statement_and_each_that_is_named_exists():
-    named = {id for statement in STATEMENTS.values() for id in statement.claims}
-    assert named == set(registry.LEDGER) == set(registry.CLAIMS)
+    for claim in registry.CLAIMS.values():
+        assert claim.statements or claim.nearby, claim.id
+        assert {*claim.statements, *claim.nearby} <= set(STATEMENTS), claim.id
+        assert not {*claim.statements} & {*claim.nearby}, claim.id
 
 
 def test_arrows_join_statements_and_make_no_circle():
@@ -179,10 +181,8 @@ def test_arrows_join_statements_and_make_no_circle():
 
 
 def test_groups_part_the_ledger():
-    found = [statements.group(id) for id in registry.LEDGER]
+    found = [statements.group(id) for id in registry.CLAIMS]
     assert set(found) == set(GROUPS)
-    words = [word for words in GROUPS.values() for word in words]
-    assert len(set(words)) == len(words)
     assert statements.group("mine/own") == "Others"
 
 
@@ -201,9 +201,7 @@ def test_each_statement_wears_what_is_left_of_it(every):
     fig = proof_map.draw(every)
     rows = {row.id: row for row in every.itertuples() if not row.ours}
     for name, box in boxes(fig).items():
-        statement = STATEMENTS[name]
-        assert set(statement.judged_by) <= set(statement.claims)
-        of_it = [rows[id] for id in statement.judged_by or statement.claims if id in rows]
+        of_it = [rows[id] for id in statements.judges_of(name) if id in rows]
         left = standing([row.severity for row in of_it], [row.as_printed for row in of_it])
         assert to_hex(box.get_facecolor()).upper() == ALL[left].color
     assert to_hex(boxes(fig)["Lemma E.1"].get_facecolor()) == "#ffffff"
@@ -275,7 +273,7 @@ def test_the_map_says_on_what_a_theorem_rests():
     )
     said = proof_map.finding(one)
     total = len(premises("Theorem 4.1"))
-    lost = sum("idle-runs" in STATEMENTS[name].claims for name in premises("Theorem 4.1"))
+    lost = sum("idle-runs" in statements.claims_on(name) for name in premises("Theorem 4.1"))
     text = f"Theorem 4.1 rests on {total} statements: false: Lemma 4.4"
     assert said.startswith(text)
     assert f", gap in Lemma 4.6, {total - lost - 2} not judged." in said
@@ -292,7 +290,7 @@ def test_captions_have_at_most_60_words(module):
     likely = ["none"] * 5 + ["typo", "rounding", "constant", "condition", "horizon", "horizon"]
     some = [
         finding(id, OUTCOMES[i % 5], likely[i % len(likely)], ours=i % 9 == 0)
-        for i, id in enumerate(registry.LEDGER)
+        for i, id in enumerate(registry.CLAIMS)
     ]
     said = f"{module.finding(frame(some))} {module.READING}"
     assert len(said.split()) <= 60, said
@@ -305,7 +303,7 @@ def test_the_scoreboard_has_a_row_for_each_claim_in_its_group(every):
     ax = scoreboard.draw(every).axes[0]
     heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
     for name, ids in (
-        (g, [id for id in registry.LEDGER if statements.group(id) == g]) for g in GROUPS
+        (g, [id for id in registry.CLAIMS if statements.group(id) == g]) for g in GROUPS
     ):
         rows = [heights[id] for id in ids]
         assert rows == sorted(rows)

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from confee import compare, load, simulate, worst_case
-from confee.claims import LEDGER
+from confee.claims import CLAIMS
 from confee.claims.ledger import SCHEMA, VERSION
 from confee.rendering import recipe
 from confee.rendering.words import plain
@@ -528,7 +528,7 @@ def test_smoke_judges_every_claim_in_the_form_of_the_schema(tmp_path):
     jsonschema.validate(said, json.loads(SCHEMA.read_text()))
     others = ("extension/", "alg-assumption/")  # of policies that `smoke` does not play
     assert [claim["id"] for claim in said["claims"]] == [
-        id for id in LEDGER if not id.startswith(others)
+        id for id in CLAIMS if not id.startswith(others)
     ]
     text = (results / "claims.md").read_text()
     for claim in said["claims"]:

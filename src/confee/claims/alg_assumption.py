@@ -6,11 +6,12 @@ algorithm with is one is a question of our own.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
 from confee.claims.judging.finding import HOLDS, Finding, Step
@@ -86,6 +87,23 @@ class Tried:
         return f"alg-assumption/{self.alg.id}"
 
     @property
+    def claim(self) -> Claim:
+        return Claim(
+            id=self.id,
+            statement=assumption.statement(self.alg.name),
+            place=f"{PLACE}, after Wei and Luo 2021, Assumption 1",
+            prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and "
+            "its change tests, and V as paths of the setting measure it",
+            judge=partial(judge, self),
+            needs=partial(needs, self),
+            speaks_of=(f"hyque_{self.alg.id}", self.alg.id),
+            ours=True,
+            order=34 + list(TRIED).index(self.id),
+            group="Other base algorithms",
+            statements=("Assumption D.2",),
+        )
+
+    @property
     def study(self) -> str:
         return f"assumption_{self.alg.id}"
 
@@ -125,14 +143,10 @@ TRIED = {
     )
 }
 
-IDS = tuple(TRIED)
-ABOUT = {id: (f"hyque_{one.alg.id}", one.alg.id) for id, one in TRIED.items()}
 
-
-def needs(id: str, toy: bool) -> Needs:
+def needs(one: Tried, toy: bool) -> Needs:
     """Every world at every size, with the bonus of theory and a narrow one; and without bonus,
     which must fail."""
-    one = TRIED[id]
     T = 2000 if toy else one.T
     worlds = TOY_WORLDS if toy else WORLDS
     variants = [
@@ -152,12 +166,8 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(studies=tuple(studies))
 
 
-def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
+def judge(one: Tried, evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     """Both inequalities, the second with `constant`, in every world; see judging.assumption."""
-    return [v for one in TRIED.values() for v in _judged(one, evidence, constant)]
-
-
-def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Finding]:
     rows = evidence.study(one.study)
     if rows.empty or not (rows["variant"] == "theory").any():
         return []
@@ -166,10 +176,9 @@ def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Finding]:
         rows[rows["variant"] == v] for v in ("theory", "narrow", "bare", "wide")
     )
     enough = _enough(theory, sizes)
-    verdict = assumption.judged(
-        one.id,
+    found = assumption.judged(
+        one.claim,
         one.alg.name,
-        f"{PLACE}, after Wei and Luo 2021, Assumption 1",
         one.study,
         theory,
         bare,
@@ -181,12 +190,10 @@ def _judged(one: Tried, evidence: Evidence, constant: float) -> list[Finding]:
             assumption.larger_constant(PLACE, theory, sizes, enough, f"{enough:g}", EFFECT),
         ),
         curves=[_curve(one.alg, sizes) for sizes in one.sizes],
-        prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and its "
-        "change tests, and V as paths of the setting measure it",
         toy=evidence.toy,
         beside=_narrow(one, narrow, sizes, constant) if len(narrow) else (),
     )
-    return [dataclasses.replace(verdict, ours=True)]
+    return [found]
 
 
 def _enough(rows: pd.DataFrame, sizes: Sequence[str]) -> float:
@@ -211,3 +218,6 @@ def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:
     path, _ = nearly_still(alg, 2, "equal", 0.5, 0.0, sizes)
     told = known(path, alg.setting.id)
     return assumption.curve(lambda t: alg.rho(t, told))
+
+
+CLAIMS = tuple(tried.claim for tried in TRIED.values())

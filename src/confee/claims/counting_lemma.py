@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     ARITHMETIC,
     FAILS,
@@ -22,7 +23,6 @@ from confee.paper import proofs
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
-IDS = ("counting-lemma",)
 ALPHA, BETA = Fraction(5, 4), Fraction(15)
 CONTROL = Fraction(1)
 SHOWN = (2, 3, 5, 10, 100, 1000)
@@ -84,13 +84,9 @@ def judged(alpha: Fraction, beta: Fraction) -> Finding:
     limit = alpha / (alpha - 1)
     total = float(1 / alpha + 1 / beta)
     return apply_control(
-        Finding(
-            id=IDS[0],
-            statement=f"of n >= 2 arms one has at most {alpha} of the average plays and at most "
-            f"{beta} times the average queries",
-            place="appendix, proof of the lower bound, lemma of Efroni et al.",
+        CLAIM.finding(
+            statement=_statement(alpha, beta),
             as_printed=HOLDS if decision.holds else FAILS,
-            prediction="an index with both at every n, whatever x and y",
             measured="such an arm exists at every n" if decision.holds else _shown(decision),
             horizon=ANY_HORIZON,
             basis=ARITHMETIC,
@@ -146,3 +142,22 @@ def _shown(decision: Decision) -> str:
     x, y = ("(" + ", ".join(map(str, side)) + ")" for side in decision.example)
     text = f"no such index at n = {decision.n}"
     return f"{text}: x = {x}, y = {y}" if decision.n and decision.n <= 4 else text
+
+
+def _statement(alpha: Fraction, beta: Fraction) -> str:
+    return (
+        f"of n >= 2 arms one has at most {alpha} of the average plays and at most {beta} times the "
+        "average queries"
+    )
+
+
+CLAIM = Claim(
+    id="counting-lemma",
+    statement=_statement(ALPHA, BETA),
+    place="appendix, proof of the lower bound, lemma of Efroni et al.",
+    prediction="an index with both at every n, whatever x and y",
+    judge=judge,
+    order=19,
+    group="Lower bound",
+    statements=("Lemma E.1",),
+)

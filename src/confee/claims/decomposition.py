@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     ARITHMETIC,
     FAILS,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "decomposition"
-IDS = (ID,)
 
 TAGS = {"means": ID, "literal": f"{ID}/literal"}
 """Proxy -> tag of the runs that use it; the plays are the same ones."""
@@ -59,7 +59,7 @@ AGAINST: dict[str, Conf] = {
 }
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Each policy at one cell, changing and stationary, under both proxies."""
     T, B, seeds = (4_000, 800, 3) if toy else (200_000, 20_000, 8)
     asks = [
@@ -82,14 +82,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     largest = {proxy: float(residuals(frame).max()) for proxy, frame in played.items()}
     bias = {proxy: stationary_drift(frame) for proxy, frame in played.items()}
     worst = max(largest.values())
-    verdict = Finding(
-        id=ID,
-        statement="query, error and drift regret, and that of idle rounds without data, add up to "
-        "the regret",
-        place="Lemma on the regret decomposition",
+    verdict = CLAIM.finding(
         as_printed=HOLDS if worst <= TOLERANCE else FAILS,
-        prediction=f"residual at most {TOLERANCE:g} of the parts' sizes in every run, for a proxy "
-        "over means and for the printed one over rewards",
         measured=f"largest residual {worst:.1e} in {len(every)} runs; in a stationary world "
         + "; ".join(f"proxy {proxy}: {_drift_text(rows)}" for proxy, rows in bias.items()),
         horizon=at_horizon(every["T"].max(), evidence.toy),
@@ -168,3 +162,21 @@ def _drift_text(rows: dict[str, dict]) -> str:
         return "not played"
     name = max(rows, key=lambda key: abs(rows[key]["mean"]))
     return f"drift {rows[name]['mean']:+.2e} +- {rows[name]['se']:.0e} an idle round ({name})"
+
+
+CLAIM = Claim(
+    id=ID,
+    statement=(
+        "query, error and drift regret, and that of idle rounds without data, add up to the regret"
+    ),
+    place="Lemma on the regret decomposition",
+    prediction=(
+        f"residual at most {TOLERANCE:g} of the parts' sizes in every run, for a proxy "
+        "over means and for the printed one over rewards"
+    ),
+    judge=judge,
+    needs=needs,
+    order=12,
+    group="Parts of HyQue's regret",
+    statements=("Lemma 4.8",),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import blocks
 from confee.claims.judging.finding import (
     COUNTED,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "density"
-IDS = (ID,)
-ABOUT = ("baque", "hyque")
 
 LOWER = Correction(
     place="Lemma 4.6, lower end",
@@ -76,7 +75,7 @@ PHASES = 1000
 CONTROL = {"draws": 500, "work": 100_000, "quota": 2}
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """The blocks of the claims on streaks, b = 3 below B = T, doubled quotas at 2B | 2T."""
     T = 10**4 if toy else 10**6
     below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": blocks.TOY_DRAWS, "work": 100_000}
@@ -140,13 +139,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     printed, assumed = check(rows), check(even(rows))
     steps, corrections = _steps(rows), corrections_of(rows)
     lowest, highest = _extreme(rows, "cut_least"), _extreme(rows, "cut_most")
-    verdict = Finding(
-        id=ID,
-        statement="in any phase that a restart ends, the share of query rounds is at least B/2T "
-        "and below B/T",
-        place="Lemma on the stability in each phase; its proof assumes T to be a multiple of 2B",
+    verdict = CLAIM.finding(
         as_printed=printed.verdict,
-        prediction="no phase outside, wherever its last block is cut right after a query",
         measured=f"any T: {printed.text}; B | 2T: {assumed.text}; density over B/T from "
         f"{lowest['cut_least']:.3f} to {highest['cut_most']:.3f}",
         horizon=at_horizon(rows["T"].max(), evidence.toy),
@@ -253,3 +247,19 @@ def _decide(printed: Density, lowest: pd.Series, highest: pd.Series) -> str:
         f"lowest at T={lowest['T']:.0e}, B={lowest['B']}, block {lowest['order']}; highest at "
         f"T={highest['T']:.0e}, B={highest['B']}, block {highest['order']}"
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement=(
+        "in any phase that a restart ends, the share of query rounds is at least B/2T and below B/T"
+    ),
+    place="Lemma on the stability in each phase; its proof assumes T to be a multiple of 2B",
+    prediction="no phase outside, wherever its last block is cut right after a query",
+    judge=judge,
+    needs=needs,
+    speaks_of=("baque", "hyque"),
+    order=11,
+    group="HyQue's queries",
+    statements=("Lemma 4.6",),
+)

@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     ARITHMETIC,
     CONSISTENT,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "detection/horizon"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 ARMS = (2, 5, 10)
 BUDGETS = {"B=T": 1.0, "B=T^0.8": 0.8}
@@ -115,10 +114,7 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
     else:
         found, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
     largest = max((setting[1] for setting in settings), default=0)
-    verdict = Finding(
-        id=ID,
-        statement="HyQue's change tests restart it when the environment changes",
-        place="Section on the HyQue framework, change tests",
+    verdict = CLAIM.finding(
         as_printed=found,
         prediction=f"3 rho^ < 1 first at T = {usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
         f"rho^ < 1 at {usual['B=T']['K=2']['span']:.2g} (K = 2, B = T); at B = T^0.8 "
@@ -161,3 +157,15 @@ def _steps(usual: dict) -> tuple[Step, ...]:
         for K, tests in by_arms.items()
         for test, T in tests.items()
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="HyQue's change tests restart it when the environment changes",
+    place="Section on the HyQue framework, change tests",
+    judge=judge,
+    speaks_of=("hyque",),
+    order=24,
+    group="Change tests",
+    statements=("change tests",),
+)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging import change_tests
 from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
 from confee.claims.judging.finding import (
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "detection/power"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 SIZE = 0.5
 
@@ -57,7 +56,7 @@ STILL = ((0.05, 0.0), (0.5, 0.0), (0.95, 0.0), (0.5, SIZE))
 """(level, lead of the good arm) of the stationary paths an honest scale must be quiet on."""
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """The jump at scale 1, at smaller scales, calibrated and for the twin; and the statistics."""
     scales = () if toy else change_tests.SCALES
     asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
@@ -112,11 +111,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         f"{t['(ii)']:.2g} for (ii), {t['(i)']:.2g} for (i), {K}" for K, t in first.items()
     )
     separation = _separation(evidence.study(STUDY))
-    verdict = Finding(
-        id=ID,
-        statement="after a jump of 1/2 a change test fires",
-        place="Section on the HyQue framework, change detection",
-        ours=True,
+    verdict = CLAIM.finding(
         as_printed=mine["outcome"],
         prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
         measured="; ".join(
@@ -272,3 +267,17 @@ def _statistics_step(row: dict) -> Step:
         f"(scale {row['honest']:.2g}); at the scale for these means without it ({row['own']:.2g}) "
         f"{row['detected_at_own']:.0%} restart",
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="after a jump of 1/2 a change test fires",
+    place="Section on the HyQue framework, change detection",
+    judge=judge,
+    needs=needs,
+    ours=True,
+    speaks_of=("hyque",),
+    order=26,
+    group="Change tests",
+    statements=("change tests",),
+)

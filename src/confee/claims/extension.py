@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confee.claims import density
 from confee.claims.alg_assumption import TRIED, Tried
+from confee.claims.base import Claim
 from confee.claims.judging import blocks, budget
 from confee.claims.judging.exponents import MARGIN, Check, Claimed, root_logs
 from confee.claims.judging.finding import (
@@ -115,6 +117,23 @@ class Case:
         return f"extension/{self.alg.setting.id}"
 
     @property
+    def claim(self) -> Claim:
+        return Claim(
+            id=self.id,
+            statement=f"with {self.alg.name} as ALG, HyQue makes at most B queries, their density "
+            "is in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
+            place=PLACE,
+            prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B "
+            "and 1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
+            judge=partial(judge, self),
+            needs=partial(needs, self),
+            speaks_of=(self.labels["hyque"],),
+            order=30 + list(CASES).index(self.id),
+            group="Other base algorithms",
+            statements=("implication",),
+        )
+
+    @property
     def policies(self) -> dict[str, Conf]:
         """Role -> policy, but for what is told a wrong V."""
         name, narrow = self.alg.id, dict(self.tried.narrow)
@@ -205,16 +224,12 @@ CASES = {
     )
 }
 
-IDS = tuple(CASES)
-ABOUT = {id: (one.labels["hyque"],) for id, one in CASES.items()}
-
 
 # --------------------------------------------------------------------------- what is needed
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(case: Case, toy: bool) -> Needs:
     """The lines in B and V, cells just after a block starts, and drawn blocks of the schedule."""
-    case = CASES[id]
     asks = [*_on_lines(case, toy), *_misled(case, toy), *_just_started(case, toy)]
     return Needs(asks=tuple(asks), studies=tuple(_schedules(case, toy)))
 
@@ -273,12 +288,7 @@ def _chances(case: Case, last: int) -> list[list[float]]:
 # --------------------------------------------------------------------------- the verdict
 
 
-def judge(evidence: Evidence) -> list[Finding]:
-    """A verdict for each setting that was played."""
-    return [v for case in CASES.values() for v in _judged(case, evidence)]
-
-
-def _judged(case: Case, evidence: Evidence) -> list[Finding]:
+def judge(case: Case, evidence: Evidence) -> list[Finding]:
     """`holds` if all three parts do, `fails` if one fails.
 
     Budget and density are counted, as `hyque-budget` and `density` do. Exponents in B and V are
@@ -310,14 +320,8 @@ def _judged(case: Case, evidence: Evidence) -> list[Finding]:
     )
     tried = _controls(counted, drawn, joint)
     levels = _levels(case, worst, evidence.toy)
-    verdict = Finding(
-        id=case.id,
-        statement=f"with {case.alg.name} as ALG, HyQue makes at most B queries, their density is "
-        "in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
-        place=PLACE,
+    verdict = case.claim.finding(
         as_printed=outcome,
-        prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B and "
-        "1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
         measured=f"{budget.said(counts)}; {dense.text}; "
         + "; ".join(
             f"{label}: {', '.join(c.text for c in checks)}" for label, checks in rows.items()
@@ -514,3 +518,6 @@ def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint
     if outcomes["density"] == UNDECIDED:
         said.append(f"density: {density.PHASES} phases without a violation")
     return "; ".join([*said, *([f"{decisive}: {joint.decide}"] if joint.decide else [])])
+
+
+CLAIMS = tuple(case.claim for case in CASES.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import change_tests
 from confee.claims.judging.change_tests import CALIBRATED, JUDGED, WHERE
 from confee.claims.judging.finding import (
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "detection/false-alarms"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 CONTROL_SCALE = 1e-5
 
@@ -45,7 +44,7 @@ NOMINAL = 0.05
 RUNS, TOY_RUNS = 20, 4
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Stationary paths at scale 1, at smaller scales, calibrated, and at one that must fail."""
     scales = (CONTROL_SCALE,) if toy else (*change_tests.SCALES, CONTROL_SCALE)
     asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
@@ -72,10 +71,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     checks = {label: _check(part) for label, part in parts.items()}
     mine, control = checks[JUDGED], _control_label(parts)
     first = {K: change_tests.first_horizon(K, 1.0) for K in sorted(set(runs["K"]))}
-    verdict = Finding(
-        id=ID,
-        statement="while nothing changes no change test fires, but with probability 1/T a run",
-        place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
+    verdict = CLAIM.finding(
         as_printed=mine["outcome"],
         prediction="no restart: 3 rho^ > 1 at scale 1, whatever the schedule, up to "
         + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
@@ -182,3 +178,16 @@ def _nominal(runs: pd.DataFrame) -> Step:
         f"gap {worst['adversary.gap']:g}, level {worst['adversary.level']:g} "
         f"[{worst['low']:.2g}, {worst['high']:.2g}]",
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="while nothing changes no change test fires, but with probability 1/T a run",
+    place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque",),
+    order=25,
+    group="Change tests",
+    statements=("change tests",),
+)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,10 +165,14 @@ def fit(
             for axis in "BVK"
             if axis in said and axis not in there
         ]
-        found = exponents_verdict(
-            evidence, name, f"{name}: R/T at most {claim}", "declared", claim, checks
+        finding = partial(
+            Finding,
+            id=name,
+            statement=f"{name}: R/T at most {claim}",
+            place="declared",
+            prediction=claim,
         )
-        findings.append(graded(found))
+        findings.append(graded(exponents_verdict(evidence, finding, checks)))
     table = slopes(worst, points)
     fitted = table[table["part"] == "ray"].reset_index(drop=True)
     fitted["claimed"] = [law[ray.partition(" ")[0]] for ray in fitted["axis"]]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
@@ -24,16 +25,12 @@ if TYPE_CHECKING:
 
     from confee.evidence import Evidence
 
-ID = "full-feedback"
-IDS = (ID,)
-ABOUT = ("hyque",)
-
 RIVAL = "master"
 
 CLAIMED = Claimed(logs=budget_log)
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """HyQue, MASTER and the controls on the rays along B."""
     rivals = [Sweep({"name": name}, rays=("B",)) for name in ("hyque", RIVAL)]
     return Needs(sweeps=(*rivals, *USUAL.sweeps()))
@@ -54,14 +51,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     others = ray_checks(worst, points, RIVAL, CLAIMED, USUAL, rays)
     ratios = to_rival(evidence.regret, points, rays)
-    verdict = exponents_verdict(
-        evidence,
-        ID,
-        "HyQue at B = T, the rate at these horizons: worst-case regret grows as T^(2/3)",
-        "Remarks on B = T, without the logarithms that their O~ hides",
-        "exponent of R/T at most -1/3 in B = T; a factor sqrt(ln T) is forgiven",
-        checks,
-    )
+    verdict = exponents_verdict(evidence, CLAIM.finding, checks)
     compared = [one.step(f"for comparison: {RIVAL}, ") for one in others]
     return [
         dataclasses.replace(
@@ -136,3 +126,17 @@ def _said(ratios: dict[str, dict]) -> str:
         f"{found['high']:.3f}] times what MASTER pays at {where}, and {least:.3f} to {most:.3f} "
         "times over all points"
     )
+
+
+CLAIM = Claim(
+    id="full-feedback",
+    statement="HyQue at B = T, the rate at these horizons: worst-case regret grows as T^(2/3)",
+    place="Remarks on B = T, without the logarithms that their O~ hides",
+    prediction="exponent of R/T at most -1/3 in B = T; a factor sqrt(ln T) is forgiven",
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque",),
+    order=28,
+    group="HyQue's rate",
+    nearby=("Remark 4.3",),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
     COUNTED,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID, RESTARTS = "hyque-budget", "hyque-budget/restarts"
-IDS = (ID, RESTARTS)
-ABOUT = ("hyque",)
 PLACE = "Theorem 4.1 and Lemma 4.7"
 
 HORIZON = {"name": "hyque"}
@@ -74,18 +73,8 @@ CUTS = ((7, 6), (31, 8))
 with 2^{n+1} > b."""
 
 
-def needs(id: str, toy: bool) -> Needs:
-    """Cells just after a block starts, in both readings, of which one is the control; and cells
-    with restarts."""
-    if id == RESTARTS:
-        sizes = [(T // 20, B // 20) for T, B in SIZES] if toy else SIZES
-        seeds = 4 if toy else 25
-        asks = [
-            Ask(RESTARTS, {"name": "hyque", "scale": scale}, ARMS, T, B, 2.0, WORLDS, seeds)
-            for T, B in sizes
-            for scale in SCALES
-        ]
-        return Needs(asks=tuple(asks))
+def needs(toy: bool) -> Needs:
+    """Return cells just after a block starts, in both readings; one reading is the control."""
     asks = [
         ask
         for policy in (HORIZON, BLOCK)
@@ -94,12 +83,18 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(asks=tuple(asks))
 
 
+def needs_of_restarts(toy: bool) -> Needs:
+    """Return cells with thresholds so small that HyQue restarts."""
+    sizes = [(T // 20, B // 20) for T, B in SIZES] if toy else SIZES
+    asks = [
+        Ask(RESTARTS, {"name": "hyque", "scale": scale}, ARMS, T, B, 2.0, WORLDS, 4 if toy else 25)
+        for T, B in sizes
+        for scale in SCALES
+    ]
+    return Needs(asks=tuple(asks))
+
+
 def judge(evidence: Evidence) -> list[Finding]:
-    """Counts runs that ask for more than B queries, at the printed thresholds and with restarts."""
-    return [*_printed(evidence), *_with_restarts(evidence)]
-
-
-def _printed(evidence: Evidence) -> list[Finding]:
     """`fails` if a run asks for more than B queries, `holds` if none does at any of those places.
 
     Judges the default reading of the quota; the other one is a step beside it.
@@ -111,12 +106,8 @@ def _printed(evidence: Evidence) -> list[Finding]:
     outcome, numbers, decide = budget.spent_on(runs)
     restarting = int((runs["restarts"] > 0).sum())
     numbers["restarting"] = restarting
-    finding = Finding(
-        id=ID,
-        statement="HyQue uses at most B queries: it asks for none once B are spent",
-        place=PLACE,
+    finding = CLAIMS[0].finding(
         as_printed=outcome,
-        prediction="no run asks for a query once B are spent, wherever T cuts the last block",
         measured=f"{budget.said(numbers)}; {restarting or 'none'} of them restart"
         + "s" * (not restarting or restarting == 1),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
@@ -134,7 +125,7 @@ def _printed(evidence: Evidence) -> list[Finding]:
     return [apply_control(finding)]
 
 
-def _with_restarts(evidence: Evidence) -> list[Finding]:
+def judge_restarts(evidence: Evidence) -> list[Finding]:
     """`fails` if a run that restarts at the printed thresholds asks for more than B queries; where
     none restarts, `vacuous`. Runs at smaller thresholds and phases cut by hand are steps."""
     played = evidence.asked_for(RESTARTS)
@@ -156,12 +147,8 @@ def _with_restarts(evidence: Evidence) -> list[Finding]:
         value=max(step.number or 0.0 for step in cuts),
     )
     gap = counts["overspending"] > 0 or any(step.outcome == FAILS for step in cuts)
-    finding = Finding(
-        id=RESTARTS,
-        statement="HyQue uses at most B queries however often it restarts",
-        place=PLACE,
+    finding = CLAIMS[1].finding(
         as_printed=outcome,
-        prediction="no run asks for a query once B are spent",
         measured=f"{len(printed) or 'no'} run{'s' * (len(printed) > 1)} at the printed thresholds "
         f"restart{'s' * (len(printed) < 2)}; at smaller ones {budget.said(counts)}",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
@@ -269,3 +256,31 @@ def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
     name = f"thresholds times {scale:g}, T={T:.6g}, B={B:.6g}, b={theory.slot_length(T, B)}"
     note = f"{budget.said(counts)}; {runs['restarts'].mean():.3g} restarts a run"
     return Step(name, FAILS if counts["overspending"] else HOLDS, counts["share"], note)
+
+
+CLAIMS = (
+    Claim(
+        id=ID,
+        statement="HyQue uses at most B queries: it asks for none once B are spent",
+        place=PLACE,
+        prediction="no run asks for a query once B are spent, wherever T cuts the last block",
+        judge=judge,
+        needs=needs,
+        speaks_of=("hyque",),
+        order=6,
+        group="HyQue's queries",
+        statements=("Theorem 4.1", "Lemma 4.7"),
+    ),
+    Claim(
+        id=RESTARTS,
+        statement="HyQue uses at most B queries however often it restarts",
+        place=PLACE,
+        prediction="no run asks for a query once B are spent",
+        judge=judge_restarts,
+        needs=needs_of_restarts,
+        speaks_of=("hyque",),
+        order=7,
+        group="HyQue's queries",
+        statements=("Lemma 4.7",),
+    ),
+)

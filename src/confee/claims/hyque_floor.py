@@ -21,6 +21,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import MARGIN, Check, with_controls
 from confee.claims.judging.finding import ALPHA, FAILS, HOLDS, Finding, at_horizon
 from confee.claims.judging.rates import exponents_verdict
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "hyque-floor"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 STUDY = "ages"
 
@@ -81,7 +80,7 @@ PATHS: dict[tuple[float, ...], float] = {
 runs, and is not judged."""
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Drawn schedules of HyQue with its on-demand queries, and runs on the same horizons."""
     studies, asks = [], []
     for order in TOY_ORDERS if toy else ORDERS:
@@ -113,15 +112,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     paths = {V: by_path[_text(even(V))] for V in VARIATIONS if _text(even(V)) in by_path}
     if not paths:
         return []
-    verdict = exponents_verdict(
-        evidence,
-        ID,
-        "without a restart HyQue's worst-case regret per round still falls as B^(-1/3), and so "
-        "does the share of rounds played on data from before the latest change",
-        "what Theorem 4.1 implies where no change test can fire",
-        f"exponent of that share in B at most {CLAIMED:+.3f}, with V fixed and T/B = {RATIO}",
-        [with_controls(_check(V, path), *_controls(V, path)) for V, path in paths.items()],
-    )
+    checks = [with_controls(_check(V, path), *_controls(V, path)) for V, path in paths.items()]
+    verdict = exponents_verdict(evidence, CLAIM.finding, checks)
     runs = evidence.asked_for(ID)
     shares = {
         _name(V): dict(zip(path["B"].astype(str), path["stale"], strict=True))
@@ -139,7 +131,6 @@ def judge(evidence: Evidence) -> list[Finding]:
             ),
             horizon=at_horizon(stale["T"].max(), evidence.toy, "schedules without restart"),
             numbers=numbers,
-            ours=True,
             evidence=(f"studies/{STUDY}", *(["asked"] if len(runs) else [])),
         )
     ]
@@ -236,3 +227,20 @@ def _measured(runs: pd.DataFrame, path: pd.DataFrame | None) -> list[dict]:
         }
         for (label, T, B), R in runs.groupby(["label", "T", "B"])["regret"]
     ]
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="without a restart HyQue's worst-case regret per round still falls as B^(-1/3), and "
+    "so does the share of rounds played on data from before the latest change",
+    place="what Theorem 4.1 implies where no change test can fire",
+    prediction=f"exponent of that share in B at most {CLAIMED:+.3f}, with V fixed and "
+    f"T/B = {RATIO}",
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque",),
+    ours=True,
+    order=5,
+    group="HyQue's rate",
+    nearby=("Theorem 4.1",),
+)

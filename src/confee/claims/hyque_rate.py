@@ -8,9 +8,10 @@ calibrated, and tuned with hindsight.
 
 from __future__ import annotations
 
-import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed, proof_logs
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
@@ -28,8 +29,6 @@ LABELS = {
     "hyque-rate/calibrated": "hyque_calibrated",
     "hyque-rate/tuned": TUNED,
 }
-IDS = tuple(LABELS)
-ABOUT = ("hyque",)
 
 STATEMENT = "worst-case regret grows at most as K^(1/3) V^(1/3) T / B^(1/3), V unknown"
 PLACE = "Theorem 4.1 (upper bound)"
@@ -65,20 +64,28 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=tuple(sweeps))
 
 
-def judge(evidence: Evidence) -> list[Finding]:
-    """One verdict for each id whose policy the experiment plays on a ray."""
-    verdicts = []
-    for id, label in LABELS.items():
-        claimed = Claimed(logs=proof_logs if id == PRINTED else budget_log)
-        forgiven = FORGIVEN.get(id, FORGIVEN["hyque-rate/theory"])
-        found = judge_rate(
-            evidence,
-            id,
-            label,
-            f"{NAMES[id]}: {STATEMENT}",
-            PLACE if id == PRINTED else WITHOUT_LOGS,
-            PREDICTION + forgiven,
-            claimed,
-        )
-        verdicts += [dataclasses.replace(one, ours=id in OURS) for one in found]
-    return verdicts
+def judge(id: str, evidence: Evidence) -> list[Finding]:
+    """Return the verdict on the rate of one policy, if the experiment plays it on a ray."""
+    claimed = Claimed(logs=proof_logs if id == PRINTED else budget_log)
+    return judge_rate(evidence, _claim(id).finding, LABELS[id], claimed)
+
+
+def _claim(id: str) -> Claim:
+    return Claim(
+        id=id,
+        statement=f"{NAMES[id]}: {STATEMENT}",
+        place=PLACE if id == PRINTED else WITHOUT_LOGS,
+        prediction=PREDICTION + FORGIVEN.get(id, FORGIVEN["hyque-rate/theory"]),
+        judge=partial(judge, id),
+        needs=partial(needs, id),
+        speaks_of=("hyque",),
+        primary=True,
+        ours=id in OURS,
+        order=1 + list(LABELS).index(id),
+        group="HyQue's rate",
+        statements=("Theorem 4.1", "Remark 4.3") if id == PRINTED else (),
+        nearby=() if id == PRINTED else ("Theorem 4.1",),
+    )
+
+
+CLAIMS = tuple(map(_claim, LABELS))

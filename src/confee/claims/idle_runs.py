@@ -9,6 +9,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import (
     FAILS,
@@ -24,10 +25,6 @@ from confee.paper import proofs
 if TYPE_CHECKING:
     from confee.evidence import Evidence
     from confee.simulation.needs import Needs
-
-ID, TWO_THIRDS = "idle-runs", "idle-runs/two-thirds"
-IDS = (ID, TWO_THIRDS)
-ABOUT = ("baque", "hyque")
 
 LONGER = Correction(
     place="Lemma 4.4",
@@ -61,29 +58,22 @@ MENDED_LENGTH = Correction(
 )
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Return drawn blocks to compare the chances with."""
     return blocks.needs(toy)
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """Judge both lengths by certified chances (see `judging.streaks`)."""
-    return [_lemma(evidence), _remark(evidence)]
-
-
-def _lemma(evidence: Evidence) -> Finding:
+    """Judge the length of Lemma 4.4 by certified chances (see `judging.streaks`)."""
     exponents = blocks.EXPONENTS
     mended = streaks.with_logarithm("idle")
     T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
     found = streaks.finding(
         streaks.check("idle", exponents),
         evidence,
-        id=ID,
+        LEMMA,
         kind="idle",
         alpha=0.5,
-        statement="with a universal C > 0, a block of BaQue has more than T/sqrt(B) idle rounds "
-        "in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
-        place="Lemma 4.4 and its proof",
         controls=streaks.controls("idle", exponents),
         correction=LONGER.now(mended.outcome),
         numbers={
@@ -101,7 +91,7 @@ def _lemma(evidence: Evidence) -> Finding:
         },
         steps=(mended,),
     )
-    return dataclasses.replace(found, readings=_readings(found))
+    return [dataclasses.replace(found, readings=_readings(found))]
 
 
 def _readings(found: Finding) -> tuple[Reading, ...]:
@@ -120,17 +110,15 @@ def _readings(found: Finding) -> tuple[Reading, ...]:
     return (Reading(choice, HOLDS, said),)
 
 
-def _remark(evidence: Evidence) -> Finding:
+def judge_two_thirds(evidence: Evidence) -> list[Finding]:
+    """Judge the length of Remark B.2 with alpha = 2/3 in the same way."""
     exponents, alpha = blocks.EXPONENTS, 2 / 3
-    return streaks.finding(
+    found = streaks.finding(
         streaks.check("idle", exponents, alpha),
         evidence,
-        id=TWO_THIRDS,
+        TWO_THIRDS,
         kind="idle",
         alpha=alpha,
-        statement="with a universal C > 0, a block of BaQue has more than T/B^(2/3) idle rounds "
-        "in a row with probability at most exp(-C B^(2/3)/sqrt(T))",
-        place="Remark B.2 with alpha = 2/3; used in Appendix B.2.3 and B.2.4",
         # The lemma's argument needs x well above ln T, which B = T alone gives here.
         controls=streaks.controls("idle", exponents, alpha, sure=(1.0,)),
         correction=MENDED_LENGTH.now(streaks.with_logarithm("idle").outcome),
@@ -145,6 +133,7 @@ def _remark(evidence: Evidence) -> Finding:
         },
         steps=(_excess(alpha),),
     )
+    return [found]
 
 
 def largest_variations(K: int, T: int, B: int) -> dict[str, float]:
@@ -182,3 +171,30 @@ def _excess(alpha: float) -> Step:
         f"in [{low:.3g}, {high:.3g}] at T = {first:.0e} and in [{least:.3g}, {largest:.3g}] at "
         f"T = {last:.0e}: at least like B^{exponent:.2f}; the number is its least at the end",
     )
+
+
+LEMMA = Claim(
+    id="idle-runs",
+    statement="with a universal C > 0, a block of BaQue has more than T/sqrt(B) idle rounds in a "
+    "row with probability at most exp(-C B^(3/4)/sqrt(T))",
+    place="Lemma 4.4 and its proof",
+    judge=judge,
+    needs=needs,
+    speaks_of=("baque", "hyque"),
+    order=8,
+    group="HyQue's queries",
+    statements=("Lemma 4.4",),
+)
+TWO_THIRDS = Claim(
+    id="idle-runs/two-thirds",
+    statement="with a universal C > 0, a block of BaQue has more than T/B^(2/3) idle rounds in a "
+    "row with probability at most exp(-C B^(2/3)/sqrt(T))",
+    place="Remark B.2 with alpha = 2/3; used in Appendix B.2.3 and B.2.4",
+    judge=judge_two_thirds,
+    needs=needs,
+    speaks_of=("baque", "hyque"),
+    order=9,
+    group="HyQue's queries",
+    statements=("Remark B.2",),
+)
+CLAIMS = (LEMMA, TWO_THIRDS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     FAILS,
     HOLDS,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "lower-bound/measured"
-IDS = (ID,)
 GAPS = [1, 2, 4, 5.6, 8, 11, 16, 32, 64]
 """c of the instances: gaps in units of the proof's epsilon, finer where `informed` is worst."""
 
@@ -62,7 +62,7 @@ PLAYED = (
 BOTH = ["policy", "label", *SETTING]
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Every policy at every gap of the first size, and the informed one at those of all sizes."""
     first, *more = (TOY_CELL,) if toy else CELLS
     policies = PLAYED[:3] if toy else PLAYED
@@ -94,15 +94,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     if (below := outcome(grid))[0] == FAILS:
         found, decide = below
     least = real.loc[real["ratio"].idxmin()]
-    finding = Finding(
-        id=ID,
-        statement="no policy has less regret at its worst gap on the proof's instance than the "
-        "lower bound, with the best constant that is proved",
-        place="Theorem 5.1",
+    finding = CLAIM.finding(
         as_printed=found,
-        prediction="regret at the worst gap at least (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3),"
-        f" {_improvement(2):.3g} times the printed bound at K = 2 and {_improvement(10):.3g} times "
-        "at K = 10",
         measured=f"least regret {least['ratio']:.3g} [{least['low']:.3g}, {least['high']:.3g}] "
         f"times the bound ({least['label']}, {_where(least)}, worst at c = {least['c']:g}, where "
         f"uniform play has {_uniform_there(regret, least):.3g} times its regret)",
@@ -290,3 +283,23 @@ def _step(row: pd.Series) -> Step:
         number=float(row["ratio"]),
         note=f"worst at c = {row['c']:g}" + (", the last one that fits" if row["edge"] else ""),
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement=(
+        "no policy has less regret at its worst gap on the proof's instance than the "
+        "lower bound, with the best constant that is proved"
+    ),
+    place="Theorem 5.1",
+    prediction=(
+        "regret at the worst gap at least (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3),"
+        f" {_improvement(2):.3g} times the printed bound at K = 2 and {_improvement(10):.3g} times "
+        "at K = 10"
+    ),
+    judge=judge,
+    needs=needs,
+    order=18,
+    group="Lower bound",
+    statements=("Theorem 5.1",),
+)

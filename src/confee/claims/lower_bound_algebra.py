@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     ARITHMETIC,
     FAILS,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
     from confee.paper.checked import Score
 
-IDS = ("lower-bound/algebra",)
 PLACE = "appendix, proof of the lower bound"
 CUBE_ROOT, CONTROL_EXPONENT = 1 / 3, 1 / 2
 """The exponent in epsilon = (K V / (1920 B))^{1/3}, and the one the control has instead."""
@@ -480,12 +480,8 @@ def judged(lines: Sequence[Line]) -> Finding:
     usual, other = (judge_proof(printed(e))[1] for e in (CUBE_ROOT, CONTROL_EXPONENT))
     broken = set(failing(other)) - set(failing(usual))
     return apply_control(
-        Finding(
-            id=IDS[0],
-            statement="every step, constant and range of the lower bound's proof is right",
-            place=PLACE,
+        CLAIM.finding(
             as_printed=outcome,
-            prediction="left side over right side at most 1 in every step",
             measured=f"{len(rows) - len(wrong)} of {len(rows)} steps hold; a mended proof of "
             f"{len(mended_rows)} steps {'holds' if survives == HOLDS else 'fails'}, with the "
             "printed constant and on all of the printed range",
@@ -516,3 +512,15 @@ def judged(lines: Sequence[Line]) -> Finding:
             steps=(*rows, *mended_rows),
         )
     )
+
+
+CLAIM = Claim(
+    id="lower-bound/algebra",
+    statement="every step, constant and range of the lower bound's proof is right",
+    place=PLACE,
+    prediction="left side over right side at most 1 in every step",
+    judge=judge,
+    order=17,
+    group="Lower bound",
+    statements=("steps 1 to 3",),
+)

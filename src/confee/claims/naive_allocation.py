@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     CONSISTENT,
     FAILS,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "naive-allocation"
-IDS = (ID,)
 
 REFERENCE = "informed"
 """Told borders and gap. It too spreads its queries evenly over batches, and explores first."""
@@ -54,7 +54,7 @@ SIZES = (
 TOY_SIZES = ((2, 10_000, 2_000, 2.0),)
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """A few sizes against the proof's instance, that with wider gaps, and switching; the reference
     on twice the seeds, as it is also its own control."""
     sizes, seeds = (TOY_SIZES, 8) if toy else (SIZES, 12)
@@ -87,13 +87,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     outcome = CONSISTENT if outcome == HOLDS else outcome
     if outcome == CONSISTENT and plain != HOLDS:
         outcome = UNDECIDED
-    verdict = Finding(
-        id=ID,
-        statement="queries concentrated in few batches, or spread evenly over all, cost "
-        "substantially more than they need to",
-        place="Discussion after the theorem on the lower bound",
+    verdict = CLAIM.finding(
         as_printed=outcome,
-        prediction=f"worst-case regret over {MARGIN:g} times that of {REFERENCE}, in every size",
         measured="; ".join(f"{way} {_range_text(ratios)}" for way, (_, ratios) in checks.items())
         + _nobody_tells(own_instance),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
@@ -237,3 +232,19 @@ def _step(way: str, outcome: str, ratios: pd.DataFrame) -> Step:
     number = float(ratios["ratio"].min()) if len(ratios) else float("nan")
     note = f"smallest ratio; policies {', '.join(STEPS[way])}, worst case over worst case"
     return Step(step=way, outcome=outcome, number=number, note=note)
+
+
+CLAIM = Claim(
+    id=ID,
+    statement=(
+        "queries concentrated in few batches, or spread evenly over all, cost "
+        "substantially more than they need to"
+    ),
+    place="Discussion after the theorem on the lower bound",
+    prediction=f"worst-case regret over {MARGIN:g} times that of {REFERENCE}, in every size",
+    judge=judge,
+    needs=needs,
+    order=27,
+    group="Lower bound",
+    statements=("naive plans",),
+)

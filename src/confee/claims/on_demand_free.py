@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     COUNTED,
     FAILS,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "on-demand-free"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 MARGIN = 1.1
 """Regret over BaQue's that still counts as no more."""
@@ -86,7 +85,7 @@ SIZES = {
 TOY_SIZES = {"B just under T": (3_000, 2_999), "B = T/4": (4_000, 1_000)}
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """HyQue and BaQue on the same paths, from many weak changes to few strong ones."""
     sizes, seeds = SIZES, 16
     variations: tuple[float, ...] = (1.0, 4.0, 16.0)
@@ -140,13 +139,8 @@ def judge(evidence: Evidence) -> list[Finding]:
         )
     outcome = together([count, regret])
     mended = HALF.now(FAILS if counted["past_mended"] else HOLDS)
-    verdict = Finding(
-        id=ID,
-        statement="on-demand queries are at most B/2 and cost HyQue nothing",
-        place="Paragraph on on-demand allocation (end of the proof sketch, and appendix)",
+    verdict = CLAIM.finding(
         as_printed=outcome,
-        prediction=f"conversions at most B/2 in every run; regret at most {MARGIN:g} times BaQue's "
-        "on the same paths, in every cell",
         measured=text,
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(_control(runs),),
@@ -262,3 +256,20 @@ def _where(row: pd.Series) -> str:
 
 def _step(step: str, outcome: str, number: float, note: str) -> Step:
     return Step(step=step, outcome=outcome, number=float(number), note=note)
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="on-demand queries are at most B/2 and cost HyQue nothing",
+    place="Paragraph on on-demand allocation (end of the proof sketch, and appendix)",
+    prediction=(
+        f"conversions at most B/2 in every run; regret at most {MARGIN:g} times BaQue's "
+        "on the same paths, in every cell"
+    ),
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque",),
+    order=16,
+    group="HyQue's queries",
+    statements=("on demand",),
+)

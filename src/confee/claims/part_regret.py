@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import UNDECIDED, Correction, Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, exponents_verdict, ray_checks
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 PARTS = {"query-regret": "query", "error-regret": "error", "drift-regret": "drift"}
-IDS = tuple(PARTS)
-ABOUT = ("hyque",)
 
 STATEMENTS = {
     "query": "regret over query rounds grows at most as K^(1/3) V^(1/3) B^(2/3)",
@@ -68,12 +68,7 @@ def needs(id: str, toy: bool) -> Needs:
     return Needs(sweeps=(Sweep({"name": "hyque"}, rays=VARIABLES), *others, along_B))
 
 
-def judge(evidence: Evidence) -> list[Finding]:
-    """One verdict a part: every ray with its controls."""
-    return [v for id in IDS for v in judge_part(evidence, id)]
-
-
-def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Finding]:
+def judge(id: str, evidence: Evidence, label: str = "hyque") -> list[Finding]:
     """The verdict on one part of one policy's regret, none if no ray plays it."""
     part = PARTS[id]
     if evidence.regret.empty or not (evidence.points["label"] == label).any():
@@ -84,9 +79,25 @@ def judge_part(evidence: Evidence, id: str, label: str = "hyque") -> list[Findin
     checks = ray_checks(worst, points, label, Claimed(logs=budget_log), some)
     if not checks:
         return []
-    place = f"Lemma on the {part} regret, without the logarithms that its O~ hides"
-    prediction = PREDICTION.format(PER[part])
-    statement = f"HyQue, the rate at these horizons: {STATEMENTS[part]}"
-    found = exponents_verdict(evidence, id, statement, place, prediction, checks)
+    found = exponents_verdict(evidence, _claim(id).finding, checks)
     aged = (AGE,) if part in ("error", "drift") else ()
     return [dataclasses.replace(found, corrections=(*found.corrections, *aged))]
+
+
+def _claim(id: str) -> Claim:
+    part, number = PARTS[id], list(PARTS).index(id)
+    return Claim(
+        id=id,
+        statement=f"HyQue, the rate at these horizons: {STATEMENTS[part]}",
+        place=f"Lemma on the {part} regret, without the logarithms that its O~ hides",
+        prediction=PREDICTION.format(PER[part]),
+        judge=partial(judge, id),
+        needs=partial(needs, id),
+        speaks_of=("hyque",),
+        order=13 + number,
+        group="Parts of HyQue's regret",
+        statements=(f"Lemma 4.{9 + number}",),
+    )
+
+
+CLAIMS = tuple(map(_claim, PARTS))

@@ -7,10 +7,12 @@ those that its `Rate` names. There is a claim `policy-rate/<id>` for each policy
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, judge_rate
@@ -25,37 +27,43 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 PREFIX = "policy-rate/"
-ABOUT = {f"{PREFIX}{id}": (id,) for id in POLICIES.saying("rate=") if POLICIES[id].rate}
-IDS = tuple(ABOUT)
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(policy: str, toy: bool) -> Needs:
     """The policy and its controls on all rays."""
-    policy = id.removeprefix(PREFIX)
     sweeps = Sweep({"name": policy}, rays=VARIABLES), *_controls(_rate(policy)).sweeps()
     return Needs(sweeps=sweeps)
 
 
-def judge(evidence: Evidence) -> list[Finding]:
-    """One verdict for each policy that declares a rate, with each of its options played."""
-    played = evidence.points[["label", "policy"]].drop_duplicates().sort_values("label")
+def judge(policy: str, evidence: Evidence) -> list[Finding]:
+    """One verdict for each set of options with which the policy was played."""
+    rate, points = _rate(policy), evidence.points
     findings = []
-    for label, policy in played.itertuples(index=False):
-        if f"{PREFIX}{policy}" not in IDS:
-            continue
-        rate = _rate(policy)
-        findings += judge_rate(
-            evidence,
-            f"{PREFIX}{label}",
-            label,
-            f"{label}: worst-case regret grows at most as {rate.formula}",
-            rate.statement or f"declared by the policy {policy}",
-            f"exponents of R/T at most {rate.B:.3g} in B at a fixed T/B, {rate.V:.3g} in V, in K "
-            f"{rate.K - 1 / 3:.3g} over that of SW-UCB, no growth in T at fixed B beyond mixing",
-            claimed(rate),
-            _controls(rate),
+    for label in sorted(set(points.loc[points["policy"] == policy, "label"])):
+        finding = partial(
+            claim(policy).finding, id=f"{PREFIX}{label}", statement=_statement(label, rate)
         )
+        findings += judge_rate(evidence, finding, label, claimed(rate), _controls(rate))
     return findings
+
+
+def claim(policy: str) -> Claim:
+    """The claim on the rate that a policy declares."""
+    rate = _rate(policy)
+    return Claim(
+        id=f"{PREFIX}{policy}",
+        statement=_statement(policy, rate),
+        place=rate.statement or f"declared by the policy {policy}",
+        prediction=f"exponents of R/T at most {rate.B:.3g} in B at a fixed T/B, {rate.V:.3g} in V, "
+        f"in K {rate.K - 1 / 3:.3g} over that of SW-UCB, no growth in T at fixed B beyond mixing",
+        judge=partial(judge, policy),
+        needs=partial(needs, policy),
+        speaks_of=(policy,),
+    )
+
+
+def _statement(label: str, rate: Rate) -> str:
+    return f"{label}: worst-case regret grows at most as {rate.formula}"
 
 
 def _rate(policy: str) -> Rate:
@@ -86,3 +94,6 @@ def _controls(rate: Rate) -> Controls:
         positive={**USUAL.positive, **rate.positive},
         negative={**USUAL.negative, **rate.negative},
     )
+
+
+CLAIMS = tuple(claim(id) for id in POLICIES.saying("rate=") if POLICIES[id].rate)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import blocks, streaks
 from confee.claims.judging.finding import Correction, Finding
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
     from confee.simulation.needs import Needs
-
-ID = "query-runs"
-IDS = (ID,)
-ABOUT = ("baque", "hyque")
 
 EXPONENTS = tuple(beta for beta in blocks.EXPONENTS if beta < 1)
 """The remark is stated for B = o(T)."""
@@ -32,7 +29,7 @@ LONGER = Correction(
 )
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Return drawn blocks to compare the chances with."""
     return blocks.needs(toy)
 
@@ -45,15 +42,26 @@ def judge(evidence: Evidence) -> list[Finding]:
         streaks.finding(
             streaks.check("query", EXPONENTS),
             evidence,
-            id=ID,
+            CLAIM,
             kind="query",
             alpha=0.5,
-            statement="with a universal C > 0 and B = o(T), a block of BaQue has more than "
-            "T/sqrt(B) query rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
-            place="Remark 4.5",
             controls=streaks.controls("query", EXPONENTS),
             correction=LONGER.now(mended.outcome),
             numbers={"least_factor_of_ln_T": streaks.log_factors("query")},
             steps=(mended, *(trend.step("alpha = 2/3") for trend in remark.trends)),
         )
     ]
+
+
+CLAIM = Claim(
+    id="query-runs",
+    statement="with a universal C > 0 and B = o(T), a block of BaQue has more than T/sqrt(B) query "
+    "rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
+    place="Remark 4.5",
+    judge=judge,
+    needs=needs,
+    speaks_of=("baque", "hyque"),
+    order=10,
+    group="HyQue's queries",
+    statements=("Remark 4.5",),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from confee.claims.base import Claim
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
     COUNTED,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "rexp3b-budget"
-IDS = (ID,)
-ABOUT = ("rexp3b",)
 
 BATCHES = Correction(
     place="Algorithm 3, line 2",
@@ -45,7 +44,7 @@ BATCHES = Correction(
 AGAINST = {"stationary": {"name": "stationary"}}
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """A cell whose first batch ends just before T, so that a second one starts afresh."""
     sizes: dict[str, Any]
     if toy:
@@ -78,10 +77,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         decide = "a cell with T just above a whole number of batches: none here plans past B"
     else:
         outcome = HOLDS
-    verdict = Finding(
-        id=ID,
-        statement="Rexp3B uses at most B queries: it asks for none once B are spent",
-        place="Theorem on Rexp3B (appendix)",
+    verdict = CLAIM.finding(
         as_printed=outcome,
         prediction="no run asks for a query once B are spent (the printed plan has up to "
         f"{planned:.3g} B)",
@@ -122,3 +118,16 @@ def _planned(runs: pd.DataFrame) -> float:
     """Largest wished / B that the printed plan has in the cells played."""
     cells = set(runs[SETTING].itertuples(index=False, name=None))
     return max(wished(K, T, B, V) / B for K, T, B, V in cells)
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="Rexp3B uses at most B queries: it asks for none once B are spent",
+    place="Theorem on Rexp3B (appendix)",
+    judge=judge,
+    needs=needs,
+    speaks_of=("rexp3b",),
+    order=21,
+    group="Rexp3B",
+    statements=("Theorem C.1",),
+)

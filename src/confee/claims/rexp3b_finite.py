@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.judging.finding import (
     FAILS,
     UNDECIDED,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 ID = "rexp3b-finite"
-IDS = (ID,)
-ABOUT = ("rexp3b",)
 
 CONTROL = "rexp3b(pool=set)"
 
@@ -50,7 +49,7 @@ AGAINST = {"stationary": {"name": "stationary", "gap": 0.5}}
 """The control plays almost uniformly, so it pays 3/8 a round here; the bound is near 1/4."""
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """The rays, and a cell with B large and V small, where the bound says something."""
     B, seeds = (50_000, 2) if toy else (200_000, 8)
     asks = [
@@ -73,12 +72,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
     control = _control(evidence)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
-    verdict = Finding(
-        id=ID,
-        statement="Rexp3B: worst-case regret at most the bound of the proof, constants included",
-        place="Step 3 of the proof of the theorem on Rexp3B (appendix)",
+    verdict = CLAIM.finding(
         as_printed=outcome,
-        prediction="regret over the bound at most 1 in every cell",
         measured=f"regret over the bound at most {worst['ratio']:.3g} [{worst['low']:.3g}, "
         f"{worst['high']:.3g}] at {where}; {len(cells)} cells, in {telling} of them the bound is "
         "below what uniform play can lose",
@@ -151,3 +146,17 @@ def _control(evidence: Evidence) -> Control:
         as_expected=at_most(cells, 1.0) == FAILS if played else None,
         note="a large B and a small V, where the bound is below uniform play" if played else "",
     )
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="Rexp3B: worst-case regret at most the bound of the proof, constants included",
+    place="Step 3 of the proof of the theorem on Rexp3B (appendix)",
+    prediction="regret over the bound at most 1 in every cell",
+    judge=judge,
+    needs=needs,
+    speaks_of=("rexp3b",),
+    order=22,
+    group="Rexp3B",
+    statements=("step 3 of C.2",),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed, arms_log
 from confee.claims.judging.finding import FAILS, Finding, Reading
 from confee.claims.judging.rates import USUAL, VARIABLES, judge_rate
@@ -14,15 +15,10 @@ from confee.simulation.needs import Needs, Sweep
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
-IDS = ("rexp3b-rate",)
-ABOUT = ("rexp3b",)
-
 SET = "rexp3b(pool=set)"
 CONTROLS = dataclasses.replace(
     USUAL, negative={**USUAL.negative, "B": SET, "T=B": USUAL.negative["B"]}
 )
-
-STATEMENT = "Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), V known"
 
 CLAIMED = Claimed(
     logs=arms_log,
@@ -32,7 +28,7 @@ CLAIMED = Claimed(
 """Its theorem has no logarithm but ln K, and a bound with constants."""
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Rexp3B on all rays, and the controls on theirs."""
     sweeps = (Sweep({"name": "rexp3b"}, rays=VARIABLES, estimate=4), *CONTROLS.sweeps())
     return Needs(sweeps=sweeps)
@@ -40,17 +36,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
-    found = judge_rate(
-        evidence,
-        IDS[0],
-        "rexp3b",
-        STATEMENT,
-        "Theorem on Rexp3B (appendix)",
-        "exponents of R/T at most -1/3 in B at a fixed T/B, 1/3 in V, in K ln K that of SW-UCB in "
-        "K, no growth in T at fixed B beyond mixing",
-        CLAIMED,
-        CONTROLS,
-    )
+    found = judge_rate(evidence, CLAIM.finding, "rexp3b", CLAIMED, CONTROLS)
     return [dataclasses.replace(one, readings=_readings(one)) for one in found]
 
 
@@ -62,3 +48,20 @@ def _readings(found: Finding) -> tuple[Reading, ...]:
     said = f"exponent {control.value:+.3f} of R/T" if control.value is not None else ""
     choice = "the set of Algorithm 3's last line taken literally: each distinct arm equally often"
     return (Reading(choice, FAILS, said),)
+
+
+CLAIM = Claim(
+    id="rexp3b-rate",
+    statement="Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), "
+    "V known",
+    place="Theorem on Rexp3B (appendix)",
+    prediction="exponents of R/T at most -1/3 in B at a fixed T/B, 1/3 in V, in K ln K that of "
+    "SW-UCB in K, no growth in T at fixed B beyond mixing",
+    judge=judge,
+    needs=needs,
+    speaks_of=("rexp3b",),
+    primary=True,
+    order=20,
+    group="Rexp3B",
+    statements=("Theorem C.1",),
+)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.claims.base import Claim
 from confee.claims.detection_horizon import can_fire, table
 from confee.claims.full_feedback import full_rays
 from confee.claims.judging.exponents import Check, Claimed, arms_log, proof_logs, root_logs
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 ID = "table-rows"
 STATIONARY = f"{ID}/stationary"
-IDS = (ID,)
-ABOUT = ("hyque",)
 
 VARIATIONS, ARMS = (1, 2, 4, 8, 16, 32, 64), (2, 3, 4, 6, 8, 12, 16)
 
@@ -122,7 +121,7 @@ def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
     }
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """The rays at B = T and where nothing changes, and HyQue's on the experiment's grid."""
     full, still = (TOY_FULL, TOY_STILL_RAYS) if toy else (FULL, STILL_RAYS)
     asked = list(
@@ -170,10 +169,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     vacuous = [name for name in played if outcomes[name] == VACUOUS]
     decide += [f"{ROWS[name].name}: {_no_test_fires()}" for name in vacuous]
     return [
-        Finding(
-            id=ID,
-            statement="worst-case regret grows at most as the upper bound of each row says",
-            place="Table 1",
+        CLAIM.finding(
             as_printed=found,
             prediction="; ".join(f"{row.name} {row.claimed_text}" for row in ROWS.values())
             + "; forgiven: to MASTER and HyQue all logarithms of the proof, to CBM-UCB sqrt(ln B), "
@@ -270,3 +266,16 @@ def first_fires() -> float:
     """The first horizon at which a change test can fire at B = T, two arms."""
     usual = table()["log2 T + 1, else ln, delta=1/T"]["B=T"]["K=2"]
     return float(np.min(list(usual.values())))
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="worst-case regret grows at most as the upper bound of each row says",
+    place="Table 1",
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque",),
+    order=29,
+    group="HyQue's rate",
+    statements=("Table 1",),
+)

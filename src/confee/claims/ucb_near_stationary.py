@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from confee.claims.base import Claim
 from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
 from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, Correction, Finding, Step
@@ -14,9 +15,6 @@ from confee.simulation.needs import Needs, Study
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
-ID = "ucb-near-stationary"
-IDS = (ID,)
-ABOUT = ("hyque", "ucb1")
 
 STUDY = "near_stationary"
 
@@ -73,7 +71,7 @@ ALONE, ROUNDS = 0.75, 40
 """The world of the exact step: one arm pays with this chance, the other never; rounds counted."""
 
 
-def needs(id: str, toy: bool) -> Needs:
+def needs(toy: bool) -> Needs:
     """Every world at K = 2, 5, 10 up to 1e5 rounds, the ones that matter longer or more often; and
     an index without bonus, which must fail."""
     if toy:
@@ -108,9 +106,8 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     wide = rows[rows["exploration"] == WIDE]
     exact, horizon = proofs.pessimism(ALONE, ROUNDS), int(index["T"].max())
     verdict = assumption.judged(
-        ID,
+        CLAIM,
         "UCB1",
-        "lemma on UCB1 (appendix, proof of the query-regret lemma); assumption on ALG (Extensions)",
         STUDY,
         index,
         bare,
@@ -118,8 +115,6 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
         constant=constant,
         others=(proofs.UCB1_CONSTANT, MENDED),
         curves=[assumption.curve(partial(theory.rho, K=K)) for K in (2, 5, 10)],
-        prediction="no run breaks either (chance 1/T); bonuses alone sum to "
-        f"{proofs.UCB1_CONSTANT:.3g} rho(t) with equal arms",
         toy=evidence.toy,
         exact=(FAILS if exact > 1 / horizon else HOLDS, _exact_step(exact, horizon)),
         wide=wide,
@@ -139,3 +134,19 @@ def _exact_step(chance: float, T: int) -> Step:
         f"{ALONE:g} and 0): over delta/T = 1/T^2 from T = {chance**-0.5:.2g}, over delta = 1/T "
         f"from T = {1 / chance:.2g}; the bonus would have to grow with ln T",
     )
+
+
+CLAIM = Claim(
+    id="ucb-near-stationary",
+    statement=assumption.statement("UCB1"),
+    place="lemma on UCB1 (appendix, proof of the query-regret lemma); assumption on ALG "
+    "(Extensions)",
+    prediction="no run breaks either (chance 1/T); bonuses alone sum to "
+    f"{proofs.UCB1_CONSTANT:.3g} rho(t) with equal arms",
+    judge=judge,
+    needs=needs,
+    speaks_of=("hyque", "ucb1"),
+    order=23,
+    group="Parts of HyQue's regret",
+    statements=("Lemma B.3",),
+)

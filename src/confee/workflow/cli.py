@@ -220,7 +220,7 @@ def _everything() -> list[tuple[str, str, str]]:
             (name, "experiment", conf_files.headline(name))
             for name in conf_files.files("experiment")
         ),
-        *((id, "claim", _first_line(module.__doc__)) for id, module in CLAIMS.items()),
+        *((id, "claim", claim.statement) for id, claim in CLAIMS.items()),
         *((name, "figure", recipe.title) for name, recipe in FIGURES.items()),
         *((name, "table", recipe.title) for name, recipe in TABLES.items()),
     ]
@@ -260,10 +260,6 @@ def _explain(name: str) -> None:
 
 def _told(names: Sequence[str]) -> str:
     return ", ".join(names) or "nothing"
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().splitlines()[0] if text else ""
 
 
 def _config(chosen: Any) -> None:

@@ -98,7 +98,7 @@ class Run:
 
     def _speaks_of(self, id: str) -> bool:
         """Whether a claim is about a policy that the experiment plays, or about none."""
-        about = claims.about(id)
+        about = claims.CLAIMS[id].speaks_of
         return not about or any(e.conf["name"] in about for e in self.experiment.entrants.values())
 
     @property
@@ -284,7 +284,7 @@ class Run:
     def sources(self) -> dict[str, dict[str, Any]]:
         """Stage -> the code that its files are made by: all of confee but for what stands above the
         stage, and for other figures and tables than the one that is made."""
-        own = [name for name in {m.__name__ for m in claims.CLAIMS.values()} if is_own(name)]
+        own = [name for name in set(claims.MODULES.values()) if is_own(name)]
         made = {
             "regret": stages.code_of(["confee.claims", "confee.paper.checked", "confee.rendering"]),
             "claims": stages.code_of(["confee.rendering"], sorted(own)),

@@ -40,6 +40,8 @@ from confee.claims.judging.shares import LEVEL, limits
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confee.claims.base import Claim
+
 RUNS = 20
 """Runs of a world, and the least of any world for `holds`."""
 
@@ -50,10 +52,17 @@ WORLD = ["T", "world", "level", "gap"]
 """What a world is, beside the sizes of its setting."""
 
 
+def statement(who: str, constant: float = 1.0) -> str:
+    """The assumption on one algorithm, `who`, with a constant in its second inequality."""
+    return (
+        f"while V_[1,t] <= rho(t), {who}'s index stays above the least best mean so far less V, "
+        f"and its mean excess over the rewards below {constant:.3g} rho(t) + V"
+    )
+
+
 def judged(
-    id: str,
+    claim: Claim,
     who: str,
-    place: str,
     study: str,
     rows: pd.DataFrame,
     bare: pd.DataFrame,
@@ -62,7 +71,6 @@ def judged(
     constant: float,
     others: Sequence[float],
     curves: Sequence[Sequence[float]],
-    prediction: str,
     toy: bool,
     exact: tuple[str, Step] | None = None,
     beside: Iterable[Step] = (),
@@ -83,13 +91,9 @@ def judged(
     parts += (exact or ())[:1]
     outcome = next((o for o in (FAILS, UNDECIDED) if o in parts), HOLDS)
     worst = rows.loc[rows["needed"].idxmax()]
-    verdict = Finding(
-        id=id,
-        statement=f"while V_[1,t] <= rho(t), {who}'s index stays above the least best mean so far "
-        f"less V, and its mean excess over the rewards below {constant:.3g} rho(t) + V",
-        place=place,
+    verdict = claim.finding(
+        statement=statement(who, constant),
         as_printed=outcome,
-        prediction=prediction,
         measured=f"second inequality broken in {second['broken']} of {second['runs']} runs with "
         f"constant {constant:.3g}, constant needed up to {worst['needed']:.3g} "
         f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "

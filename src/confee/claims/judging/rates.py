@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +111,8 @@ class Joint:
 
 def judge_rate(
     evidence: Evidence,
-    id: str,
+    finding: Callable[..., Finding],
     label: str,
-    statement: str,
-    place: str,
-    prediction: str,
     claimed: Claimed,
     controls: Controls = USUAL,
     rays: Collection[str] | None = None,
@@ -129,7 +126,7 @@ def judge_rate(
     checks = ray_checks(evidence.worst, evidence.points, label, claimed, controls, rays)
     if not checks:
         return []
-    verdict = exponents_verdict(evidence, id, statement, place, prediction, checks)
+    verdict = exponents_verdict(evidence, finding, checks)
     return [dataclasses.replace(verdict, evidence=("regret", "worst", "points"))]
 
 
@@ -264,29 +261,23 @@ RULED_OUT = Correction(
 
 
 def exponents_verdict(
-    evidence: Evidence,
-    id: str,
-    statement: str,
-    place: str,
-    prediction: str,
-    checks: Sequence[Check],
+    evidence: Evidence, finding: Callable[..., Finding], checks: Sequence[Check]
 ) -> Finding:
-    """The verdict on a claim whose parts are rays, the deciding one first."""
+    """Return the verdict on a claim whose parts are rays, the deciding one first.
+
+    Parameters
+    ----------
+    finding
+        Makes a finding of the claim, as `Claim.finding` does.
+    """
     joint = combine(checks)
     decisive = joint.decisive
     ordered = [decisive, *(c for c in checks if c is not decisive)]
-    return Finding(
-        id=id,
-        statement=statement,
-        place=place,
+    verdict = finding(
         as_printed=joint.verdict,
-        prediction=prediction,
         measured="; ".join(check.text for check in ordered),
         horizon=at_horizon(max(c.horizon for c in checks), evidence.toy),
         controls=controls_of(decisive),
-        corrections=(dataclasses.replace(RULED_OUT, place=place),)
-        if joint.verdict == FAILS
-        else (),
         numbers={check.name: check.numbers() for check in ordered},
         seeds=min((c.seeds for c in checks if c.seeds), default=0),
         interval=(decisive.excess_low, decisive.excess_high),
@@ -298,6 +289,10 @@ def exponents_verdict(
         steps=tuple(check.step() for check in ordered),
         evidence=("regret",),
     )
+    if joint.verdict != FAILS:
+        return verdict
+    ruled_out = dataclasses.replace(RULED_OUT, place=verdict.place)
+    return dataclasses.replace(verdict, corrections=(ruled_out,))
 
 
 def controls_of(check: Check) -> tuple[Control, ...]:

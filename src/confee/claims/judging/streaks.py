@@ -43,6 +43,7 @@ from confee.paper import proofs, streaks, theory
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confee.claims.base import Claim
     from confee.evidence import Evidence
 
 HORIZONS = (10**4, 10**6, 10**8, 10**10, 10**12)
@@ -323,12 +324,10 @@ def drawn_step(rows: pd.DataFrame, kind: str, exponents: Sequence[float]) -> Ste
 def finding(
     found: Outcome,
     evidence: Evidence,
+    claim: Claim,
     *,
-    id: str,
     kind: str,
     alpha: float,
-    statement: str,
-    place: str,
     controls: tuple[Control, Control],
     correction: Correction,
     numbers: dict,
@@ -346,10 +345,7 @@ def finding(
     outcome = found.outcome if trusted else UNDECIDED
     worst = found.worst
     rate = f"B^{1 - alpha / 2:.3g}/sqrt(T)"
-    result = Finding(
-        id=id,
-        statement=statement,
-        place=place,
+    result = claim.finding(
         as_printed=outcome,
         prediction=f"-ln P over {rate} stays above a constant in the worst block as T grows "
         f"(the proof's own: {LEAST:g} to {proofs.PROOF_CONSTANTS[1]:.2f})",

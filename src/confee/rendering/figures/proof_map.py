@@ -14,7 +14,15 @@ from matplotlib.path import Path
 
 from confee.rendering import style
 from confee.rendering.numbers import listed
-from confee.rendering.statements import ARROWS, STATEMENTS, Arrow, Standing, premises, standings
+from confee.rendering.statements import (
+    ARROWS,
+    STATEMENTS,
+    Arrow,
+    Standing,
+    claims_on,
+    premises,
+    standings,
+)
 from confee.rendering.verdicts import ALL, CLOSED, UNJUDGED, WHITE, Mark, standing
 
 READING = (
@@ -128,7 +136,7 @@ def _place(column: float, row: float) -> tuple[float, float]:
 
 def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> FancyBboxPatch:
     """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
-    (x, y), mark, what = _place(*AT[name]), ALL[word], STATEMENTS[name]
+    (x, y), mark, claims = _place(*AT[name]), ALL[word], claims_on(name)
     theorem = name.startswith("Theorem")
     wide = WIDE + COLUMN * (name == "Theorem 4.1")
     corner = f"round,pad=0,rounding_size={0.02 if theorem else 0.1}"
@@ -145,11 +153,11 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
         linestyle="-" if numbered else (0, (1, 1)),
     )
     ax.add_patch(box)
-    several = len(what.claims) > 1
+    several = len(claims) > 1
     rows = (-0.125, 0.02, 0.15) if several else (-0.085, 0.085)
     for text, size, weight, dy in (
         (name, 7.3, "bold", rows[0]),
-        (what.title, 6.8, "normal", rows[1]),
+        (STATEMENTS[name].title, 6.8, "normal", rows[1]),
     ):
         ax.text(
             x,
@@ -163,9 +171,9 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
             zorder=4,
         )
     _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, mark, 7, style.INK)
-    for i, id in enumerate(what.claims if several else ()):
+    for i, id in enumerate(claims if several else ()):
         one = ALL[signs.get(id, UNJUDGED)]
-        at = x + (i - (len(what.claims) - 1) / 2) * 0.14
+        at = x + (i - (len(claims) - 1) / 2) * 0.14
         _sign(
             ax,
             at,

@@ -11,6 +11,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextToPath
 
+from confee.claims.base import OTHERS
 from confee.claims.judging.exponents import MARGIN
 from confee.claims.judging.finding import FAILS, HOLDS
 from confee.rendering import numbers, style
@@ -74,7 +75,7 @@ def draw(claims: pd.DataFrame) -> Figure:
     if claims.empty:
         return style.empty("no claim was judged")
     table = claims.assign(group=[group(id) for id in claims["id"]])
-    groups = [name for name in (*GROUPS, "Others") if (table["group"] == name).any()]
+    groups = [name for name in (*GROUPS, OTHERS) if (table["group"] == name).any()]
     height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.35
     fig = Figure(figsize=(style.WIDTH, height))
     ax = fig.add_axes((0, 0, 1, 1))
