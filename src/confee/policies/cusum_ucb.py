@@ -41,7 +41,7 @@ from confee.policies.detecting import (
 from confee.policies.look import DOTS, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import MEAN, PLAYS, choose, update
-from confee.world.game import idle, new_data, query
+from confee.world.game import idle, new_data, new_memories, query
 
 # Rows of a CUSUM, [3, K]: the mean of the first M rewards, g+, g-.
 BASE, RISE, FALL = range(3)
@@ -79,7 +79,7 @@ def play(world, ledger, K, T, B, p, rng):
     plays, anyone = ucb[PLAYS], np.ones(K)
     in_use = 0
     cusum = np.zeros((3, K))
-    data, parts = new_data(K), np.zeros((K, K + 4))
+    data, parts = new_data(K), new_memories(K, world)
     plan = new_plan(p.kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)

@@ -72,7 +72,7 @@ def play(world, ledger, K, T, B, kind, gamma, xi, rng):
 @leaf
 def discount(data, gamma):
     """The rounds in use, one query older: see `confee.world.game.new_data`."""
-    for i in range(data.shape[0] - 1):
+    for i in range(data.shape[0] - 1):  # all but NEWEST, a number of a segment
         data[i] *= gamma
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from confee.core.jit import leaf, njit
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, new_ucb
-from confee.world.game import fold, remember
+from confee.world.game import BEHIND, COUNT, fold, remember
 
 
 def changes(S: int) -> int:
@@ -77,7 +77,7 @@ def forget(ucb, arm):
 def before_query(ledger, data, part):
     """Call before a query whose round is to join `part` as well as `data`; then `after_query`."""
     if ledger.literal:  # what a round adds is drawn in `query`: known only by the difference
-        K = data.shape[0] - 4
+        K = data.shape[0] - BEHIND
         for k in range(K + 1):
             part[k] -= data[k]
 
@@ -85,7 +85,7 @@ def before_query(ledger, data, part):
 @leaf
 def after_query(world, ledger, data, part, t):
     if ledger.literal:
-        K = data.shape[0] - 4
+        K = data.shape[0] - BEHIND
         for k in range(K + 1):
             part[k] += data[k]
     else:
@@ -95,11 +95,11 @@ def after_query(world, ledger, data, part, t):
 @leaf
 def take_away(world, data, part):
     """The rounds of `part` leave `data`, and `part` is empty."""
-    K = data.shape[0] - 4
+    K = data.shape[0] - BEHIND
     fold(world, data)
     fold(world, part)
-    left = data[K] - part[K]
+    left = data[COUNT] - part[COUNT]
     for k in range(K):
         data[k] = data[k] - part[k] if left > 0.0 else 0.0  # no rounding is left of nothing
-    data[K] = left
+    data[COUNT] = left
     part[:] = 0.0

@@ -50,7 +50,7 @@ from confee.policies.detecting import (
 from confee.policies.look import DOT, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.ucb import PLAYS, REWARDS, choose, update
-from confee.world.game import idle, new_data, query
+from confee.world.game import idle, new_data, new_memories, query
 
 
 class Parameters(NamedTuple):
@@ -92,7 +92,7 @@ def play(world, ledger, K, T, B, p, rng):
     splits = split_grid(B, p.ratio)
     order = shuffled(K, rng)
     length = cycle(K, p.alpha)
-    data, parts = new_data(K), np.zeros((K, K + 4))
+    data, parts = new_data(K), new_memories(K, world)
     plan = new_plan(p.kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)

@@ -36,7 +36,7 @@ from confee.policies.look import SOLID, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
 from confee.policies.schedule import arrange, draw_started, ratios
 from confee.policies.ucb import PLAYS, choose, reset, update
-from confee.world.game import idle, query
+from confee.world.game import idle, new_data, new_memories, query
 
 
 @njit
@@ -46,9 +46,9 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
     while 2 << orders_at_most <= B:
         orders_at_most += 1
     ucbs = np.zeros((orders_at_most + 1, 5, K))
-    datas = np.zeros((orders_at_most + 1, K + 4))
+    datas = new_memories(orders_at_most + 1, world)
     observed = np.zeros(orders_at_most + 1, dtype=np.int64)
-    nothing = np.zeros(K + 4)
+    nothing = new_data(K)
     any_arm = np.ones(K)
 
     plan = new_plan(kind, T, B)

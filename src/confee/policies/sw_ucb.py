@@ -13,7 +13,18 @@ from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.look import SOLID, Look
 from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
-from confee.world.game import MEANS, START, idle, new_data, query
+from confee.world.game import (
+    BEHIND,
+    COUNT,
+    NEWEST,
+    NEWEST_COUNT,
+    NEWEST_OFFSETS,
+    START,
+    idle,
+    mean_at,
+    new_data,
+    query,
+)
 
 
 @njit
@@ -122,14 +133,14 @@ def play_newest(world, ledger, data, held, tau, t, arm, rng):
 @njit
 def play_newest_literally(world, ledger, data, held, tau, t, arm, rng):
     """The same where the proxy is over rewards."""
-    K = data.shape[0] - 4
+    K = data.shape[0] - BEHIND
     oldest = held[tau % held.shape[0]]
     before = data[:K].copy()
     reward = query(world, ledger, data, t, arm, rng)
     before -= data[:K]
     if tau >= held.shape[0]:
         data[:K] -= oldest[2:]
-        data[K] -= 1.0
+        data[COUNT] -= 1.0
     oldest[2:] = -before
     oldest[0], oldest[1] = t, ledger.segment
     return reward
@@ -138,15 +149,16 @@ def play_newest_literally(world, ledger, data, held, tau, t, arm, rng):
 @leaf
 def drop(world, data, t, segment):
     """Takes a query round that left the window out of the data in use."""
-    K = data.shape[0] - 4
-    if data[K + 3] == segment:
-        data[K + 1] -= 1.0
-        data[K + 2] -= t - world[segment, START]
+    K = data.shape[0] - BEHIND
+    here = world[segment]
+    since = t - here[START]
+    if data[NEWEST] == segment:
+        data[NEWEST_COUNT] -= 1.0
+        data[NEWEST_OFFSETS] -= since
     else:
         for k in range(K):
-            slope = world[segment, MEANS + K + k]
-            data[k] -= world[segment, MEANS + k] + slope * (t - world[segment, START])
-    data[K] -= 1.0
+            data[k] -= mean_at(here, K, k, since)
+    data[COUNT] -= 1.0
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from confee.paper import theory
 from confee.policies.base import CONTROL, Policy
 from confee.policies.plans import PACED
 from confee.policies.sw_ucb import play as play_arms
-from confee.world.game import BEST, MEANS
+from confee.world.game import BEST, MEANS, slope_of
 
 
 @njit
@@ -25,7 +25,7 @@ def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
         wide[s, BEST] = world[s, BEST] * K
         for k in range(K * K):
             wide[s, MEANS + k] = world[s, MEANS + k // K]
-            wide[s, MEANS + K * K + k] = world[s, MEANS + K + k // K]
+            wide[s, slope_of(K * K, k)] = world[s, slope_of(K, k // K)]
     play_arms(wide, ledger, K * K, T, B, kind, by_index, window, xi, rng)
 
 

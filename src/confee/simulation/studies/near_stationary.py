@@ -20,7 +20,7 @@ from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.change_tests import rho
 from confee.policies.ucb import choose, new_ucb, update
-from confee.world.game import BEST, MEANS, START, new_world
+from confee.world.game import BEST, MEANS, START, mean_at, new_world, slope_of
 from confee.world.path import Path
 
 WORLDS = ("equal", "better", "fall", "drop", "overtaken", "exchange")
@@ -103,20 +103,20 @@ def watch(world, K, T, exploration, rng):
             best = int(world[segment, BEST])
             jump = 0.0
             for k in range(K):
-                before = world[segment - 1, MEANS + k] + world[segment - 1, MEANS + K + k] * last
+                before = mean_at(world[segment - 1], K, k, last)
                 jump = max(jump, abs(world[segment, MEANS + k] - before))
             spent += jump
         elif t > 1:
             steepest = 0.0
             for k in range(K):
-                steepest = max(steepest, abs(world[segment, MEANS + K + k]))
+                steepest = max(steepest, abs(world[segment, slope_of(K, k)]))
             spent += steepest
         since = t - world[segment, START]
-        top = world[segment, MEANS + best] + world[segment, MEANS + K + best] * since
+        top = mean_at(world[segment], K, best, since)
         worst_best = min(worst_best, top)
 
         arm, value = choose(ucb, t - 1, exploration, rng)
-        mean = world[segment, MEANS + arm] + world[segment, MEANS + K + arm] * since
+        mean = mean_at(world[segment], K, arm, since)
         reward = 1.0 if rng.random() < mean else 0.0
         update(ucb, arm, reward)
         total += value - reward
