@@ -10,7 +10,8 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from confee.rendering import figure, files
+from confee.rendering import files
+from support.shown import figure
 from test_rendering import PROVENANCE, experiment
 
 PICTURES = Path(__file__).parent / "pictures"

@@ -20,7 +20,7 @@ from matplotlib.colors import to_rgb, to_rgba
 from confee.core.errors import ConfeeError
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.rendering import arguments, caption, figure, files, looks, numbers, style
+from confee.rendering import files, looks, numbers, style
 from confee.rendering.cells import at, centre, chosen
 from confee.rendering.figures import axes, curves, decomposition, regimes
 from confee.rendering.figures.pace import orders
@@ -29,6 +29,7 @@ from confee.rendering.tables import table1, to_csv, to_latex, to_markdown
 from confee.rendering.tables.write import latex
 from confee.simulation.grid import Map
 from confee.workflow.pictures import fingerprint
+from support.shown import arguments, caption, figure
 
 LABELS = ("hyque", "rexp3b", "rexp3b(pool=set)", "uniform", "oracle", "new_one(a_b=1,c$=2)")
 PHASES = (1.0, 1.4)
@@ -683,7 +684,10 @@ def test_latex_escapes_what_is_not_a_formula():
 def test_tables_are_saved_with_their_origin(data, tmp_path):
     for suffix in ("csv", "md", "tex"):
         save_table(
-            table1.make(*on_rays(), NO_CLAIMS), tmp_path / f"t.{suffix}", PROVENANCE, table1.READING
+            table1.make(*on_rays(), NO_CLAIMS),
+            tmp_path / f"t.{suffix}",
+            PROVENANCE,
+            table1.TABLE.reading,
         )
     assert "0123" in (tmp_path / "t.md").read_text()
     hostile = {"command": "snakemake --config overrides='--> <b>'"}
@@ -704,7 +708,7 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
         table1.make(*on_rays(), NO_CLAIMS),
         tmp_path / "t.tex",
         PROVENANCE,
-        table1.READING,
+        table1.TABLE.reading,
         "tab:measured",
     )
     (tmp_path / "doc.tex").write_text(

@@ -12,8 +12,9 @@ import pytest
 
 import test_rendering
 from confee.paper import theory
-from confee.rendering import caption, figure, numbers, style
+from confee.rendering import numbers, style
 from confee.rendering.figures import axes, curves, decades, decomposition, fits, horizon, landscape
+from support.shown import caption, figure
 from test_rendering import experiment
 
 MINUS = "\N{MINUS SIGN}"
