@@ -20,7 +20,8 @@ look = workflow.output_settings.dryrun or (workflow.is_main_process and not mode
 main = workflow.is_main_process and not look
 try:
     # In here, because policies of one's own are imported with them, and may be at fault.
-    from confee.rendering import FIGURES, TABLES, VERDICTS, recipe
+    from confee.rendering import FIGURES, TABLES, exhibit
+    from confee.rendering.catalogue import VERDICTS
 
     told = None if workflow.is_main_process else read()
     if told is None:

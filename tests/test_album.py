@@ -92,7 +92,7 @@ def experiment(tmp_path):
         }
     )
     table = table1.make(slopes, points, claims)
-    save(table, tmp_path / "table1.tex", ABOUT, table1.READING, "tab:table1")
+    save(table, tmp_path / "table1.tex", ABOUT, table1.TABLE.reading, "tab:table1")
     long = pd.DataFrame([{"Regret of": "[0.9] or UCB1 (exploration=0.5)", "Over": "SW-UCB"}] * 90)
     long.attrs["widths"] = [0.4, 0.3]
     save(long, tmp_path / "questions.tex", ABOUT, "Ratios.", "tab:questions")

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from confee.paper import proofs, theory
-from confee.rendering import caption, figure, files, looks
+from confee.rendering import files, looks
 from confee.rendering.figures import block, detection, lower_bound, pace, replay, streaks
 from confee.simulation.studies.schedules import ALPHAS
-from confee.workflow.pictures import Data
 from confee.workflow.run import Run
 from support import pictures
+from support.shown import caption, figure
 
 NAMES = ("idle_runs", "query_runs", "detection", "lower_bound", "replay")
 SET = "rexp3b(pool=set)"
@@ -76,7 +76,7 @@ def on_hard(points: pd.DataFrame, ratio: float = 5.0) -> pd.DataFrame:
 def data() -> SimpleNamespace:
     """As in the other tests of pictures; the set of arms has three times the multiset's regret."""
     made = pictures.experiment()
-    worst, one = made.worst, Data({"choose": 4})
+    worst = made.worst
     key = ["K", "T", "B", "V"]
     multiset = worst[worst["label"] == "rexp3b"].set_index(key)["regret"]
     here = worst["label"] == SET
@@ -85,8 +85,8 @@ def data() -> SimpleNamespace:
     worst["se"] = 0.02 * worst["regret"]
     extra = {
         "schedules": schedules(),
-        "thresholds": one.thresholds,
-        "first": one.first,
+        "thresholds": detection.thresholds_drawn(),
+        "first": detection.first_horizons(),
         "regret": on_hard(made.points),
     }
     return SimpleNamespace(**{**vars(made), **extra})

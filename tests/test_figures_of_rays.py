@@ -13,12 +13,13 @@ from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.evidence.curve import curve, measure
 from confee.evidence.parts import part_worst
-from confee.rendering import FIGURES, caption, figure, style
+from confee.rendering import FIGURES, style
 from confee.rendering.figures import ray_parts, rays
 from confee.rendering.words import plain
-from confee.workflow import pictures
+from confee.workflow.frames import Frames
 from confee.workflow.run import Run
 from support.pictures import check_texts
+from support.shown import caption, figure
 
 MINUS = "\N{MINUS SIGN}"
 VARIABLES = ("V", "B", "K", "T")
@@ -95,7 +96,7 @@ def frames(labels=tuple(EXPONENTS), bent: str = "") -> tuple[pd.DataFrame, pd.Da
 
 
 class Data:
-    """As confee.workflow.pictures.Data, of these frames."""
+    """As confee.workflow.frames.Frames, of these frames."""
 
     def __init__(self, *given: pd.DataFrame) -> None:
         self.worst, self.points = given
@@ -279,7 +280,7 @@ def test_parts_are_those_that_the_claims_judge():
     regret = pd.DataFrame(runs)
     points = regret.drop_duplicates("label")[["label", "policy", "K", "T", "B", "V"]]
     points = points.assign(axis="v", variable="V", point=2.0, phase=0)
-    given = pictures.Data({"choose": 4})
+    given = Frames({"choose": 4})
     vars(given).update(regret=regret, points=points)  # instead of files
     evidence = Evidence(regret, regret[:0], regret[:0], points, choose=4)
     for part, mine in given.part_worst.groupby("part"):
@@ -319,7 +320,7 @@ def test_controls_are_shown_on_rays_though_claims_alone_play_them():
         for label in ("hyque", "sw_ucb", "random_restart", "greedy_spend")
         for axis, variable in (("T", ""), ("B_at_V4", "B"))
     ]
-    points = pictures.Data({"choose": 4, "shown": ["hyque"], "points": rows}).points
+    points = Frames({"choose": 4, "shown": ["hyque"], "points": rows}).points
     found = set(zip(points["label"], points["axis"], strict=True))
     assert found == {
         ("hyque", "T"),

@@ -167,7 +167,7 @@ def test_captions_have_at_most_60_words():
         levels: levels.finding(*cells(RAY, BUDGETS, growing)),
     }
     for module, finding in said.items():
-        words = re.sub(r"\$[^$]*\$", "X", f"{finding} {module.READING}").split()
+        words = re.sub(r"\$[^$]*\$", "X", f"{finding} {module.FIGURE.reading}").split()
         assert len(words) <= 60, " ".join(words)
 
 

@@ -10,8 +10,9 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from confee.rendering import figure, files
+from confee.rendering import files
 from support.pictures import PROVENANCE, experiment
+from support.shown import figure
 
 PICTURES = Path(__file__).parent / "pictures"
 NAMES = ("block", "regret-B", "pace")

@@ -19,7 +19,7 @@ from matplotlib.colors import to_rgb, to_rgba
 from confee.core.errors import ConfeeError
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.rendering import arguments, caption, figure, files, looks, numbers, style
+from confee.rendering import files, looks, numbers, style
 from confee.rendering.cells import at, centre, chosen
 from confee.rendering.figures import axes, curves, decomposition, regimes
 from confee.rendering.figures.pace import orders
@@ -37,6 +37,7 @@ from support.pictures import (
     experiment,
     legend_of,
 )
+from support.shown import arguments, caption, figure
 
 NO_CLAIMS = pd.DataFrame(columns=["id", "as_printed", "basis", "severity", "steps", "numbers"])
 
@@ -411,7 +412,10 @@ def test_latex_escapes_what_is_not_a_formula():
 def test_tables_are_saved_with_their_origin(data, tmp_path):
     for suffix in ("csv", "md", "tex"):
         save_table(
-            table1.make(*on_rays(), NO_CLAIMS), tmp_path / f"t.{suffix}", PROVENANCE, table1.READING
+            table1.make(*on_rays(), NO_CLAIMS),
+            tmp_path / f"t.{suffix}",
+            PROVENANCE,
+            table1.TABLE.reading,
         )
     assert "0123" in (tmp_path / "t.md").read_text()
     hostile = {"command": "snakemake --config overrides='--> <b>'"}
@@ -432,7 +436,7 @@ def test_the_latex_table_compiles_and_fits_the_page(data, tmp_path):
         table1.make(*on_rays(), NO_CLAIMS),
         tmp_path / "t.tex",
         PROVENANCE,
-        table1.READING,
+        table1.TABLE.reading,
         "tab:measured",
     )
     (tmp_path / "doc.tex").write_text(

@@ -21,8 +21,8 @@ from snakemake.cli import parse_config
 from confee.claims import ledger
 from confee.claims.judging.finding import OUTCOMES, Control, Correction, Finding, Reading, Step
 from confee.config import experiments, reproduce
-from confee.rendering import BASICS, FIGURES, TABLES, VERDICTS, WHO, recipe
-from confee.rendering.figures import horizon as horizon_figure
+from confee.rendering import FIGURES, TABLES, exhibit
+from confee.rendering.catalogue import BASICS, VERDICTS, WHO
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
 from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import ALL, MARKS, weight
@@ -484,15 +484,13 @@ def test_times_are_those_of_the_jobs_that_made_the_units(tmp_path, monkeypatch):
 
 def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(horizon_figure, "READING", "Dashed: the rate in $B$.", raising=False)
+    reading = exhibit("horizon").reading
     folder = Path("results/small")
     (folder / "logs").mkdir(parents=True)
     made = Path("figures/small")
     made.mkdir(parents=True)
     (made / "horizon.svg").write_bytes(SVG)
-    (made / "horizon.txt").write_text(
-        f"HyQue's $R$ is 3 times the rate. {horizon_figure.READING}\n"
-    )
+    (made / "horizon.txt").write_text(f"HyQue's $R$ is 3 times the rate. {reading}\n")
     (made / "table1.csv").write_text('Paper,"Rate, in $B$"\n"two\nlines",x\n')
     (made / "table1.txt").write_text("Read so.\n")
     (folder / "claims.json").write_text(ledger.to_json(example().findings[:2]))
@@ -510,9 +508,9 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
     said = caught["it"]
     figure, table = said.shown
     assert figure.finding == "HyQue's $R$ is 3 times the rate."
-    assert figure.reading == "Dashed: the rate in $B$."
+    assert figure.reading == reading
     assert figure.svg == SVG
-    assert figure.frames == [f"{name}.csv" for name in recipe("horizon").needs]
+    assert figure.frames == [f"{name}.csv" for name in exhibit("horizon").needs]
     assert understood(figure.command) == ["experiment=small"]
     assert "figures/small/horizon.pdf" in figure.command
     assert table.rows == [["Paper", "Rate, in $B$"], ["two\nlines", "x"]]

@@ -21,7 +21,7 @@ from confee.core.errors import ConfeeError
 from confee.evidence.ranking import MARGIN, PAIRS, compare, heat, played, questions, ranking
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.rendering import FIGURES, caption, figure, looks, numbers, table
+from confee.rendering import FIGURES, looks, numbers
 from confee.rendering.figures.ranking import BEST, BLIND
 from confee.rendering.figures.shootout import order, ratios, short
 from confee.rendering.tables import to_latex, to_markdown
@@ -32,6 +32,7 @@ from confee.workflow.pictures import draw
 from confee.workflow.results import collect, measure, runs
 from confee.workflow.run import Run
 from confee.world.adversaries import ADVERSARIES
+from support.shown import caption, figure, table
 
 TOLD = {
     "ucb1": ("T", "B"),

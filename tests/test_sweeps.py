@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from confee.paper import theory
-from confee.rendering import caption, cells, figure, numbers, style
+from confee.rendering import cells, numbers, style
 from confee.rendering.figures import axes, curves, decades, decomposition, fits, horizon, landscape
 from support.pictures import ODD_DATA, check_texts, experiment
+from support.shown import caption, figure
 
 MINUS = "\N{MINUS SIGN}"
 SETTINGS = {"uniform": "linear", "new": "episodic"}

@@ -84,7 +84,7 @@ IMPORTERS = {
     "workflow/cli.py": "a policy or an adversary that is registered",
     "core/plugins.py": "modules of a folder of one's own: code by intent",
     "claims/__init__.py": "its own modules",
-    "rendering/__init__.py": "figures and tables that are registered",
+    "rendering/catalogue.py": "figures and tables that are registered",
     "workflow/jobs.py": "studies that are known",
 }
 """Where modules are imported by name, and what names they may have."""

@@ -25,7 +25,7 @@ from confee.claims.judging.finding import (
     Step,
 )
 from confee.claims.ledger import DERIVED
-from confee.rendering import files, statements, style
+from confee.rendering import exhibit, files, statements, style
 from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
@@ -87,7 +87,7 @@ def finding(id: str, outcome: str, severity: str = "none", **given) -> Finding:
 
 
 def frame(findings) -> pd.DataFrame:
-    """As confee.workflow.pictures.Data.claims makes it."""
+    """As confee.workflow.frames.Frames.claims makes it."""
     names = [*(field.name for field in dataclasses.fields(Finding)), *DERIVED]
     return pd.DataFrame([[getattr(v, n) for n in names] for v in findings], columns=names)
 
@@ -292,7 +292,7 @@ def test_captions_have_at_most_60_words(module):
         finding(id, OUTCOMES[i % 5], likely[i % len(likely)], ours=i % 9 == 0)
         for i, id in enumerate(registry.CLAIMS)
     ]
-    said = f"{module.finding(frame(some))} {module.READING}"
+    said = exhibit(module.__name__.rpartition(".")[2]).caption({"claims": frame(some)})
     assert len(said.split()) <= 60, said
 
 
@@ -602,12 +602,12 @@ def test_powers_and_signs_become_formulas():
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_the_latex_tables_compile_and_fit_the_page(every, tmp_path):
-    save(ledger.make(every), tmp_path / "c.tex", {"a": "b"}, ledger.READING, "tab:c")
-    save(ledger.make(every[:0]), tmp_path / "e.tex", {"a": "b"}, ledger.READING, "tab:e")
+    save(ledger.make(every), tmp_path / "c.tex", {"a": "b"}, ledger.TABLE.reading, "tab:c")
+    save(ledger.make(every[:0]), tmp_path / "e.tex", {"a": "b"}, ledger.TABLE.reading, "tab:e")
     every.loc[every["id"] == "table-rows", "as_printed"] = "undecided"
     policies = "hyque", "rexp3b", "master"
     table = table1.make(slopes(*policies), points_of(*policies), every)
-    save(table, tmp_path / "t.tex", {"a": "b"}, table1.READING, "tab:t")
+    save(table, tmp_path / "t.tex", {"a": "b"}, table1.TABLE.reading, "tab:t")
     (tmp_path / "doc.tex").write_text(
         r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}"
         r"\begin{document}\input{t}\input{c}\input{e}\end{document}"

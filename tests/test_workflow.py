@@ -21,7 +21,7 @@ import yaml
 from confee import compare, load, simulate, worst_case
 from confee.claims import CLAIMS
 from confee.claims.ledger import SCHEMA, VERSION
-from confee.rendering import recipe
+from confee.rendering import exhibit
 from confee.rendering.words import plain
 from confee.workflow import comparing
 from support.project import RESULTS, ROOT, SMALL, Project
@@ -204,8 +204,8 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     said = (done.folder / "figures/tiny.claims/table1.txt").read_text()
     shown = html.escape(plain(said).strip()[:60])
     assert shown in text
-    assert recipe("block").section in text
-    assert recipe("block").title in text
+    assert exhibit("block").section in text
+    assert exhibit("block").title in text
     (copy.folder / "figures/tiny.claims/block.svg").unlink()
     said = copy.run("--report", "r.html", fails=True)
     assert "not made from this configuration and code: block; " in said

@@ -1,6 +1,6 @@
 # One figure or table a job. The text of ../caption.rst is what config["captions"] says, see Snakefile.
 
-shown = {"caption": "../caption.rst", "category": lambda at: recipe(at.name).section}
+shown = {"caption": "../caption.rst", "category": lambda at: exhibit(at.name).section}
 
 
 rule figure:
@@ -13,7 +13,7 @@ rule figure:
             report(
                 f"{figures}/{{name}}.svg",
                 **shown,
-                labels=lambda at: {"shows": recipe(at.name).title, "kind": "figure"},
+                labels=lambda at: {"shows": exhibit(at.name).title, "kind": "figure"},
             ),
             f"{figures}/{{name}}.txt",
         ],
@@ -26,7 +26,7 @@ rule figure:
     benchmark:
         f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
-        name="|".join(FIGURES),
+        name="|".join(FIGURES.names),
     shell:
         "confee make-picture {params.plan} {params.key} {wildcards.name} {output.files} 2> {log}"
 
@@ -40,7 +40,7 @@ rule table:
             report(
                 f"{figures}/{{name}}.csv",
                 **shown,
-                labels=lambda at: {"shows": recipe(at.name).title, "kind": "table"},
+                labels=lambda at: {"shows": exhibit(at.name).title, "kind": "table"},
             ),
             *multiext(f"{figures}/{{name}}", ".md", ".tex", ".txt"),
         ],
@@ -53,7 +53,7 @@ rule table:
     benchmark:
         f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
-        name="|".join(TABLES),
+        name="|".join(TABLES.names),
     shell:
         "confee make-picture {params.plan} {params.key} {wildcards.name} {output.files} 2> {log}"
 

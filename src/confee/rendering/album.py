@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from confee.rendering import TABLES, recipe
+from confee.rendering import TABLES, exhibit
 from confee.rendering.files import origin
 from confee.rendering.tables.write import latex
 
@@ -46,7 +46,7 @@ def album(captions: Mapping[str, str], provenance: Mapping[str, str]) -> str:
 
 
 def _figure(name: str, said: str) -> str:
-    title = latex(recipe(name).title)
+    title = latex(exhibit(name).title)
     shown = " ".join(filter(None, [rf"\textbf{{{title}.}}", latex(said)]))
     return "\n".join(
         [

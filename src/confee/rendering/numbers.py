@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from scipy.special import stdtrit
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def t_quantile(degrees: float) -> float:
     """Half width of a 95 % interval in standard errors; NaN without degrees of freedom."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(degrees, 0.975)) if degrees >= 1 else math.nan
 
 
@@ -85,6 +87,8 @@ def number(value: float, _position: object = None) -> str:
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
     """At most about `most` round places in [low, high], as many as fit, never fewer than two."""
+    from matplotlib.ticker import MaxNLocator
+
     decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     best: list[float] = []
     choices: list[tuple[float, ...]] = [(1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7)]
@@ -108,6 +112,8 @@ def log_axis(
     ax: Axes, which: str, low: float, high: float, most: int, ticks: list[float] | None = None
 ) -> None:
     """Make the x or y axis of `ax` logarithmic over [low, high] with labels that don't collide."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
     line = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
     (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)

@@ -9,13 +9,14 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
 WIDTH = 5.5
 """Inches: the text width of a NeurIPS paper."""
@@ -75,7 +76,9 @@ R = TypeVar("R")
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """The style inside a `with`; the caller's settings stay as they were."""
+    """Apply the style inside a `with`; the caller's settings stay as they were."""
+    import matplotlib
+
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -94,8 +97,18 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def figure(height: float, **pads: float) -> Figure:
-    """An empty figure of a text's width and this height (inches), part of no global state."""
+    """Return an empty figure of a text's width and this height (inches), outside of pyplot."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     return Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(**pads))  # type: ignore[arg-type]
+
+
+def bare(height: float) -> Figure:
+    """Return such a figure without a layout engine: what is in it has its own place."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height))
 
 
 def empty(note: str) -> Figure:
@@ -166,6 +179,20 @@ def _legend_width(texts: list[str], columns: int) -> float:
     return sum(0.052 * max(map(len, part)) + 0.58 for part in parts if len(part))
 
 
+def sample(**look: Any) -> Line2D:
+    """Return a line of the legend, and its sample; `look` as of a Line2D, with a `label`."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+def patch(**look: Any) -> Patch:
+    """Return a line of the legend whose sample is an area."""
+    from matplotlib.patches import Patch
+
+    return Patch(**look)
+
+
 def remark(text: str) -> Line2D:
-    """A line of the legend without a sample: what the axes can't show."""
-    return Line2D([], [], linestyle="none", label=text)
+    """Return a line of the legend without a sample: what the axes cannot show."""
+    return sample(linestyle="none", label=text)

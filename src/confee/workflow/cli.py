@@ -221,8 +221,8 @@ def _everything() -> list[tuple[str, str, str]]:
             for name in conf_files.files("experiment")
         ),
         *((id, "claim", claim.statement) for id, claim in CLAIMS.items()),
-        *((name, "figure", recipe.title) for name, recipe in FIGURES.items()),
-        *((name, "table", recipe.title) for name, recipe in TABLES.items()),
+        *((name, "figure", figure.title) for name, figure in FIGURES.items()),
+        *((name, "table", table.title) for name, table in TABLES.items()),
     ]
 
 

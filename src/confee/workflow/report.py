@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from confee import __version__
 from confee.config import conf_files, reproduce
 from confee.core.errors import ConfeeError
-from confee.rendering import TABLES, reading, recipe
+from confee.rendering import TABLES, exhibit
 from confee.simulation import files
 from confee.simulation.needs import Study
 from confee.workflow import results
@@ -116,17 +116,17 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
     kind = "csv" if name in TABLES else "svg"
     content = _text(made.with_name(f"{name}.{kind}"))
     caption = _text(made.with_name(f"{name}.txt")).strip()
-    how = reading(name)
+    shown = exhibit(name)
     target = made.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
     return Shown(
         name=name,
-        title=recipe(name).title,
-        section=recipe(name).section,
-        finding=caption.removesuffix(how).strip(),
-        reading=how,
-        claims=recipe(name).claims,
+        title=shown.title,
+        section=shown.section,
+        finding=caption.removesuffix(shown.reading).strip(),
+        reading=shown.reading,
+        claims=shown.claims,
         command=reproduce.snakemake(plan["overrides"], target),
-        frames=[frames[need].name for need in recipe(name).needs if need in frames],
+        frames=[frames[source].name for source in shown.sources if source in frames],
         svg=content.encode() if kind == "svg" else b"",
         rows=list(csv.reader(io.StringIO(content, newline=""))) if kind == "csv" else (),
     )
@@ -137,20 +137,20 @@ def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
     import pandas as pd
 
     from confee.rendering.report import Frame
-    from confee.workflow.pictures import Data
+    from confee.workflow.frames import Frames
 
-    folder, data = results.folder(plan), Data(plan)
+    folder, data = results.folder(plan), Frames(plan)
     judged = folder / "claims.json"
     count = len(json.loads(_text(judged))["claims"])
     frames = {"claims": Frame(judged.name, _bytes(judged), count)}
-    for need in sorted({need for name in names for need in recipe(name).needs} - {"claims"}):
-        frame = getattr(data, need)
-        if not isinstance(frame, pd.DataFrame):
+    arguments = {k: v for name in names for k, v in exhibit(name).arguments(data).items()}
+    for name, frame in sorted(arguments.items()):
+        if not isinstance(frame, pd.DataFrame) or name in frames:
             continue
-        likely = (folder / f"{need}.csv", folder / f"{need}.parquet")
+        likely = (folder / f"{name}.csv", folder / f"{name}.parquet")
         source = next((file for file in likely if file.is_file()), folder).as_posix()
         content = frame.to_csv(index=False, lineterminator="\n").encode()
-        frames[need] = Frame(f"{need}.csv", content, len(frame), source)
+        frames[name] = Frame(f"{name}.csv", content, len(frame), source)
     return frames
 
 
@@ -257,7 +257,7 @@ def _stages(logs: Path, names: Sequence[str]) -> Iterable[Job]:
     for stage in ("regret", "slopes", "claims"):
         yield from _read(stage, STAGES[stage], set(), logs / f"{stage}.tsv")
     for name in names:
-        yield from _read("pictures", recipe(name).title, set(), logs / f"{name}.tsv")
+        yield from _read("pictures", exhibit(name).title, set(), logs / f"{name}.tsv")
 
 
 def _read(stage: str, what: str, made: set[str], timed: Path) -> Iterable[Job]:

@@ -16,7 +16,7 @@ from confee.core import schema
 from confee.core.canonical import digest
 from confee.core.errors import ConfeeError
 from confee.core.sources import PACKAGE, is_own, versions
-from confee.rendering import FIGURES, PAGE, TABLES, module_name
+from confee.rendering import FIGURES, PAGE, TABLES, exhibit, module_name
 from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
 from confee.simulation.grid import Grid
@@ -25,7 +25,6 @@ from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import cleaning, stages
 from confee.workflow.handoff import Told
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
-from confee.workflow.pictures import alone, rests_on_verdicts
 from confee.workflow.results import RANKINGS, ranked
 
 PICTURES = ["confee.rendering.figures", "confee.rendering.tables"]
@@ -305,8 +304,8 @@ class Run:
         made["slopes"] = digest(["slopes", made["regret"], code["slopes"]])
         made["claims"] = digest(["claims", made["slopes"], code["claims"], self.claims])
         for name in (*FIGURES, *TABLES):
-            above = [made["claims" if rests_on_verdicts(name) else "slopes"]]
-            made[name] = digest([name, *([] if alone(name) else above), code[name]])
+            above = [made["claims" if exhibit(name).shows_verdicts else "slopes"]]
+            made[name] = digest([name, *(above if exhibit(name).shows_results else []), code[name]])
         shown = [*self.pictures, *self.tables]
         page = [stages.file_hash(PACKAGE / "rendering" / "report" / name) for name in PAGE]
         below = [made[name] for name in ("claims", *shown)]
@@ -330,11 +329,11 @@ class Run:
 
     def below(self, stage: str) -> dict[str, str]:
         """The keys of the stages that rest on the files of `stage`."""
-        pictures = [name for name in (*FIGURES, *TABLES) if not alone(name)]
+        pictures = [name for name in (*FIGURES, *TABLES) if exhibit(name).shows_results]
         found = {
             "regret": ["slopes", "claims", *pictures],
             "slopes": ["claims", *pictures],
-            "claims": [name for name in pictures if rests_on_verdicts(name)],
+            "claims": [name for name in pictures if exhibit(name).shows_verdicts],
         }[stage]
         return {name: self.keys[name] for name in (*found, "report", "album")}
 
@@ -366,11 +365,10 @@ class Run:
 
     def rests_on(self, picture: str) -> list[str]:
         """The results that a figure or table is drawn from: none if it shows the code alone."""
-        if alone(picture):
+        if not exhibit(picture).shows_results:
             return []
-        return [
-            f"results/{self.name}/{'claims.json' if rests_on_verdicts(picture) else 'slopes.csv'}"
-        ]
+        file = "claims.json" if exhibit(picture).shows_verdicts else "slopes.csv"
+        return [f"results/{self.name}/{file}"]
 
     # ---------------------------------------------------------------------- on disk
 
@@ -441,8 +439,8 @@ class Run:
 
 def _grids(figure: str) -> bool:
     """Whether a figure shows the sweeps of the experiment's policies."""
-    needs, recipe = {"regret", "worst", "slopes", "part_worst"}, FIGURES[figure]
-    return bool(needs & set(recipe.needs)) and not recipe.maps
+    needs, shown = {"regret", "worst", "slopes", "part_worst"}, FIGURES[figure]
+    return bool(needs & set(shown.needs)) and not shown.maps
 
 
 def _for_claims(

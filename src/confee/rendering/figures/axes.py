@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from confee.rendering import looks, style
+from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
 
-READING = (
-    "Solid: fits; dashed: the rate $(KV/B)^{1/3}$; dotted: the lower bound. Right: exponents over"
-    " the upper half of the axis with 95 % CIs; grey: few points."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
 
 @style.styled
 def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
-) -> Figure:
+) -> Drawing:
     """R/T against T, B, V or K, both logarithmic, and the exponent of each label next to the
     theory's; a panel a setting.
 
@@ -55,3 +54,51 @@ def finding(
     if zeros:
         sentences.append(f"No regret, so not drawn: {fits.listed(zeros)}.")
     return " ".join(sentences)
+
+
+COMMON: dict[str, Any] = {
+    "section": BASICS,
+    "needs": ("worst", "points", "slopes"),
+    "claims": ("hyque-rate", "rexp3b-rate"),
+    "draw": draw,
+    "finding": finding,
+    "reading": (
+        "Solid: fits. Dashed: the rate $(KV/B)^{1/3}$. Dotted: the lower bound. Right: exponents "
+        "over the upper half of the axis with 95 % CIs, grey where few points enter."
+    ),
+}
+
+FIGURES = (
+    Figure(
+        "regret-T",
+        "Worst-case regret against T",
+        place=1,
+        fixed={"axis": "T"},
+        axes=("T",),
+        **COMMON,
+    ),
+    Figure(
+        "regret-B",
+        "Worst-case regret against B",
+        place=2,
+        fixed={"axis": "B"},
+        axes=("B",),
+        **COMMON,
+    ),
+    Figure(
+        "regret-V",
+        "Worst-case regret against V",
+        place=3,
+        fixed={"axis": "V"},
+        axes=("V",),
+        **COMMON,
+    ),
+    Figure(
+        "regret-K",
+        "Worst-case regret against K",
+        place=4,
+        fixed={"axis": "K"},
+        axes=("K",),
+        **COMMON,
+    ),
+)

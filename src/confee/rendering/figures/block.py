@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator
 
 from confee.rendering import looks, style
+from confee.rendering.catalogue import MEANS, Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+ORDER, SLOT = 3, 2
+"""The paper's block: its order n and the rounds b of a slot."""
+
+INSTANCES = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
+"""Order and first slot of its six instances."""
 
 WIDTHS = {"query": 3.2, "idle": 3.2, "inactive": 0.9}
 DOTS = 64
 """Dots that would fill the whole block."""
 WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
 
-READING = (
-    "A row holds the instances of one order $m$; thick is a query, dotted an idle (non-query) "
-    "round of the active instance, thin (inactive) a round in which an instance of lower order is "
-    "active in its place. Arranged by the scheduler itself, without chance: there is nothing to "
-    "put an interval on."
-)
-
 
 @style.styled
-def draw(pieces: pd.DataFrame, n: int, b: int) -> Figure:
+def draw(pieces: pd.DataFrame, n: int, b: int) -> Drawing:
     """Which instance is active when, and when it queries: a row for each order.
 
     `pieces`: order, instance, start, stop (rounds of the block, from 0, half-open), kind in
@@ -106,6 +109,8 @@ def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
 
 def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
     """Rounds along the top, a numbered tick for each slot while they fit."""
+    from matplotlib.ticker import FixedLocator
+
     step = b
     while length / step > 16:
         step *= 2
@@ -126,3 +131,53 @@ def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.spines["top"].set_visible(True)
     ax.grid(axis="y", visible=False)
+
+
+def paper_block() -> pd.DataFrame:
+    """Return the pieces of the paper's block, as the scheduler itself arranges them."""
+    import pandas as pd
+
+    from confee.policies.schedule import arrange
+
+    orders = np.array([order for order, _ in INSTANCES], dtype=np.int64)
+    starts = np.array([slot for _, slot in INSTANCES], dtype=np.int64)
+    slots, quotas, _ = arrange(orders, starts)
+    rows = []
+    # An instance queries in its first `quota` active rounds; the block is complete, so both
+    # readings of the option `quota` give these numbers.
+    left = quotas * 1
+    for first, end, instance in slots.tolist():
+        start, stop = first * SLOT, end * SLOT
+        queried = min(int(left[instance]), stop - start)
+        left[instance] -= queried
+        for kind, low, high in (("query", start, start + queried), ("idle", start + queried, stop)):
+            if high > low:
+                rows.append((int(orders[instance]), int(instance), low, high, kind))
+    active = list(rows)
+    for instance, (order, slot) in enumerate(INSTANCES):
+        last = slot * SLOT
+        for _, _, low, high, _ in sorted(row for row in active if row[1] == instance):
+            if low > last:
+                rows.append((order, instance, last, low, "inactive"))
+            last = high
+        if last < (slot + 2**order) * SLOT:
+            rows.append((order, instance, last, (slot + 2**order) * SLOT, "inactive"))
+    columns = ["order", "instance", "start", "stop", "kind"]
+    return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
+
+
+FIGURE = Figure(
+    "block",
+    "One block of HyQue",
+    section=MEANS,
+    place=1,
+    own={"pieces": paper_block},
+    fixed={"n": ORDER, "b": SLOT},
+    claims=("density",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Rows: the instances of one order $m$. Thick: query; dotted: idle (non-query) round of "
+        "the active instance; thin: inactive, while an instance of lower order plays."
+    ),
+)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.evidence.slopes import UPPER_POINTS
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.cells import CELL, keys
 from confee.rendering.figures import fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 LEADERS = (
     "hyque",
@@ -74,6 +76,8 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
     eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
     other settings K says little: no rate in K there. `points` may have a column `setting`.
     """
+    import pandas as pd
+
     columns = [
         "label",
         "setting",
@@ -142,6 +146,8 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale)
 
 def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
     """The setting of each label's policy: column `setting` of the points, arms where it is not."""
+    import pandas as pd
+
     if "setting" not in points:
         return pd.Series("arms", labels.index)
     return labels.map(points.drop_duplicates("label").set_index("label")["setting"])
@@ -184,7 +190,7 @@ def sweep(
     found: Mapping[str, fits.Fit],
     lacking: Mapping[str, str],
     law: str,
-) -> Figure:
+) -> Drawing:
     """The picture against an axis: the curves and, at their right, a row for each of them with its
     exponent (`found`, by label) next to the theory's, or why it has none (`lacking`). A panel a
     setting. `law` names the theory.
@@ -227,7 +233,7 @@ def sweep(
             top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
     handles = []
     if any(leader(part) for part in parts):
-        handles.append(Line2D([], [], label=law, **style.THEORY))
+        handles.append(style.sample(label=law, **style.THEORY))
     style.legend_below(fig, handles + remarks(curves, bounded), 3)
     return fig
 
@@ -371,6 +377,8 @@ def guide(ax: Axes, curves: pd.DataFrame) -> None:
 
 def _anchored(curves: pd.DataFrame) -> pd.Series:
     """The theory's rate by x, scaled to pass through the leader's first point in the upper half."""
+    import pandas as pd
+
     curve = curves[(curves["label"] == leader(curves)) & curves["guide"].notna()].sort_values("x")
     if curve.empty:
         return pd.Series(dtype=float)
@@ -404,9 +412,7 @@ def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
 
 def handle(look: looks.Look, text: str) -> Line2D:
     """The legend's sample of a policy."""
-    return Line2D(
-        [],
-        [],
+    return style.sample(
         color=look.color,
         marker=look.marker,
         linestyle=look.linestyle,
@@ -417,9 +423,7 @@ def handle(look: looks.Look, text: str) -> Line2D:
 
 def hollow() -> Line2D:
     """The legend's sample of a point that enters no fit."""
-    return Line2D(
-        [],
-        [],
+    return style.sample(
         color=style.GREY,
         marker="o",
         linestyle="none",
@@ -431,9 +435,7 @@ def hollow() -> Line2D:
 
 def limit() -> Line2D:
     """The legend's sample of a point at a ceiling."""
-    return Line2D(
-        [],
-        [],
+    return style.sample(
         color=style.GREY,
         marker=r"$\odot$",
         linestyle="none",
@@ -445,9 +447,7 @@ def limit() -> Line2D:
 def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
     """The end of the legend: the bound, and points that are not like the others."""
     said = (
-        [Line2D([], [], label="lower bound, every policy of arms", **style.BOUND)]
-        if bounded
-        else []
+        [style.sample(label="lower bound, every policy of arms", **style.BOUND)] if bounded else []
     )
     return said + marks(curves)
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.evidence.settling import SETTLED, SPAN, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
 from confee.rendering.figures.rays import LEFT_OUT, held
 
-READING = (
-    f"Points: exponents of $R/T$ in $B$ over a factor of {STEP:g} with 95 % CIs, widened where they"
-    " scatter by more; dashed: the rate's. Right: from where on to the ray's end they stand still,"
-    " and at what."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
 
 SHOWN = ("uniform",)
 """Of LEFT_OUT those that are shown: regret of uniform play grows as T, whatever the budget."""
@@ -31,7 +30,7 @@ NOTHING = f"No ray along $B$ has steps over a factor of {STEP**SPAN:g}."
 
 
 @style.styled
-def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """Exponents of R/T in B between points a factor of 8 apart, a panel for each long ray.
 
     Parameters
@@ -71,7 +70,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Figure:
         ax.set(xlabel="budget $B$" if last else "", ylabel="exponent in $B$")
         ax.set_title(held(points[points["axis"] == ray], "B"), loc="left", fontsize=8, pad=3)
         _key(key, side, labels, drawn_as, found[found["axis"] == ray])
-    style.legend_below(fig, [Line2D([], [], label="the rate's exponent", **style.THEORY)], 1)
+    style.legend_below(fig, [style.sample(label="the rate's exponent", **style.THEORY)], 1)
     return fig
 
 
@@ -168,3 +167,22 @@ def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     variation = points.groupby("axis")["V"].max()
     rows = rows.assign(V=rows["axis"].map(variation)).dropna(subset="exponent")
     return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), found
+
+
+FIGURE = Figure(
+    "decades",
+    "Exponents in B, step by step",
+    section=BASICS,
+    place=6,
+    needs=("slopes", "points"),
+    axes=("ray:B",),
+    claims=("hyque-rate", "rexp3b-rate"),
+    named=True,
+    draw=draw,
+    finding=finding,
+    reading=(
+        f"Points: exponents of $R/T$ in $B$ over a factor of {STEP:g} with 95 % CIs, widened "
+        "where they scatter more. Dashed: the rate's exponent. Right: the budget from which they "
+        "are constant, and their mean."
+    ),
+)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import WHY, Figure
 from confee.rendering.cells import CELL, at, centre, chosen, keys
 from confee.rendering.figures import fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 # No dots: of those an SVG draws every one.
 PARTS = {
@@ -27,11 +28,6 @@ PARTS = {
 
 APART = 1.5
 """Budgets nearer than this ratio are shown once."""
-
-READING = (
-    "Left: worst case over the rate $T(KV/B)^{1/3}$, with 95 % CIs; right: shares of its parts. "
-    "Error: against the best arm of the queries in use; drift: that arm against the best now."
-)
 
 
 NAMES = {
@@ -45,7 +41,7 @@ NOTHING = "No regret of known parts was measured at the centre."
 
 
 @style.styled
-def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
+def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
     """Regret over the rate, and the shares of R_query, R_error, R_drift and R_no_data in it, at the
     centre and at a small, a middle and a large budget of the sweep or of a ray of B through it.
 
@@ -65,7 +61,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     )[0]
     handles = [
         *(
-            Patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
+            style.patch(facecolor=color, hatch=hatch, edgecolor="white", linewidth=0.3, label=name)
             for name, color, hatch in PARTS.values()
         ),
         *_sums(grid[0], table, labels, budgets),
@@ -103,6 +99,8 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
 
 def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]) -> list[Line2D]:
     """The sums with their intervals, a mark a budget; the legend's samples of them."""
+    from matplotlib import colormaps
+
     handles = []
     for place, budget in enumerate(budgets):
         rows = table[table["budget"] == budget]
@@ -121,7 +119,7 @@ def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]
             capsize=1.2,
             **mark,
         )
-        handles.append(Line2D([], [], label=f"$B$ = {numbers.number(budget)}", **mark))
+        handles.append(style.sample(label=f"$B$ = {numbers.number(budget)}", **mark))
     low, high = (table["sum"] - table["half"].fillna(0)), (table["sum"] + table["half"].fillna(0))
     least = low[low > 0].min() if (low > 0).any() else table["sum"].min()
     numbers.log_axis(ax, "x", least / 1.2, high.max() * 1.2, 4)
@@ -163,6 +161,8 @@ def parts(
 ) -> pd.DataFrame:
     """A row a budget and label: budget, label, B, sum, half (of its 95 % interval), and PARTS, all
     over the rate. Phases are averaged; the interval is of the seeds alone."""
+    import pandas as pd
+
     tables = []
     for budget, cells in budgets(points).items():
         rows = at(regret, cells).dropna(subset=["regret_error"])  # none where rules are played
@@ -215,3 +215,20 @@ def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
 def _all(values: pd.Series) -> float:
     """The sum; NaN if one of them is."""
     return values.sum(skipna=False)
+
+
+FIGURE = Figure(
+    "decomposition",
+    "The parts of regret",
+    section=WHY,
+    place=3,
+    needs=("regret", "worst", "points", "choose"),
+    claims=("query-regret", "error-regret", "drift-regret", "decomposition"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Left: worst case over the rate $T(KV/B)^{1/3}$, with 95 % CIs. Right: shares of its "
+        "parts. Error: against the best arm of the queries in use; drift: that arm against the "
+        "best now."
+    ),
+)

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from typing import TYPE_CHECKING
 
 from confee.claims import detection_horizon as horizon
+from confee.paper import proofs
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import MEANS, Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 TESTS = {"mean": "test (ii), on all queries", "span": "test (i), on a span"}
 WIDTHS = dict(zip(TESTS, (1.4, 0.7), strict=True))
 MARKS = dict(zip(TESTS, ("o", "s"), strict=True))
 
-RUN, POSSIBLE = "#d9e6f2", "#eaf4e4"
+HORIZONS = tuple(round(10 ** (4 + step / 8)) for step in range(8 * 14 + 1))
+"""Horizons at which thresholds are drawn."""
 
-READING = (
-    "What a test compares with its threshold is at most 1, so it can fire only where its "
-    "threshold (of (ii) with all $B$ queries in one block, of (i) on the largest span that fits) "
-    "is below 1, in the green; marks are the first such horizons, found exactly. This is "
-    "necessary, not sufficient. Blue: the horizons at which HyQue was run. Arithmetic, so without "
-    "intervals."
-)
+RUN, POSSIBLE = "#d9e6f2", "#eaf4e4"
 
 
 @style.styled
-def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """A panel for each B = T^beta: thresholds at scale 1 against T, and where they pass 1.
 
     `thresholds`: exponent, K, T, test (mean or span), threshold. `first`: exponent, K, test, T.
@@ -107,15 +105,57 @@ def _marks(ax: Axes, first: pd.DataFrame, colours: dict[int, str]) -> None:
 
 
 def _legend(colours: dict[int, str], run: pd.Series) -> list:
-    handles: list = [
-        Line2D([], [], color=color, label=f"$K = {K}$") for K, color in colours.items()
-    ]
+    handles: list = [style.sample(color=color, label=f"$K = {K}$") for K, color in colours.items()]
     handles += [
-        Line2D([], [], color=style.GREY, linewidth=WIDTHS[test], marker=MARKS[test], label=name)
+        style.sample(color=style.GREY, linewidth=WIDTHS[test], marker=MARKS[test], label=name)
         for test, name in TESTS.items()
     ]
-    handles.append(Line2D([], [], label="most a statistic can reach", **style.THEORY))
-    handles.append(Patch(color=POSSIBLE, label="a test can fire"))
+    handles.append(style.sample(label="most a statistic can reach", **style.THEORY))
+    handles.append(style.patch(color=POSSIBLE, label="a test can fire"))
     if len(run):
-        handles.append(Patch(color=RUN, label="HyQue was run"))
+        handles.append(style.patch(color=RUN, label="HyQue was run"))
     return handles
+
+
+def thresholds_drawn() -> pd.DataFrame:
+    """Return the thresholds at scale 1: exponent (B = T^exponent), K, T, test, threshold."""
+    import pandas as pd
+
+    rows = [
+        (exponent, K, T, test, value)
+        for exponent in horizon.BUDGETS.values()
+        for K in horizon.ARMS
+        for T in HORIZONS
+        for test, value in horizon.thresholds(K, T, proofs.power_budget(T, exponent)).items()
+    ]
+    return pd.DataFrame(rows, columns=["exponent", "K", "T", "test", "threshold"])
+
+
+def first_horizons() -> pd.DataFrame:
+    """Return exponent, K, test and T: the first horizon at which that threshold is below 1."""
+    import pandas as pd
+
+    rows = []
+    for exponent in horizon.BUDGETS.values():
+        for K in horizon.ARMS:
+            horizons = proofs.first_horizons(K, exponent)
+            rows.append((exponent, K, "mean", horizons["mean, whole budget"]))
+            rows.append((exponent, K, "span", horizons["span"]))
+    return pd.DataFrame(rows, columns=["exponent", "K", "test", "T"])
+
+
+FIGURE = Figure(
+    "detection",
+    "When HyQue's change tests can fire",
+    section=MEANS,
+    place=5,
+    needs=("points",),
+    own={"thresholds": thresholds_drawn, "first": first_horizons},
+    claims=("detection/horizon",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "A statistic is at most 1, so a test can fire only where its threshold is below 1 "
+        "(green). Marks: the first such horizons, exact. Blue: the horizons simulated."
+    ),
+)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import BEYOND, Figure
 from confee.rendering.figures import curves as shared
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 ROLES = {
     "hyque": (looks.look("hyque"), "HyQue over ALG"),
@@ -33,10 +35,6 @@ ROLES = {
 PAIRS = (("hyque", "restarted", ""), ("narrow hyque", "narrow restarted", "with a smaller bonus"))
 """Whose regret the finding compares: role, over that of role, and how it is called."""
 
-READING = (
-    "Worst-case $R/T$ with 95 % CIs, a column for each setting and its base algorithm ALG. Dashed: "
-    "the rate; hollow: saturated. ALG that restarts knows $V$."
-)
 
 TITLES = {
     "linear": "linear: OFUL",
@@ -47,7 +45,7 @@ TITLES = {
 
 
 @style.styled
-def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Figure:
+def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
     """R/T against B and V, both logarithmic: a column a setting, a line for each role a policy has.
 
     `setting_worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible;
@@ -70,7 +68,7 @@ def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Figure:
         row[0].set_ylabel("worst-case $R/T$")
     shown = [role for role in ROLES if (worst["role"] == role).any()]
     handles = [shared.handle(*ROLES[role]) for role in shown]
-    handles.append(Line2D([], [], label=r"the rate, $\propto (V/B)^{1/3}$", **style.THEORY))
+    handles.append(style.sample(label=r"the rate, $\propto (V/B)^{1/3}$", **style.THEORY))
     if hollow:
         handles.append(shared.hollow())
     style.legend_below(fig, handles, 2)
@@ -133,3 +131,20 @@ def _panel(ax: Axes, table: pd.DataFrame) -> bool:
     margin = max((high / low) ** 0.06, 1.05)
     numbers.log_axis(ax, "x", low / margin, high * margin, 3)
     return bool(not table["eligible"].all())
+
+
+FIGURE = Figure(
+    "extensions",
+    "HyQue over other base algorithms",
+    section=BEYOND,
+    place=1,
+    needs=("setting_worst", "setting_points"),
+    axes=("asked:extension",),
+    claims=("extension",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Worst-case $R/T$ with 95 % CIs, a column for each setting and its base algorithm ALG. "
+        "Dashed: the rate; hollow: saturated. ALG with restarts knows $V$."
+    ),
+)

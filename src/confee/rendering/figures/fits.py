@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
-
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, NamedTuple
 
 from confee.rendering import looks, numbers, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 PAPER = ("hyque", "rexp3b")
 """The paper's own policies: they come first in words, and in bold."""
@@ -111,6 +111,9 @@ def rows(
     value
         Text of an exponent and its limits; the exponent +- half the interval by default.
     """
+    import pandas as pd
+    from matplotlib.ticker import MaxNLocator
+
     labels = list(last.sort_values(ascending=False, kind="stable").index)
     drawn_as = looks.looks(labels)
     for y, label in enumerate(labels):

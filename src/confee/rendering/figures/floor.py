@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import json
-
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import WHY, Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 SHOWN = 6
 """Orders below the block's own that are shown."""
 
 HYQUE = "hyque"
 
-READING = (
-    "Left: HyQue's stale share; dotted: a window's. Middle: runs and the floor. Right: who plays a"
-    " block, and its data's age."
-)
 
 ORANGE = "#D55E00"
 
 
 @style.styled
-def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Figure:
+def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
     """Stale shares against B, runs beside their floor, and who plays a block.
 
     Parameters
@@ -54,6 +53,8 @@ def _floor(stale: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
     Half of all rounds are in the last block.
     """
+    import pandas as pd
+
     rows = stale[stale["count"] == _of_runs(runs)].sort_values("B")
     gap = float(runs["adversary.gap"].iloc[0])
     half = gap / 2
@@ -157,8 +158,8 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     ax.set(xlabel="budget $B$", ylabel="stale share of the block")
     ax.set_title("by the number of changes", fontsize=8, pad=3)
     return [
-        Line2D([], [], color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale share"),
-        Line2D([], [], color=style.GREY, linewidth=0.9, linestyle=":", label="a window's"),
+        style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale share"),
+        style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's"),
     ]
 
 
@@ -185,9 +186,7 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
             elinewidth=0.8,
         )
         handles.append(
-            Line2D(
-                [],
-                [],
+            style.sample(
                 color=look.color,
                 marker=look.marker,
                 linewidth=look.linewidth,
@@ -216,8 +215,8 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
         ax.set_title(f"{_changes(floor)} in the last block", fontsize=8, pad=3)
     return [
         *handles,
-        Line2D([], [], color=ORANGE, linewidth=1.3, label="floor: stale data alone"),
-        Line2D([], [], label=r"the rate, $\propto (KV/B)^{1/3}$", **style.THEORY),
+        style.sample(color=ORANGE, linewidth=1.3, label="floor: stale data alone"),
+        style.sample(label=r"the rate, $\propto (KV/B)^{1/3}$", **style.THEORY),
     ]
 
 
@@ -248,3 +247,20 @@ def _block(ax, ages: pd.DataFrame) -> None:
     ax.set_ylim(0, 1.3 * ages.loc[ages["j"] < SHOWN, "share"].max())
     ax.legend(loc="upper right", fontsize=7, handlelength=1.0)
     ax.grid(axis="x", visible=False)
+
+
+FIGURE = Figure(
+    "floor",
+    "Why HyQue without restarts has a floor",
+    section=WHY,
+    place=2,
+    needs=("ages", "floor_runs"),
+    axes=("study:ages",),
+    claims=("hyque-floor",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Left: HyQue's stale share; dotted: a window's. Middle: $R/T$ and the floor. Right: each "
+        "order's share of a block, and its data's age."
+    ),
+)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import fits, rays
 
-READING = (
-    "Regret over $T(KV/B)^{1/3}$. Solid: fits; dashed: flat, as at the rate. Right: exponents of"
-    " growth with 95 % CIs."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
+
 
 LABELS = ("budget $B$", "$R\\;/\\;(T(KV/B)^{1/3})$", "exponent of growth in $B$")
 
@@ -20,7 +20,7 @@ NOTHING = "No ray along $B$ with idle rounds was played."
 
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """R / (T (K V/B)^{1/3}) against B, a panel for each V and T/B above 1.
 
     `worst` and `points` as in docs/design.md; of cells with V = 0 there is no rate.
@@ -81,3 +81,21 @@ def _over(line: rays.Line, K: int, V: float) -> rays.Line:
             exponent=fit.exponent - less, low=fit.low - less, high=fit.high - less, rate=0.0
         )
     return line._replace(table=table, fit=fit)
+
+
+FIGURE = Figure(
+    "horizon",
+    "Regret over the rate against B, at a fixed T/B",
+    section=BASICS,
+    place=5,
+    needs=("worst", "points"),
+    axes=("ray:B",),
+    claims=("hyque-rate", "rexp3b-rate"),
+    named=True,
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Regret over $T(KV/B)^{1/3}$. Solid: fits. Dashed: flat, as at the rate. Right: "
+        "exponents of growth with 95 % CIs."
+    ),
+)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from confee.evidence.strength import gaps, kinds
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import WHY, Figure
 from confee.rendering.cells import CELL, at, centre, keys
 from confee.rendering.figures import fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 COLOURS = "YlGnBu"
 
@@ -31,14 +33,9 @@ TITLE = "colour: share of the policy's largest regret"
 
 NOTHING = "No policy with regret was played at the centre, at V > 0."
 
-READING = (
-    "Colour: regret as a share of the policy's largest. Stars: chosen as worst; dots: within its "
-    "95 % CI. Right: worst case over $T(KV/B)^{1/3}$."
-)
-
 
 @style.styled
-def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
+def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
     """A map of the share of a policy's largest regret that each adversary takes at each strength.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
@@ -46,6 +43,8 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     parameters the worst is shown. Stars stand at what is chosen as worst in `worst` (label, K, T,
     B, V, adversary, strength: gap over critical gap, regret, se, seeds).
     """
+    from matplotlib import colormaps
+
     table = _played(regret, points, choose)
     if table.empty:
         return style.empty(NOTHING)
@@ -80,7 +79,9 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     _marks(ax, table, at(worst, centre(points)), places, labels)
     _frame(ax, places, labels)
     _levels(ax, at(worst, centre(points)), labels)
-    colours = [Patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES]
+    colours = [
+        style.patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES
+    ]
     handles = [*colours, _star(label="chosen as worst"), _dot(label="not told from the largest")]
     style.legend_below(fig, handles, len(handles), TITLE)
     return fig
@@ -122,6 +123,8 @@ def _played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataF
 def _table(regret: pd.DataFrame) -> pd.DataFrame:
     """label, kind, x (strength; 0: none), y (regret over the rate), half (of its 95 % interval over
     seeds): a row for each strength of each kind, phases averaged."""
+    import pandas as pd
+
     rows = regret[regret["V"] > 0].copy()
     if rows.empty:
         return pd.DataFrame(columns=["label", "kind", "x", "y", "half"])
@@ -195,6 +198,8 @@ def _marks(
 
 
 def _star(x=(), y=(), label: str = "") -> Line2D:
+    from matplotlib.lines import Line2D
+
     return Line2D(
         x,
         y,
@@ -209,6 +214,8 @@ def _star(x=(), y=(), label: str = "") -> Line2D:
 
 
 def _dot(x=(), y=(), label: str = "") -> Line2D:
+    from matplotlib.lines import Line2D
+
     return Line2D(
         x,
         y,
@@ -244,3 +251,18 @@ def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
         half = numbers.t_quantile(mine["seeds"].sum() - len(mine)) * error
         text = numbers.plus_minus((mine["regret"] / rate).mean(), half)
         ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+
+
+FIGURE = Figure(
+    "landscape",
+    "The landscape of adversaries",
+    section=WHY,
+    place=1,
+    needs=("regret", "worst", "points", "choose"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Colour: regret as a share of the policy's largest. Star: chosen as worst. Dot: within "
+        "the 95 % CI of the largest. Right: worst case over $T(KV/B)^{1/3}$."
+    ),
+)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures.curves import worst_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
 RAYS = "floor_"
 """What the names of its rays begin with; see the experiment `floor`."""
 
-READING = "Regret over $T(KV/B)^{1/3}$, 95 % CIs; dashed: flat, as at the rate; hollow: saturated."
-
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """R / (T (K V/B)^{1/3}) against B, a panel for each policy, and by what factors it grows.
 
     Parameters
@@ -54,22 +55,15 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     for ax in axes[:, 0]:
         ax.set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
     handles = [
-        Line2D(
-            [],
-            [],
-            color=looks.PALETTE[i],
-            marker=looks.MARKERS[i],
-            linewidth=1.1,
-            label=f"$V$ = {kind:g}",
+        style.sample(
+            color=looks.PALETTE[i], marker=looks.MARKERS[i], linewidth=1.1, label=f"$V$ = {kind:g}"
         )
         for i, kind in enumerate(kinds)
     ]
-    handles.append(Line2D([], [], label="the rate: flat", **style.THEORY))
+    handles.append(style.sample(label="the rate: flat", **style.THEORY))
     if table["saturated"].any():
         handles.append(
-            Line2D(
-                [],
-                [],
+            style.sample(
                 color=style.GREY,
                 marker="o",
                 markerfacecolor="white",
@@ -93,6 +87,8 @@ def _title(label: str, mine: pd.DataFrame) -> str:
 def _ends(mine: pd.DataFrame) -> list:
     """The flattest and the steepest line of a policy, or the only one: V, start, stop, factor, low,
     high from the first to the last point that is not saturated."""
+    import pandas as pd
+
     rows = []
     for V, some in mine[~mine["saturated"]].sort_values("point").groupby("V"):
         if len(some) < 2:
@@ -162,6 +158,8 @@ def _line(ax, rows: pd.DataFrame, place: int) -> None:
 
 def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """label, V, point, y, half (of the 95 % CI), saturated."""
+    import pandas as pd
+
     names = {axis for axis in points["axis"] if axis.startswith(RAYS)}
     table = worst_at(worst, points, names)
     table = table[(table["regret"] > 0) & (table["V"] > 0) & (table["label"] != "uniform")]
@@ -177,3 +175,20 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
         half = y * numbers.t_quantile(max(some["seeds"].sum() - len(some), 1)) * error
         rows.append((label, V, float(point), y, half, some["saturated"].mean() > 0.5))
     return pd.DataFrame(rows, columns=columns)
+
+
+FIGURE = Figure(
+    "levels",
+    "Regret over the rate at small and large V",
+    section=BASICS,
+    place=7,
+    needs=("worst", "points"),
+    axes=("floor_V4", "floor_V16"),
+    claims=("hyque-floor", "hyque-rate"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Regret over $T(KV/B)^{1/3}$ with 95 % CIs. Dashed: flat, as at the rate. Hollow: "
+        "saturated."
+    ),
+)

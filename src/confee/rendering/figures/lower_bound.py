@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.claims.judging.hard_instance import CONTROL, runs_on_hard
 from confee.claims.lower_bound import best_bound
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.cells import CELL
 from confee.rendering.figures.fits import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 WORST, HARD = "worst", "hard"
 SPREAD = 0.32
 """How far from the middle of its row a point may lie."""
 
-READING = (
-    "A point: a cell, with its 95 % CI. Filled: worst case; hollow: at the printed gap, where only "
-    "the printed bound applies. Dashed: the improved bound, for worst cases, at these K."
-)
-
 
 @style.styled
-def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Figure:
+def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
     """A row a policy, sorted: regret over the lower bound, of worst cases and of its own instance.
 
     `worst`: label, K, T, B, V, regret, se, seeds. `regret`: runs (policy, label, K, T, B, V,
@@ -50,7 +49,7 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
     handles = [
         _sample("worst case of a cell", style.GREY),
         _sample("on the bound's own instance", "white"),
-        Line2D([], [], label="the lower bound", **style.BOUND),
+        style.sample(label="the lower bound", **style.BOUND),
     ]
     best = table.loc[table["kind"] == WORST, "best"]
     if len(best):
@@ -58,7 +57,7 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
         for end in {best.min(), best.max()}:
             ax.axvline(end, zorder=1.5, **style.THEORY)
         handles.append(
-            Line2D([], [], label="the best its proof can give, for worst cases", **style.THEORY)
+            style.sample(label="the best its proof can give, for worst cases", **style.THEORY)
         )
     ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
     ax.set_ylim(len(labels) - 0.4, -0.6)
@@ -107,6 +106,8 @@ def ratios(
     For cells in which the proof's choices are possible; `best` is the best bound of the proof over
     the printed one.
     """
+    import pandas as pd
+
     worst, regret = (rows[rows["label"].isin(points["label"])] for rows in (worst, regret))
     hard = runs_on_hard(regret, choose)
     hard = hard[np.isclose(hard["c"], 1)].groupby(CELL)["regret"].agg(["mean", "sem", "count"])
@@ -152,9 +153,7 @@ def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bo
 
 
 def _sample(text: str, face: str) -> Line2D:
-    return Line2D(
-        [],
-        [],
+    return style.sample(
         color=style.GREY,
         marker="o",
         linestyle="none",
@@ -162,3 +161,21 @@ def _sample(text: str, face: str) -> Line2D:
         markerfacecolor=face,
         label=text,
     )
+
+
+FIGURE = Figure(
+    "lower_bound",
+    "Regret over the lower bound",
+    section=VERDICTS,
+    place=8,
+    needs=("worst", "regret", "points", "choose"),
+    axes=("T",),
+    claims=("lower-bound",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Each point is a cell with its 95 % CI. Filled: worst case. Hollow: at the printed gap, "
+        "where only the printed bound applies. Dashed: the improved bound, for worst cases, at "
+        "these $K$."
+    ),
+)

@@ -5,34 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import MEANS, Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+SIZES: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+"""Small enough to note every query, large enough for a dozen blocks."""
 
 SHADE = "#eef1f5"
 MOST = 3000
 """Steps drawn as steps; of more, so many points."""
 
-READING = (
-    "Above: queries made by round $t$; below: how many more or fewer than an even spending of the "
-    "budget (dashed). Below the dotted line, the least of $T/\\sqrt{B}$, $2^n$ and $T - t$ queries "
-    "behind, an idle round becomes a query on demand. Shades mark every other block. A single run "
-    "with every query in it, so without intervals."
-)
-
 
 @style.styled
 def draw(
     trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
-) -> Figure:
+) -> Drawing:
     """B'(t) against tB/T, and below their difference; alternate blocks are shaded.
 
     `trace`: t, queries (made up to and with round t: a row a query will do), and `label` where
@@ -66,12 +63,12 @@ def draw(
     for ax in (top, low):
         ax.ticklabel_format(style="sci", scilimits=(-3, 4), useMathText=True)
     handles: list = [
-        Line2D([], [], color=drawn_as[label].color, label=looks.display(label)) for label in labels
+        style.sample(color=drawn_as[label].color, label=looks.display(label)) for label in labels
     ]
-    handles.append(Line2D([], [], label="even pace $tB/T$", **style.THEORY))
+    handles.append(style.sample(label="even pace $tB/T$", **style.THEORY))
     if drawn:
-        handles.append(Line2D([], [], label="on demand below this", **style.BOUND))
-    handles.append(Patch(color=SHADE, label="every other block"))
+        handles.append(style.sample(label="on demand below this", **style.BOUND))
+    handles.append(style.patch(color=SHADE, label="every other block"))
     style.legend_below(fig, handles, min(4, len(handles)))
     return fig
 
@@ -153,3 +150,41 @@ def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
                 fontsize=8,
                 color=style.GREY,
             )
+
+
+def first_rounds() -> list[int]:
+    """Return the first rounds of HyQue's blocks at SIZES."""
+    T, B = SIZES["T"], SIZES["B"]
+    b = theory.slot_length(T, B)
+    last, _ = theory.last_block(T, B)
+    return [b * (2**n - 1) + 1 for n in range(last + 1)]
+
+
+def simulated() -> pd.DataFrame:
+    """Return B'(t) of one run of HyQue at SIZES, at each of its queries."""
+    import pandas as pd
+
+    from confee.simulation.cells import cell, opponent
+    from confee.simulation.trace import query_rounds
+
+    against = opponent({"name": "switching", "gap": 0.25}, **SIZES)
+    rounds = query_rounds(cell({"name": "hyque"}, **SIZES), against, seed=0)
+    return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
+
+
+FIGURE = Figure(
+    "pace",
+    "The pace of the queries",
+    section=MEANS,
+    place=2,
+    own={"trace": simulated, "blocks": first_rounds},
+    fixed={"T": SIZES["T"], "B": SIZES["B"]},
+    claims=("hyque-budget", "on-demand-free"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Above: queries up to round $t$. Below: their lead over an even pace (dashed); under the "
+        "dotted line an idle round becomes a query on demand. Shaded: every other block. One "
+        "run."
+    ),
+)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from matplotlib.path import Path
+from typing import TYPE_CHECKING, Any
 
 from confee.rendering import style
+from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.numbers import listed
 from confee.rendering.statements import (
     ARROWS,
@@ -25,10 +20,12 @@ from confee.rendering.statements import (
 )
 from confee.rendering.verdicts import ALL, CLOSED, UNJUDGED, WHITE, Mark, standing
 
-READING = (
-    "Arrows lead from premise to conclusion, dashed where a gap or a false statement takes the "
-    "support away. Colour: what is left of the printed statement; small signs: of each claim."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.patches import FancyBboxPatch
+
 
 AT = {
     "Lemma B.3": (0, 0),
@@ -79,7 +76,7 @@ LINE, PER_LINE = 0.18, 5
 
 
 @style.styled
-def draw(claims: pd.DataFrame) -> Figure:
+def draw(claims: pd.DataFrame) -> Drawing:
     """The statements of confee.rendering.statements, in the colours of what is left of them.
 
     `claims`: id, as_printed, severity, breaks, ours.
@@ -89,7 +86,7 @@ def draw(claims: pd.DataFrame) -> Figure:
     shown = Counter(found[name].word for name in STATEMENTS)
     bottom = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2
     height = bottom + 0.12 + LINE * -(-len(shown) // PER_LINE)
-    fig = Figure(figsize=(style.WIDTH, height))
+    fig = style.bare(height)
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
     ax.axis("off")
@@ -136,6 +133,8 @@ def _place(column: float, row: float) -> tuple[float, float]:
 
 def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> FancyBboxPatch:
     """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
+    from matplotlib.patches import FancyBboxPatch
+
     (x, y), mark, claims = _place(*AT[name]), ALL[word], claims_on(name)
     theorem = name.startswith("Theorem")
     wide = WIDE + COLUMN * (name == "Theorem 4.1")
@@ -187,6 +186,9 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
 
 def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise: Standing) -> None:
     """From box to box, straight or along its route."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
     ends = arrow.premise, arrow.conclusion
     how: Any = (
         {"path": Path([_place(*at) for at in ROUTES[ends]])}
@@ -237,6 +239,8 @@ def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> N
 
 def _frame(ax: Axes, title: str, first: float, last: float) -> None:
     """A light box behind the rows 0 and 1, with a title."""
+    from matplotlib.patches import FancyBboxPatch
+
     left, right = (LEFT + column * COLUMN for column in (first, last))
     low, width = TOP - HIGH / 2 - 0.24, right - left + WIDE + 0.06
     ax.add_patch(
@@ -268,3 +272,19 @@ def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:
         x, y = 0.12 + column * (style.WIDTH - 0.12) / PER_LINE, top + line * LINE
         _sign(ax, x, y, ALL[word], 7, style.INK)
         ax.text(x + 0.14, y, f"{ALL[word].word}: {shown[word]}", fontsize=7.5, va="center")
+
+
+FIGURE = Figure(
+    "proof_map",
+    "The paper's proofs as a map",
+    section=VERDICTS,
+    place=2,
+    needs=("claims",),
+    axes=("claims",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Arrows lead from premise to conclusion, dashed where a gap or a false statement removes "
+        "the support. Colour: the verdict on the printed statement. Small signs: its claims."
+    ),
+)

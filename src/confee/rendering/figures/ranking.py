@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import WHO, Figure
 from confee.rendering.cells import all_variations
 from confee.rendering.figures.shootout import PAPERS, order
+from confee.simulation.needs import RANKED
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
 ROW = 0.142
 """Inches a row."""
@@ -26,18 +28,9 @@ BEST, BLIND = "#F2C14E", "#FBEBC3"
 MOST = 3
 """Names that the finding lists at a budget."""
 
-READING = (
-    "Regret over that of the best policy not told the path, on the same paths: geometric means "
-    "over $K$ and $V$, with 95% intervals over seeds. Filled: the mean over adversaries; hollow: "
-    "each policy's worst adversary. Shaded: what may be the best or within 5% of it, all at once "
-    "with 95% confidence; lightly, where only those count that are told no more than $T$ and $B$. "
-    "Rows are grouped by what is told, $S$ the number of stationary pieces, and sorted by their "
-    "mean in the changing world."
-)
-
 
 @style.styled
-def draw(ranking: pd.DataFrame) -> Figure:
+def draw(ranking: pd.DataFrame) -> Drawing:
     """A row a policy, grouped by what it is told; regret over that of the best policy not told the
     path, with 95 % intervals over seeds, for each world and budget (columns).
 
@@ -116,10 +109,10 @@ def _legend() -> list:
         "markersize": 3.5,
     }
     return [
-        Line2D([], [], label="mean over adversaries", **dot),
-        Line2D([], [], label="worst adversary", markerfacecolor="white", **dot),
-        Patch(facecolor=BEST, label="may be the best, or within 5% of it"),
-        Patch(facecolor=BLIND, label="... of those told $T$ and $B$ only"),
+        style.sample(label="mean over adversaries", **dot),
+        style.sample(label="worst adversary", markerfacecolor="white", **dot),
+        style.patch(facecolor=BEST, label="may be the best, or within 5% of it"),
+        style.patch(facecolor=BLIND, label="... of those told $T$ and $B$ only"),
     ]
 
 
@@ -155,3 +148,21 @@ def _best(mine: pd.DataFrame) -> str:
             names.append(f"{len(best) - MOST} more")
         said.append(f"{numbers.listed(names, 'or')} at {numbers.budget(budget)}")
     return numbers.listed(said)
+
+
+FIGURE = Figure(
+    "ranking",
+    "Who is how far from the best",
+    section=WHO,
+    place=2,
+    needs=("ranking",),
+    axes=("shootout",),
+    maps=RANKED,
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Geometric means over $K$ and $V$ with 95 % CIs over seeds, relative to the best policy "
+        "that is not given the path. Filled: mean over adversaries; hollow: worst adversary. "
+        "Shaded: possibly the best (within 5 %)."
+    ),
+)

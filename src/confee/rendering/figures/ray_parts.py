@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from confee.claims.judging.rates import USUAL
 from confee.claims.part_regret import PARTS
 from confee.rendering import looks, style
+from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import rays
 
-READING = (
-    "Query regret is per query, others per idle round. Solid: fits, where points lie on a "
-    "line; dashed: the rate. Right: exponents with 95 % CIs."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
+
 
 LABELS = ("variation $V$", "regret per round", "exponent in $V$")
 
@@ -24,7 +24,7 @@ NOTHING = "No ray along $V$ on which parts of regret are known was played."
 
 
 @style.styled
-def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """Worst case of each part along the ray in V with the largest budget, a panel for each part.
 
     Parameters
@@ -75,3 +75,34 @@ def _panels(
             held = list(found)[-1]
             panels[part, held] = found[held]
     return panels
+
+
+def worst_of_parts(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
+    """Return the worst cases of each part of the regret (column `part`), of LABELS_SHOWN."""
+    import pandas as pd
+
+    from confee.evidence import Evidence
+    from confee.evidence.parts import part_worst
+
+    evidence = Evidence(regret, pd.DataFrame(), pd.DataFrame(), points, choose=choose)
+    frames = [
+        part_worst(evidence, part, LABELS_SHOWN)[0].assign(part=part) for part in PARTS.values()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+FIGURE = Figure(
+    "ray-parts",
+    "Parts of HyQue's regret against V",
+    section=VERDICTS,
+    place=5,
+    needs=("part_worst", "points"),
+    axes=("ray:V",),
+    claims=("query-regret", "error-regret", "drift-regret"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Per query, the others per idle round. Solid: fits, where points lie on a line. Dashed: "
+        "the rate. Right: exponents with 95 % CIs."
+    ),
+)

@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from confee.claims.judging.rates import USUAL
 from confee.evidence.curve import MINIMAL_POINTS, Curve, curve, measure, project, rate_of
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 LEFT_OUT = ("uniform", "oracle", "informed", "ucb1", "hyque_blind", "baque", "rexp3b(pool=set)")
 """Policies that a ray plays for other claims, or to tell which cells are saturated. What replaying
@@ -43,16 +45,12 @@ LABELS = {
 }
 """Names of the horizontal axis, of the vertical one and of what the intervals are of."""
 
-READING = {
-    "ray-V": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: level at"
-    " $V = 0$. Right: exponents with 95 % CIs.",
-    "ray-B": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right:"
-    " exponents with 95 % CIs.",
-    "ray-K": "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right:"
-    " exponents with 95 % CIs.",
-    "ray-T": "Dashed: mixing, $1 - B/T$, all that a regret per round without growth shows. Right:"
-    " growth over mixing between the ends, with 95 % CIs.",
-}
+READING = (
+    "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right: exponents with "
+    "95 % CIs."
+)
+
+CLAIMS = ("hyque-rate", "rexp3b-rate")
 
 NOTHING = "No ray along ${}$ was played."
 
@@ -79,7 +77,7 @@ class Line(NamedTuple):
 
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
     """The rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
 
     Parameters
@@ -93,8 +91,10 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Figure:
 
 def picture(
     panels: Mapping[str, Sequence[Line]], variable: str, labels: tuple[str, str, str] | None = None
-) -> Figure:
+) -> Drawing:
     """A row for each panel, see `lines`; `labels` are those of LABELS by default."""
+    import pandas as pd
+
     across, up, beside = labels or LABELS[variable]
     heights = [max(1.3, shared.ROW * len(some)) for some in panels.values()]
     fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
@@ -219,6 +219,8 @@ def _rate(cells: Curve) -> np.ndarray:
 
 def _points(cells: Curve) -> pd.DataFrame:
     """The points of a curve, means over their phases on the logarithmic scale."""
+    import pandas as pd
+
     x, y, guide = cells.x, cells.y, _rate(cells)
     if cells.variable == "T":
         mixing = np.log(1 - np.minimum(cells.B / cells.T, 1 - 1e-12))
@@ -282,6 +284,9 @@ def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
 
 def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
     """The policies of a ray, their lines and the rate."""
+    import pandas as pd
+    from matplotlib.ticker import MaxNLocator
+
     labels = looks.ordered(line.label for line in some)
     drawn_as = looks.looks(labels)
     still = _levels(some)
@@ -341,6 +346,8 @@ def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
 
 def _aligned(sides: Sequence[Axes]) -> None:
     """One scale for the intervals of all panels, which the lowest of them shows."""
+    from matplotlib.ticker import MaxNLocator
+
     ends = np.array([side.get_xlim() for side in sides])
     for side in sides:
         side.set_xlim(ends[:, 0].min(), ends[:, 1].max())
@@ -360,6 +367,8 @@ def _mixing(ax: Axes, some: Sequence[Line]) -> None:
 
 def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
     """The least and the largest place of all panels, which share their horizontal axis."""
+    import pandas as pd
+
     every = pd.concat([line.table["x"] for some in panels.values() for line in some])
     return every.min(), every.max()
 
@@ -382,11 +391,13 @@ def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
 
 
 def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]:
+    import pandas as pd
+
     every = [line for some in panels.values() for line in some]
     law = "mixing alone" if variable == "T" else "the paper's rate"
-    handles = [Line2D([], [], label=law, **style.THEORY)]
+    handles = [style.sample(label=law, **style.THEORY)]
     if any(map(_levels, panels.values())):
-        handles.append(Line2D([], [], color=style.GREY, linewidth=0.7, label="level at $V = 0$"))
+        handles.append(style.sample(color=style.GREY, linewidth=0.7, label="level at $V = 0$"))
     table = pd.concat([line.table for line in every])
     return handles + shared.marks(table)
 
@@ -416,3 +427,60 @@ def value(line: Line, variable: str) -> str:
     if variable == "T":
         return f"{exponent} {limits}"
     return f"${variable}^{{{exponent}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)
+
+
+COMMON: dict[str, Any] = {
+    "section": VERDICTS,
+    "needs": ("worst", "points"),
+    "draw": draw,
+    "finding": finding,
+}
+
+FIGURES = (
+    Figure(
+        "ray-V",
+        "Regret against V, at fixed T and B",
+        place=3,
+        fixed={"variable": "V"},
+        axes=("ray:V",),
+        claims=CLAIMS,
+        reading=(
+            "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: level at "
+            "$V = 0$. Right: exponents with 95 % CIs."
+        ),
+        **COMMON,
+    ),
+    Figure(
+        "ray-B",
+        "Regret against B, at a fixed T/B",
+        place=4,
+        fixed={"variable": "B"},
+        axes=("ray:B",),
+        claims=(*CLAIMS, "full-feedback", "table-rows"),
+        reading=READING,
+        **COMMON,
+    ),
+    Figure(
+        "ray-K",
+        "Regret over SW-UCB's against K",
+        place=6,
+        fixed={"variable": "K"},
+        axes=("ray:K",),
+        claims=CLAIMS,
+        reading=READING,
+        **COMMON,
+    ),
+    Figure(
+        "ray-T",
+        "Regret against T, at fixed B: growth beyond mixing",
+        place=7,
+        fixed={"variable": "T"},
+        axes=("ray:T",),
+        claims=CLAIMS,
+        reading=(
+            "Dashed: mixing, $1 - B/T$, the growth of $R/T$ at constant regret per idle round. "
+            "Right: growth over mixing between the ends, with 95 % CIs."
+        ),
+        **COMMON,
+    ),
+)

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures.curves import worst_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure as Drawing
 
 RANGE = "#D55E00"
 SATURATED = "#ececec"
 
-READING = (
-    "Numbers: worst-case regret over $T(KV/B)^{1/3}$, the same all over where the rate holds. "
-    "Framed: the theorem's range; grey: saturated."
-)
-
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Drawing:
     """A panel a policy over (ln B / ln T, ln V / ln B): worst-case regret over T (K V/B)^{1/3}.
 
     Where the rate holds, the number does not change along a row or a column. Saturated cells
@@ -36,6 +33,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Fi
     `worst`: label, K, T, B, V, regret, se, saturated; `points`: label, axis (`name`), K, T, B, V.
     One K and one nominal T; phases are averaged.
     """
+    from matplotlib.colors import LogNorm
+
     table = _table(worst, points, name)
     if table.empty:
         return style.empty("no map of regimes was played")
@@ -63,8 +62,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Fi
     for ax in axes[:, 0]:
         ax.set_ylabel(r"$\ln V\,/\,\ln B$")
     handles = [
-        Line2D([], [], color=RANGE, linewidth=1.6, label="range of Theorem 4.1"),
-        Patch(facecolor=SATURATED, label="saturated"),
+        style.sample(color=RANGE, linewidth=1.6, label="range of Theorem 4.1"),
+        style.patch(facecolor=SATURATED, label="saturated"),
         style.remark("numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$"),
     ]
     style.legend_below(fig, handles, 3)
@@ -108,6 +107,8 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
     """A row a cell, phases averaged: label, K, T, B, V (of one phase), beta, nu (rounded), ratio
     (a geometric mean), error (of its logarithm), saturated (more than half of the phases)."""
+    import pandas as pd
+
     columns = ["label", "K", "T", "B", "V", "beta", "nu", "ratio", "error", "saturated"]
     table = worst_at(worst, points, [name])
     table = table[(table["regret"] > 0) & (table["V"] > 0)]
@@ -161,3 +162,21 @@ def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
                 clip_on=False,
                 zorder=4,
             )
+
+
+FIGURE = Figure(
+    "regimes",
+    "Where the rate holds: budgets and variations",
+    section=BASICS,
+    place=8,
+    needs=("worst", "points"),
+    axes=("regimes",),
+    maps=("regimes",),
+    claims=("hyque-rate", "rexp3b-rate"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Numbers: worst-case regret over $T(KV/B)^{1/3}$, constant where the rate holds. Framed: "
+        "the theorem's range. Grey: saturated."
+    ),
+)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from confee.paper import proofs
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import MEANS, Figure
 from confee.rendering.cells import CELL
 from confee.rendering.figures import curves
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
 
 SET, MULTISET = "rexp3b(pool=set)", "rexp3b"
 UNIFORM = "uniform"
@@ -24,11 +27,9 @@ NAMES = {
 }
 AXES = ("T", "B")
 
-READING = "Bars: 95 % CIs; dotted: the proof's explicit bound."
-
 
 @style.styled
-def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
+def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """Worst-case R/T against T and B of both, with the proof's bound and uniform play beside them.
 
     Along B it is the sweep of the grid, or the longest ray with idle rounds.
@@ -36,6 +37,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
     `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
     V. Only points at which both were played.
     """
+    import pandas as pd
+
     tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
     if not tables:
         return style.empty("Rexp3B was not played with both ways of replaying")
@@ -59,6 +62,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Figure:
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """How many times the regret of the multiset the set has, and who keeps the proof's bound."""
+    import pandas as pd
+
     tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
     if not tables:
         return "No cell was played with both ways of replaying."
@@ -131,5 +136,19 @@ def _with_setting(points: pd.DataFrame) -> pd.DataFrame:
 def _legend(every: pd.DataFrame) -> list[Line2D]:
     found = looks.looks(every["label"])
     handles = [curves.handle(found[one], NAMES[one]) for one in LABELS if one in found]
-    handles.append(Line2D([], [], label="explicit bound of the proof", **style.BOUND))
+    handles.append(style.sample(label="explicit bound of the proof", **style.BOUND))
     return handles + ([] if every["eligible"].all() else [curves.hollow()])
+
+
+FIGURE = Figure(
+    "replay",
+    "What Rexp3B's idle rounds replay",
+    section=MEANS,
+    place=6,
+    needs=("worst", "points"),
+    axes=("T", "label:rexp3b", "label:rexp3b(pool=set)"),
+    claims=("rexp3b-finite",),
+    draw=draw,
+    finding=finding,
+    reading=("Bars: 95 % CIs. Dotted: the proof's explicit bound."),
+)

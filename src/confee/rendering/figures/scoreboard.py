@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.patches import FancyBboxPatch
-from matplotlib.textpath import TextToPath
+from typing import TYPE_CHECKING
 
 from confee.claims.base import OTHERS
 from confee.claims.judging.exponents import MARGIN
 from confee.claims.judging.finding import FAILS, HOLDS
 from confee.rendering import numbers, style
+from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import plain
 from confee.rendering.statements import GROUPS, group
@@ -33,10 +28,11 @@ from confee.rendering.verdicts import (
 )
 from confee.rendering.verdicts import short as outcome
 
-READING = (
-    "Controls: + must hold, \N{MINUS SIGN} must fail. Excess: of the deciding exponent; dashed: "
-    "forgiven."
-)
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
 
 ROW, HEAD = 0.152, 0.2
 """Inches a row, and a group's title."""
@@ -66,7 +62,7 @@ SIZE = 6.6
 
 
 @style.styled
-def draw(claims: pd.DataFrame) -> Figure:
+def draw(claims: pd.DataFrame) -> Drawing:
     """The claims in groups, in the order of the ledger.
 
     `claims`: id, as_printed, basis, severity, ours, controls, prediction, measured, numbers,
@@ -77,7 +73,7 @@ def draw(claims: pd.DataFrame) -> Figure:
     table = claims.assign(group=[group(id) for id in claims["id"]])
     groups = [name for name in (*GROUPS, OTHERS) if (table["group"] == name).any()]
     height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.35
-    fig = Figure(figsize=(style.WIDTH, height))
+    fig = style.bare(height)
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
     ax.axis("off")
@@ -153,6 +149,8 @@ def _row(ax: Axes, row, y: float) -> None:
 
 
 def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
     ax.add_patch(
         FancyBboxPatch(
             (x, y - 0.066),
@@ -258,6 +256,9 @@ def fitted(text: str, inches: float) -> str:
 
 
 def _inches(text: str) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
     font = FontProperties(family=style.RC["font.family"], size=SIZE)
     return TextToPath().get_text_width_height_descent(text, font, ismath=False)[0] / 72
 
@@ -265,3 +266,19 @@ def _inches(text: str) -> float:
 def _power(base: str, value: float) -> str:
     """An exponent as a formula."""
     return f"${base}^{{{numbers.signed(value)}}}$"
+
+
+FIGURE = Figure(
+    "scoreboard",
+    "The scoreboard of claims",
+    section=VERDICTS,
+    place=1,
+    needs=("claims",),
+    axes=("claims",),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Controls: + must hold, − must fail. Excess: over the claimed exponent; dashed: the "
+        "tolerance."
+    ),
+)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib import colormaps
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
 
-from confee.evidence.ranking import MARGIN
 from confee.rendering import looks, numbers, style
+from confee.rendering.catalogue import WHO, Figure
+from confee.simulation.needs import RANKED
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
 FAR = 10.0
 """Times the least regret, from which on all have the darkest colour."""
@@ -31,19 +32,9 @@ ROW, COLUMN = 0.109, 0.3
 
 PAPERS = ("hyque", "rexp3b")
 
-READING = (
-    "A column is a policy, grouped by what it is told beside $K$ and, from left to right, by its "
-    "mean over all rows; a row is a kind of adversary, and a panel a budget. Numbers are regret "
-    "over $T (K V/B)^{1/3}$, in the stationary world over $T (K/B)^{1/2}$: means over seeds at the "
-    "kind's worst strength, geometric means over $K$ and $V$. Colours compare a row: bright is its "
-    "least regret, dark ten times that. Framed is the least of a row, dotted the least of those "
-    "told only $T$ and $B$, where policies differ by more than a factor of 2. White columns are "
-    "controls that are told the path; a policy that was not played at a budget leaves a gap."
-)
-
 
 @style.styled
-def draw(heat: pd.DataFrame) -> Figure:
+def draw(heat: pd.DataFrame) -> Drawing:
     """A column a policy, a row an adversary, a panel a budget: normalised regret.
 
     The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
@@ -109,6 +100,9 @@ def _kinds(panel: pd.DataFrame) -> list[str]:
 
 
 def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None:
+    from matplotlib.colors import LogNorm
+    from matplotlib.patches import Rectangle
+
     table = panel.assign(path=panel["told"] == "path", text=panel["norm"].map(short))
     table = table.pivot(index="kind", columns="label").reindex(kinds).rename(looks.kind_name)
     ratio, texts, path = (table[one].reindex(columns=labels) for one in ("ratio", "text", "path"))
@@ -170,14 +164,17 @@ def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
 
 
 def _legend() -> list:
+    from matplotlib import colormaps
+    from matplotlib.colors import LogNorm
+
     scale = LogNorm(1, FAR)
     steps = [
-        Patch(color=colormaps[style.SQUARES](scale(step)), label=f"{step:g}{more}")
+        style.patch(color=colormaps[style.SQUARES](scale(step)), label=f"{step:g}{more}")
         for step, more in ((1, ""), (2, " times the row's least"), (5, " times"), (FAR, " or more"))
     ]
     frames = [
-        Patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least of its row"),
-        Patch(
+        style.patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least of its row"),
+        style.patch(
             fill=False,
             edgecolor=style.INK,
             linewidth=1.1,
@@ -219,6 +216,8 @@ def finding(heat: pd.DataFrame) -> str:
 
 
 def _most_often(mine: pd.DataFrame, where: str) -> str:
+    from confee.evidence.ranking import MARGIN
+
     firsts = []
     for budget, some in mine.groupby("budget"):
         best = some.loc[some["ratio"] <= MARGIN, "label"].value_counts()
@@ -234,3 +233,21 @@ def _most_often(mine: pd.DataFrame, where: str) -> str:
             times = numbers.listed(map(numbers.factor, means))
             text += f"; that of {looks.display(label)} is {times} times the least"
     return text + "."
+
+
+FIGURE = Figure(
+    "shootout",
+    "All policies against all adversaries",
+    section=WHO,
+    place=1,
+    needs=("heat",),
+    axes=("shootout",),
+    maps=RANKED,
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Columns: policies, grouped by what they are given. Numbers: regret over "
+        "$T(KV/B)^{1/3}$, or $T(K/B)^{1/2}$ if stationary. Colour: relative to the row's least, "
+        "which is framed. White: given the path."
+    ),
+)

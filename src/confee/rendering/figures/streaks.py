@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from confee.claims.judging import blocks
 from confee.paper import proofs
 from confee.paper import streaks as chances
 from confee.rendering import numbers, style
+from confee.rendering.catalogue import MEANS, Figure
 from confee.simulation.studies.schedules import ALPHAS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 EXPONENT = 0.9
 """B = T^EXPONENT: inside the theorem's range, and o(T) as the remark on queries asks."""
@@ -27,15 +31,9 @@ FACTORS = tuple(2.0 ** (k / 4) for k in range(-13, 15))
 PANELS = {0.5: r"$T/\sqrt{B}$", 2 / 3: "$T/B^{2/3}$"}
 LIMITS = {0.5: (0.11, 9.5), 2 / 3: (0.35, 600)}
 
-READING = (
-    "Largest complete block, $B = T^{0.9}$; single lines are exact, shades lie between certified "
-    "bounds, circles are drawn blocks. Dotted: the paper's bound with the least constant of its "
-    "proof."
-)
-
 
 @style.styled
-def draw(schedules: pd.DataFrame, kind: str = "idle") -> Figure:
+def draw(schedules: pd.DataFrame, kind: str = "idle") -> Drawing:
     """Draw the chance that the longest streak is longer, against the length.
 
     Parameters
@@ -71,6 +69,8 @@ def finding(schedules: pd.DataFrame, kind: str = "idle") -> str:
 
 def curves(kind: str) -> pd.DataFrame:
     """Return the chances by length: T, B, factor (over T/sqrt(B)), low, high."""
+    import pandas as pd
+
     rows = []
     for T in HORIZONS:
         B = proofs.power_budget(T, EXPONENT)
@@ -82,6 +82,8 @@ def curves(kind: str) -> pd.DataFrame:
 
 def drawn(schedules: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the shares of drawn blocks in the curves' blocks: T, B, factor, p, p_low, p_high."""
+    import pandas as pd
+
     frames = [pd.DataFrame(columns=["T", "B", "factor", "p", "p_low", "p_high"])]
     rows = blocks.as_printed(schedules)
     if len(rows):
@@ -134,16 +136,14 @@ def _horizon(
 
 def _legend(points: bool) -> list:
     handles: list = [
-        Line2D([], [], color=colour, linewidth=1.6, label=f"$T$ = {numbers.number(T)}")
+        style.sample(color=colour, linewidth=1.6, label=f"$T$ = {numbers.number(T)}")
         for T, colour in zip(HORIZONS, COLOURS, strict=True)
     ]
-    handles.append(Line2D([], [], label="the paper's bound", **style.BOUND))
-    handles.append(Line2D([], [], label="the paper's length", **style.THEORY))
+    handles.append(style.sample(label="the paper's bound", **style.BOUND))
+    handles.append(style.sample(label="the paper's length", **style.THEORY))
     if points:
         handles.append(
-            Line2D(
-                [],
-                [],
+            style.sample(
                 color=style.GREY,
                 marker="o",
                 markerfacecolor="white",
@@ -152,3 +152,36 @@ def _legend(points: bool) -> list:
             )
         )
     return handles
+
+
+COMMON: dict[str, Any] = {
+    "section": MEANS,
+    "needs": ("schedules",),
+    "axes": ("study:schedules",),
+    "draw": draw,
+    "finding": finding,
+    "reading": (
+        "Largest complete block, $B = T^{0.9}$. Lines: exact. Shades: between certified bounds. "
+        "Circles: simulated blocks. Dotted: the paper's bound with the least constant of its "
+        "proof."
+    ),
+}
+
+FIGURES = (
+    Figure(
+        "idle_runs",
+        "The longest idle streaks",
+        place=3,
+        fixed={"kind": "idle"},
+        claims=("idle-runs",),
+        **COMMON,
+    ),
+    Figure(
+        "query_runs",
+        "The longest query streaks",
+        place=4,
+        fixed={"kind": "query"},
+        claims=("query-runs",),
+        **COMMON,
+    ),
+)

@@ -23,7 +23,8 @@ from markupsafe import Markup
 
 from confee.claims import ledger
 from confee.claims.judging.finding import BREAKING, SEVERITIES, Finding
-from confee.rendering import PAGE, SECTIONS, VERDICTS, WHO
+from confee.rendering import PAGE
+from confee.rendering.catalogue import SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
 from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.evidence.worst import SETTING
 from confee.paper import proofs, theory
 from confee.paper.checked import rexp3b
+from confee.rendering.catalogue import VERDICTS, Table
 from confee.rendering.looks import display
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ARMS = (2, 4, 10, 32)
 FOUND = ("sw_ucb", "rexp3b", "glr_ucb", "hyque", "baque")
@@ -16,18 +20,14 @@ FOUND = ("sw_ucb", "rexp3b", "glr_ucb", "hyque", "baque")
 RATIO = 10
 """T/B of the worst cases."""
 
-READING = (
-    r"In units of $T (K V_T/B)^{1/3}$. Proved, for large $B$: no policy has less on all paths, and "
-    rf"Rexp3B, told $V_T$, has at most that. Largest found: the worst case of a policy at "
-    rf"$T/B = {RATIO}$, which bounds nothing."
-)
-
 
 def make(worst: pd.DataFrame) -> pd.DataFrame:
     """Text, a row for each K.
 
     `worst`: label, K, T, B, V, regret, in_range, saturated.
     """
+    import pandas as pd
+
     at = (worst["T"] == RATIO * worst["B"]) & (worst["V"] > 0)
     cells = worst[worst["in_range"].astype(bool) & at]
     rates = [theory.rate(*s) for s in cells[SETTING].itertuples(index=False, name=None)]
@@ -56,3 +56,21 @@ def finding(worst: pd.DataFrame) -> str:
         f"At two arms the proved constants are a factor of {high / low:.0f} apart: "
         f"{low:.3f} from below, {high:.2f} from above."
     )
+
+
+TABLE = Table(
+    "constants",
+    "Constants from both sides",
+    section=VERDICTS,
+    place=3,
+    needs=("worst",),
+    axes=("ray:K",),
+    claims=("lower-bound",),
+    make=make,
+    finding=finding,
+    reading=(
+        f"In units of $T(KV_T/B)^{{1/3}}$. Proved, for large $B$: every policy incurs at least "
+        "the lower bound, and Rexp3B, which knows $V_T$, at most the upper. Largest found: worst "
+        f"cases at $T/B = {RATIO}$, which prove nothing."
+    ),
+)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.claims.ledger import control_outcome
+from confee.rendering.catalogue import VERDICTS, Table
 from confee.rendering.figures import scoreboard
 from confee.rendering.verdicts import ALL, weight
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTHS = {
     "Claim": 0.15,
@@ -21,10 +24,6 @@ WIDTHS = {
 }
 """Of the columns, in text widths."""
 
-READING = (
-    "As printed: the outcome of the statement word for word. Severity: how much depends on what "
-    "has to be corrected. A control is known to hold or to fail, and goes through the same check."
-)
 
 POWER = re.compile(r"\b([A-Z]|eps)\^(?:\(([^()]+)\)|([+-]?\d+(?:\.\d+)?(?:/\d+)?))")
 
@@ -37,6 +36,8 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
     `claims`: id, as_printed, gloss, severity, mended, ours, controls, prediction, measured,
     horizon.
     """
+    import pandas as pd
+
     rows = [
         {
             "Claim": row.id + " (our own question)" * row.ours,
@@ -67,3 +68,20 @@ def formulas(text: str) -> str:
 
 def _base(letter: str) -> str:
     return r"\varepsilon" if letter == "eps" else letter
+
+
+TABLE = Table(
+    "ledger",
+    "All claims, in words",
+    section=VERDICTS,
+    place=2,
+    needs=("claims",),
+    axes=("claims",),
+    make=make,
+    finding=finding,
+    reading=(
+        "As printed: the verdict on the statement word for word. Severity: how much depends on "
+        "the correction. Controls: policies known to keep or break the claim, judged by the same "
+        "check."
+    ),
+)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.rendering import looks, numbers
+from confee.rendering.catalogue import WHO, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ASKED = ("hyque", "rexp3b", "sw_ucb")
 """Labels of which it is shown how the placing of changes hurts them; all are in questions.csv."""
@@ -21,15 +25,6 @@ QUESTIONS = {
 }
 WORLDS = {"moving": "", "zero": ", stationary"}
 
-READING = (
-    "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, with 95% "
-    "intervals one at a time; the world changes where it is not called stationary. Changes placed "
-    "otherwise: the policy's regret there over its own under changes at equal distances, at the "
-    "same gap. Restarts: one policy over another, with restarts a run of both (the larger of the "
-    "budgets). Idle rounds: a leader plays the arm that a query would play, the others by "
-    "frequency. Query plan: against the even pace."
-)
-
 
 def _shown(questions: pd.DataFrame) -> pd.DataFrame:
     placed, restarts = (questions["question"] == name for name in ("pattern", "restarts"))
@@ -42,6 +37,8 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
 
     `questions`: columns of confee.evidence.ranking.
     """
+    import pandas as pd
+
     table = _shown(questions)
     budgets = sorted(table["budget"].unique())
     rows = []
@@ -102,6 +99,8 @@ def _span(mine: pd.DataFrame) -> str:
 
 
 def _ratio(row: pd.Series) -> str:
+    import pandas as pd
+
     if pd.isna(row["ratio"]):
         return "no pairs"
     if pd.isna(row["low"]):
@@ -111,3 +110,20 @@ def _ratio(row: pd.Series) -> str:
 
 def _restarts(some: pd.DataFrame) -> str:
     return " : ".join(numbers.two(some[name].max()) for name in ("restarts", "restarts_versus"))
+
+
+TABLE = Table(
+    "questions",
+    "Patterns, restarts, query plans",
+    section=WHO,
+    place=2,
+    needs=("questions",),
+    axes=("shootout",),
+    make=make,
+    finding=finding,
+    reading=(
+        "Ratios of regret on the same seeds, geometric means over adversaries, $K$ and $V_T$, "
+        "with 95 % CIs. Placement: relative to evenly spaced changes of the same gap. Restarts: "
+        "restarts per run of both policies."
+    ),
+)

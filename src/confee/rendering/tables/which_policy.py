@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from confee.rendering import looks, numbers
+from confee.rendering.catalogue import WHO, Table
 from confee.rendering.cells import all_variations
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SITUATIONS = {"known": "known, above 0", "unknown": "unknown, above 0", "zero": "zero"}
 CRITERIA = {"mean": "mean over adversaries", "worst": "worst adversary"}
@@ -13,21 +17,14 @@ MARKS = {"V": " (V)", "S": " (S)", "nothing": ""}
 MOST = 4
 """Names shown of those that are as good as the best."""
 
-READING = (
-    "The policy with the least regret, in brackets over $T (K V_T/B)^{1/3}$, or over "
-    "$T (K/B)^{1/2}$ where nothing changes: geometric means over $K$, $V_T$ and, for the mean, "
-    "adversaries. 'Or': policies that may be the best or within 5% of it, all at once with 95% "
-    "confidence. 'Then': the best of the others. (V) is told the variation, (S) the number of "
-    "changes; where the variation is unknown neither takes part, and 'against told' is the regret "
-    "over that of the best policy of the row above."
-)
-
 
 def make(ranking: pd.DataFrame) -> pd.DataFrame:
     """Text, a row for each situation and criterion, a column for each budget.
 
     `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
     """
+    import pandas as pd
+
     ranking = all_variations(ranking)
     rows = []
     for situation, name in SITUATIONS.items():
@@ -101,3 +98,20 @@ def _name(row) -> str:
 
 def _worse(ratio: float) -> str:
     return f"{ratio - 1:.0%} worse" if ratio < 2 else f"{ratio:.1f} times"
+
+
+TABLE = Table(
+    "which_policy",
+    "Which policy to use",
+    section=WHO,
+    place=1,
+    needs=("ranking",),
+    axes=("shootout",),
+    make=make,
+    finding=finding,
+    reading=(
+        "In brackets: regret over $T(KV_T/B)^{1/3}$, or $T(K/B)^{1/2}$ if stationary. 'Or': "
+        "possibly the best (within 5 %), with 95 % confidence. 'Then': the best of the others. "
+        "(V), (S): knows the variation, the number of changes."
+    ),
+)

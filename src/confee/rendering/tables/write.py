@@ -10,14 +10,15 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from confee.core.errors import ConfeeError
 from confee.rendering.files import origin
 from confee.rendering.words import COMMANDS, FORMULA
 from confee.simulation.files import write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
