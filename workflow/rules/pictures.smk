@@ -1,12 +1,12 @@
-# One figure or table a job. The text of ../caption.rst is what config["captions"] says, see Snakefile.
+# Each figure and table is a job. ../caption.rst shows config["captions"], see the Snakefile.
 
 shown = {"caption": "../caption.rst", "category": lambda at: recipe(at.name).section}
 
 
 rule figure:
     input:
-        due=lambda at: told.due(at.name),
-        results=lambda at: told.rests_on[at.name],
+        due=lambda at: told.due_file(at.name),
+        results=lambda at: [ancient(file) for file in told.rests_on[at.name]],
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
@@ -23,8 +23,6 @@ rule figure:
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
-    benchmark:
-        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(FIGURES),
     shell:
@@ -33,8 +31,8 @@ rule figure:
 
 rule table:
     input:
-        due=lambda at: told.due(at.name),
-        results=lambda at: told.rests_on[at.name],
+        due=lambda at: told.due_file(at.name),
+        results=lambda at: [ancient(file) for file in told.rests_on[at.name]],
     output:
         files=[
             report(
@@ -50,8 +48,6 @@ rule table:
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
-    benchmark:
-        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(TABLES),
     shell:
@@ -60,9 +56,13 @@ rule table:
 
 rule album:
     input:
-        due=told.due("album"),
-        figures=expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
-        tables=expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
+        due=told.due_file("album"),
+        figures=ancient(
+            expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"])
+        ),
+        tables=ancient(
+            expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"])
+        ),
     output:
         file=f"{figures}/all.tex",
         note=told.note("album"),
