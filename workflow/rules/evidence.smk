@@ -1,12 +1,8 @@
 # From runs to worst cases and exponents, and from those to verdicts.
-#
-# Dates of results decide nothing: all inputs are `ancient`, but for the file `due`, which is newer
-# than all results and is an input of outdated stages alone (see confee.workflow.stages).
 
 rule regret:
     input:
-        due=told.due_file("regret"),
-        done=ancient(told.done),
+        inputs_of("regret", *told.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/asked.parquet",
@@ -25,8 +21,7 @@ rule regret:
 
 rule slopes:
     input:
-        due=told.due_file("slopes"),
-        regret=ancient(f"{results}/regret.parquet"),
+        inputs_of("slopes", f"{results}/regret.parquet"),
     output:
         told.measured,
         told.note("slopes"),
@@ -42,8 +37,7 @@ rule slopes:
 rule claims:
     priority: 1  # before the figures, so that one that fails does not keep back the verdicts
     input:
-        due=told.due_file("claims"),
-        slopes=ancient(f"{results}/slopes.csv"),
+        inputs_of("claims", f"{results}/slopes.csv"),
     output:
         f"{results}/claims.json",
         report(

@@ -5,8 +5,7 @@ shown = {"caption": "../caption.rst", "category": lambda at: recipe(at.name).sec
 
 rule figure:
     input:
-        due=lambda at: told.due_file(at.name),
-        results=lambda at: [ancient(file) for file in told.rests_on[at.name]],
+        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
@@ -31,8 +30,7 @@ rule figure:
 
 rule table:
     input:
-        due=lambda at: told.due_file(at.name),
-        results=lambda at: [ancient(file) for file in told.rests_on[at.name]],
+        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
     output:
         files=[
             report(
@@ -56,12 +54,10 @@ rule table:
 
 rule album:
     input:
-        due=told.due_file("album"),
-        figures=ancient(
-            expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"])
-        ),
-        tables=ancient(
-            expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"])
+        inputs_of(
+            "album",
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
         ),
     output:
         file=f"{figures}/all.tex",

@@ -2,13 +2,11 @@
 
 rule report:
     input:
-        due=told.due_file("report"),
-        claims=ancient(f"{results}/claims.json"),
-        figures=ancient(
-            expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"])
-        ),
-        tables=ancient(
-            expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"])
+        inputs_of(
+            "report",
+            f"{results}/claims.json",
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"]),
         ),
     output:
         f"{results}/report.html",

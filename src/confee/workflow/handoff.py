@@ -51,9 +51,10 @@ class Handoff:
     needs: Mapping[str, Sequence[str]]
     rests_on: Mapping[str, Sequence[str]]
 
-    def due_file(self, stage: str) -> list[str]:
+    @property
+    def due_file(self) -> str:
         """The input that makes Snakemake run an outdated stage."""
-        return [due_file(Path(self.inputs))] if stage in self.due else []
+        return due_file(Path(self.inputs))
 
     def note(self, stage: str) -> str:
         """The note of a stage, which is an output of its rule."""
