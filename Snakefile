@@ -1,4 +1,4 @@
-"""conf -> cells -> regret -> exponents -> verdicts -> tables and figures.
+"""conf -> cells -> regret -> exponents -> verdicts -> figures, tables and the report.
 
     snakemake --cores 8
     snakemake --cores 8 --config overrides="experiment=smoke grid.T=[1e4,1e5]"
@@ -9,51 +9,61 @@ import shlex
 import sys
 
 from confee.config import reproduce
-from confee.workflow import runlock
+from confee.workflow import captions, handoff, mode, runlock
 from confee.core.errors import ConfeeError, printable
-from confee.workflow import captions, mode
-from confee.workflow.handoff import VARIABLE, read
 from snakemake_logger_plugin_confee import TOLD
 
-# Only a run owns the plan: no look at one (-n, --dag, --report), nor a job on another machine.
-look = workflow.output_settings.dryrun or (workflow.is_main_process and not mode.plays())
-main = workflow.is_main_process and not look
+# Only a Snakemake that executes jobs may change results. Others look (-n, --dag, --report), or are
+# started by it for a job on another machine.
+looks = workflow.output_settings.dryrun or (workflow.is_main_process and not mode.plays())
+executes = workflow.is_main_process and not looks
 try:
-    # In here, because policies of one's own are imported with them, and may be at fault.
+    # A user's own policies are imported with these modules and may raise errors.
     from confee.rendering import FIGURES, TABLES, exhibit
     from confee.rendering.catalogue import VERDICTS
 
-    told = None if workflow.is_main_process else read()
+    told = None if workflow.is_main_process else handoff.read()
     if told is None:
         from confee.workflow import estimate
-        from confee.workflow.run import Run
+        from confee.workflow.planning import Workflow
 
-        if main:
+        if executes:
             runlock.hold()
-        # Snakemake counts nodes where jobs run on other machines, and only there.
-        run = Run(config, remote=bool(workflow.resource_settings.nodes), inputs=mode.inputs())
-        told = run.told
-        run.prepare(dry=not main)
+        # Snakemake has a number of nodes only where jobs run on other machines.
+        remote = bool(workflow.resource_settings.nodes)
+        planned = Workflow(config, remote=remote, inputs=mode.inputs())
+        planned.prepare(dry=not executes)
+        told = planned.handoff
     if workflow.is_main_process:
-        os.environ[VARIABLE] = run.told_file
+        os.environ[handoff.VARIABLE] = planned.handoff_file
         TOLD.of = f'{told.name} (another: --config overrides="experiment=...")'
-        TOLD.time, TOLD.standing = estimate.teller(run, workflow.resource_settings), run.read_on()
-        for said in run.warnings:
-            print(printable(said), file=sys.stderr)
+        TOLD.time = estimate.teller(planned, workflow.resource_settings)
+        TOLD.standing = planned.read_on()
+        for warning in planned.warnings:
+            print(printable(warning), file=sys.stderr)
 except (ConfeeError, OSError) as error:
     sys.exit(f"confee: {error}")
 except KeyboardInterrupt:
     sys.exit("confee: stopped")
 
-# What rules call: this Python's confee, in place of the shell, so that a signal reaches it.
+# Rules call the confee of this Python. It replaces the shell, so that a signal reaches it.
 python = shlex.quote(sys.executable)
 shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
 results, figures = f"results/{told.name}", f"figures/{told.name}"
+
+
+def inputs_of(stage, *files):
+    """The inputs of a stage. Dates of results decide nothing: an outdated stage has an input that is
+    newer than all of them, and the inputs of others are ancient. (An outdated stage's are not:
+    Snakemake would not look at it if a stage that it rests on is made again.)"""
+    return [told.due_file, *files] if stage in told.due else ancient(files)
+
+
 if mode.reports():
-    if look and (foreign := run.foreign()):
-        run_it = reproduce.snakemake(run.experiment.overrides)
-        said = f"not made from this configuration and code: {', '.join(foreign)}"
-        sys.exit(f"confee: {results}: {said}; run it: {run_it}")
+    if looks and (foreign := planned.foreign()):
+        command = reproduce.snakemake(planned.experiment.overrides)
+        reason = f"not made from this configuration and code: {', '.join(foreign)}"
+        sys.exit(f"confee: {results}: {reason}; run it: {command}")
     config["captions"] = captions.captions(told.name, told.pictures, told.tables)
 
 
@@ -63,7 +73,7 @@ include: "workflow/rules/pictures.smk"
 include: "workflow/rules/report.smk"
 
 
-# On a cluster these stay here: they take seconds, and each would wait in the queue for the one before.
+# These take seconds, less than a job waits in the queue of a cluster.
 localrules:
     all,
     regret,
@@ -86,4 +96,4 @@ rule all:
 
 
 onsuccess:
-    run.close()
+    planned.close()

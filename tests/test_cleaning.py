@@ -12,7 +12,7 @@ from confee.core.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow import cleaning, cli, runlock
 from confee.workflow.jobs import RESULTS
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 
 SMALL = "experiment=tiny grid.T=[1e3] centre.T=1e3 ~policies.oracle"
 NAME = "0123456789abcdef"
@@ -70,7 +70,7 @@ def make(names):
 
 def finished(overrides=SMALL):
     """A run of which all cells are there, and that finished."""
-    run = Run({"overrides": overrides})
+    run = Workflow({"overrides": overrides})
     cleaning.begin(run.name, run.plan_text)
     cleaning.finish(run.name, run.plan_text)
     make(cells(run))
@@ -97,7 +97,7 @@ def clean(capsys, *words):
 def test_a_run_that_does_not_finish_gives_up_no_cell_and_keeps_its_own():
     """A target that does not exist, Ctrl-C, a failing job: prepared, and perhaps played in part."""
     first = finished()
-    begun = [Run({"overrides": f"{SMALL} seeds.choose={n}"}) for n in (3, 4)]
+    begun = [Workflow({"overrides": f"{SMALL} seeds.choose={n}"}) for n in (3, 4)]
     for run in begun:
         run.prepare()
         make(cells(run)[:5])
@@ -113,7 +113,7 @@ def test_a_run_that_does_not_finish_gives_up_no_cell_and_keeps_its_own():
 
 
 def test_what_was_played_by_a_first_run_that_never_finished_is_kept():
-    run = Run({"overrides": SMALL})
+    run = Workflow({"overrides": SMALL})
     run.prepare()
     make(cells(run)[:5])
     assert "cells" not in cleaning.unneeded()
@@ -127,12 +127,12 @@ def test_what_was_played_by_a_first_run_that_never_finished_is_kept():
 def test_a_finished_run_given_again_begins_nothing_and_a_dry_run_neither():
     run = finished()
     run.prepare()
-    Run({"overrides": f"{SMALL} seeds.choose=3"}).prepare(dry=True)
+    Workflow({"overrides": f"{SMALL} seeds.choose=3"}).prepare(dry=True)
     assert [file.name for file in (RESULTS / "tiny").iterdir()] == ["plan.json"]
 
 
 def test_all_that_a_run_writes_for_its_jobs_is_known():
-    Run({"overrides": SMALL}).prepare()
+    Workflow({"overrides": SMALL}).prepare()
     assert unneeded() == sorted(file.as_posix() for file in (RESULTS / "jobs").iterdir())
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from confee.core import jit
 from confee.workflow import handoff
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 
 ROOT = Path(__file__).parents[1]
 TINY = "experiment=tiny claims=[hyque-budget] figures=[regret-T] name=nowhere "
@@ -28,8 +28,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_jobs_are_larger_on_other_machines_and_play_the_same():
-    here, away = Run({"overrides": TINY + "jobs.cells=1"}), Run({"overrides": TINY}, remote=True)
-    split = Run({"overrides": TINY + "jobs.remote=1e5"}, remote=True)
+    here, away = (
+        Workflow({"overrides": TINY + "jobs.cells=1"}),
+        Workflow({"overrides": TINY}, remote=True),
+    )
+    split = Workflow({"overrides": TINY + "jobs.remote=1e5"}, remote=True)
     kinds = [[job.kind for job in run.jobs.values()].count("play") for run in (here, away, split)]
     assert kinds[1] == 1 < kinds[2] < kinds[0]
     units = [
@@ -42,11 +45,11 @@ def test_jobs_are_larger_on_other_machines_and_play_the_same():
 
 
 def test_a_job_elsewhere_is_told_what_the_run_knows(monkeypatch):
-    run = Run({"overrides": TINY}, remote=True)
+    run = Workflow({"overrides": TINY}, remote=True)
     run.prepare(dry=True)
-    monkeypatch.setenv(handoff.VARIABLE, run.told_file)
-    assert handoff.read().text == run.told.text
-    monkeypatch.setenv(handoff.VARIABLE, "results/jobs/told-gone.json")
+    monkeypatch.setenv(handoff.VARIABLE, run.handoff_file)
+    assert handoff.read().text == run.handoff.text
+    monkeypatch.setenv(handoff.VARIABLE, "results/jobs/handoff-gone.json")
     assert handoff.read() is None
     monkeypatch.delenv(handoff.VARIABLE)
     assert handoff.read() is None
@@ -55,7 +58,7 @@ def test_a_job_elsewhere_is_told_what_the_run_knows(monkeypatch):
 def test_what_it_is_told_needs_nothing_that_plays_or_plans():
     code = (
         "import sys, confee.workflow.handoff, confee.workflow.captions, confee.rendering\n"
-        "heavy = 'numba', 'hydra', 'pyarrow', 'confee.workflow.run'\n"
+        "heavy = 'numba', 'hydra', 'pyarrow', 'confee.workflow.planning'\n"
         "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -93,7 +96,7 @@ def played(names, folder, **env):
 
 @pytest.mark.slow
 def test_two_jobs_on_another_kind_of_node_compile_once_and_play_the_same(tmp_path):
-    run = Run({"overrides": TINY + "jobs.cells=1"})
+    run = Workflow({"overrides": TINY + "jobs.cells=1"})
     names = [name for name, job in run.jobs.items() if "uniform" in "".join(job.stamps)][:2]
     made = []
     for where, env in (("here", {}), ("other", {**OTHER, "CONFEE_CACHE": str(tmp_path / "cache")})):

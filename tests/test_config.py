@@ -11,7 +11,7 @@ from confee.config import composition, conf_files, experiments
 from confee.core import schema
 from confee.core.canonical import dumps
 from confee.core.errors import ConfeeError
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from support import fresh
 
 BAD = [
@@ -149,7 +149,7 @@ BAD = [
 @pytest.mark.parametrize(("bad", "said"), BAD)
 def test_bad_input_is_refused_in_one_line(bad, said):
     with pytest.raises(ConfeeError) as error:
-        Run({"overrides": f"experiment=tiny {bad}"})
+        Workflow({"overrides": f"experiment=tiny {bad}"})
     assert said in str(error.value)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 2000
@@ -171,7 +171,7 @@ def test_bad_input_is_refused_in_one_line(bad, said):
 )
 def test_rays_that_say_little_are_planned(ray, cells, moves):
     """One point, points next to each other, no idle rounds, out of the theorem's range."""
-    run = Run({"overrides": f"experiment=tiny +rays.r={ray}"})
+    run = Workflow({"overrides": f"experiment=tiny +rays.r={ray}"})
     mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
     assert len(mine) == cells
     assert {p["variable"] for p in mine} == {moves}
@@ -181,7 +181,7 @@ def test_rays_that_say_little_are_planned(ray, cells, moves):
 
 def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_world():
     with_it = "experiment=tiny +adversary@family.stationary=stationary "
-    run = Run({"overrides": with_it + "+rays.r={V:[1,2,4],B:100,ratio:2,K:2}"})
+    run = Workflow({"overrides": with_it + "+rays.r={V:[1,2,4],B:100,ratio:2,K:2}"})
     mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
     assert [p["V"] for p in mine if p["phase"] == 0] == [1, 2, 4, 0]
     met = {
@@ -211,7 +211,7 @@ def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_wor
 )
 def test_what_snakemake_hands_over_is_checked(bad, said):
     with pytest.raises(ConfeeError, match=f"^{re.escape(said)}"):
-        Run(bad)
+        Workflow(bad)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_equal_numbers_give_equal_configurations():
         "centre.T=10000 grid.T=[1000]",
         "centre.T=10000.0 grid.T=[1000.0]",
     ]
-    plans = [Run({"overrides": f"experiment=tiny {said}"}) for said in spellings]
+    plans = [Workflow({"overrides": f"experiment=tiny {said}"}) for said in spellings]
     assert len({dumps(run.keys) for run in plans}) == 1  # nothing is made again
     assert len({tuple(u.file for u in run.plan.units) for run in plans}) == 1
 

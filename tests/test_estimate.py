@@ -28,9 +28,10 @@ def unit(policy="ucb1", stage=CHOOSE, turn=0, **sizes):
 
 def run_of(*work, kernels=(), **more):
     """An experiment of one job a piece of work, and what Snakemake would run of it."""
-    named = {f"job{i}": [one] for i, one in enumerate(work)}
-    made = SimpleNamespace(name="mine", work=named | more, kernels=set(kernels), remote=False)
-    return made, [Asked("simulate", name) for name in made.work]
+    pieces = {f"job{i}": [piece] for i, piece in enumerate(work)} | more
+    jobs = {name: SimpleNamespace(work=work) for name, work in pieces.items()}
+    made = SimpleNamespace(name="mine", jobs=jobs, kernels=set(kernels), remote=False)
+    return made, [Asked("simulate", name) for name in jobs]
 
 
 def record(name, *ones, run=1e-3, round=1e-6, start=2.0, load=0.0, needed=1.0):

@@ -16,7 +16,7 @@ from confee.core import jit
 from confee.core.errors import ConfeeError
 from confee.simulation import files
 from confee.workflow import jobs, runlock, stages
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from faults.folder import Said
 
 TINY = {"overrides": "experiment=tiny"}
@@ -235,7 +235,7 @@ def played(tmp_path, monkeypatch):
     """A folder where all units and scales of `tiny` seem to be."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(jobs, "calibrate", lambda K, T, B, options: B / 7)
-    run = Run(TINY)
+    run = Workflow(TINY)
     for unit in run.plan.everything:
         file = jobs.RESULTS / unit.file
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -246,12 +246,12 @@ def played(tmp_path, monkeypatch):
 
 
 def test_units_cut_short_are_missing(played):
-    assert Run(TINY).jobs == {}
+    assert Workflow(TINY).jobs == {}
     units = played.plan.everything
     cut = [units[0], units[len(units) // 2]]
     for unit in cut:
         (jobs.RESULTS / unit.file).write_bytes(b"")
-    assert Run(TINY).missing == cut
+    assert Workflow(TINY).missing == cut
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_units_cut_short_are_missing(played):
 def test_a_damaged_scale_is_found_again_even_if_all_units_are_there(played, damage):
     file, unchanged, *_ = sorted(Path("results/calibration").iterdir())
     file.write_text(damage(file.read_text()))
-    again = Run(TINY)
+    again = Workflow(TINY)
     assert not again.missing
     assert {name: job.kind for name, job in again.jobs.items()} == {file.stem: "calibrate"}
     assert again.done == [file.as_posix()]  # what the table of regret waits for
@@ -278,20 +278,19 @@ def test_a_damaged_scale_is_found_again_even_if_all_units_are_there(played, dama
     assert (file.exists(), unchanged.exists()) == (False, True)
 
 
-def test_when_the_clock_was_moved_back_all_dates_are_made_alike(tmp_path, monkeypatch):
+def test_dates_in_the_future_are_reset_and_others_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ("results/tiny/regret.parquet", "results/jobs/a.json", "figures/tiny/a.pdf")
-    made = [Path(name) for name in names]
-    for file in made:
+    dated = [Path(name) for name in names]
+    for file in dated:
         file.parent.mkdir(parents=True)
         file.touch()
         os.utime(file, (1e9, 1e9))
-    stages.forget_the_future("tiny")
-    assert {file.stat().st_mtime for file in made} == {1e9}
-    os.utime(made[0], (9e9, 9e9))
-    stages.forget_the_future("tiny")
-    (date,) = {file.stat().st_mtime for file in made}
-    assert 1e9 < date <= time.time()
+    os.utime(dated[0], (9e9, 9e9))
+    stages.reset_future_dates("tiny")
+    first, *others = (file.stat().st_mtime for file in dated)
+    assert time.time() - 60 < first <= time.time()
+    assert others == [1e9, 1e9]
 
 
 def test_a_pipe_or_a_folder_in_place_of_a_file_is_damaged_and_nobody_waits_for_it(tmp_path):

@@ -13,7 +13,7 @@ from confee.paper import proofs, theory
 from confee.rendering import files, looks
 from confee.rendering.figures import block, detection, lower_bound, pace, replay, streaks
 from confee.simulation.studies.schedules import ALPHAS
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from support import pictures
 from support.shown import caption, figure
 
@@ -271,9 +271,9 @@ def test_only_cells_played_with_both_are_compared(data):
 
 
 def test_a_figure_that_compares_two_policies_needs_both():
-    tiny = Run({"overrides": "experiment=tiny figures=[]"})
+    tiny = Workflow({"overrides": "experiment=tiny figures=[]"})
     assert "replay" not in tiny.pictures
-    assert "replay" in Run({"overrides": "experiment=smoke figures=[]"}).pictures
+    assert "replay" in Workflow({"overrides": "experiment=smoke figures=[]"}).pictures
 
 
 # ------------------------------------------------------------------ the block and the pace

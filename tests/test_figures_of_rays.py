@@ -17,7 +17,7 @@ from confee.rendering import FIGURES, style
 from confee.rendering.figures import ray_parts, rays
 from confee.rendering.words import plain
 from confee.workflow.frames import Frames
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from support.pictures import check_texts
 from support.shown import caption, figure
 
@@ -331,14 +331,16 @@ def test_controls_are_shown_on_rays_though_claims_alone_play_them():
 
 
 def test_a_figure_of_rays_is_drawn_where_one_was_played():
-    pictures = Run({"overrides": "experiment=smoke figures=[]"}).pictures
+    pictures = Workflow({"overrides": "experiment=smoke figures=[]"}).pictures
     assert {f"ray-{variable}" for variable in VARIABLES} | {"regret-T"} <= set(pictures)
     assert not {"regret-B", "regret-V", "regret-K"} & set(pictures)
     twice = {"horizon", "decades"}  # what ray-B shows, for experiments with longer rays
     assert not twice & set(pictures)
-    assert set(Run({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures) == twice
+    assert (
+        set(Workflow({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures) == twice
+    )
     with pytest.raises(ConfeeError, match=r"figures=ray-V: .* this run has no ray:V"):
-        Run({"overrides": "experiment=tiny figures=[ray-V]"})
+        Workflow({"overrides": "experiment=tiny figures=[ray-V]"})
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

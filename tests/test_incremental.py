@@ -19,7 +19,8 @@ import pytest
 
 from confee.core import sources
 from confee.rendering import FIGURES
-from confee.workflow.run import PICTURES, Run
+from confee.workflow.keys import PICTURES
+from confee.workflow.planning import Workflow
 
 ROOT = Path(__file__).parents[1]
 SMALL = (
@@ -149,10 +150,10 @@ def test_after_an_edit_a_run_gives_what_it_gives_from_scratch(before, tmp_path, 
 
 def test_every_module_is_in_the_key_of_what_stands_above_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = Run({"overrides": "experiment=tiny"})
+    run = Workflow({"overrides": "experiment=tiny"})
     everything = set(sources.package())
     above = {"regret": ("claims", "paper.checked", "rendering"), "claims": ("rendering",)}
-    for stage, of in run.sources.items():
+    for stage, of in run.stages.sources.items():
         apart = {m for m in everything if m.startswith(tuple(f"{one}." for one in of["apart"]))}
         if stage in ("regret", "slopes", "claims"):
             names = above["claims" if stage == "claims" else "regret"]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from confee.paper import proofs
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 
 
 @cache
 def planned(name):
     """File -> unit, of all that the grid of an experiment plays."""
-    return {unit.file: unit for unit in Run({"overrides": f"experiment={name}"}).plan.units}
+    return {unit.file: unit for unit in Workflow({"overrides": f"experiment={name}"}).plan.units}
 
 
 def on_rays(name, labels):

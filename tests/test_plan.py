@@ -25,8 +25,8 @@ from confee.simulation.files import read_table, write_table
 from confee.simulation.plan import Seeds, unit
 from confee.workflow import cleaning
 from confee.workflow.jobs import do_job, job_file
+from confee.workflow.planning import Workflow
 from confee.workflow.results import collect, frame, runs
-from confee.workflow.run import Run
 from support import fresh
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +34,7 @@ TINY = "experiment=tiny claims=[hyque-budget] figures=[regret-T] "
 
 
 def files(overrides=""):
-    return {u.file.as_posix(): u for u in Run({"overrides": TINY + overrides}).plan.units}
+    return {u.file.as_posix(): u for u in Workflow({"overrides": TINY + overrides}).plan.units}
 
 
 def touched(before, after):
@@ -69,7 +69,7 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
 
 
 def test_shards_cut_seeds_and_say_the_same():
-    whole, cut = (Run({"overrides": TINY + f"jobs.shard={n}"}) for n in (0, 1))
+    whole, cut = (Workflow({"overrides": TINY + f"jobs.shard={n}"}) for n in (0, 1))
     assert cut.about == whole.about
     assert cut.keys == whole.keys
     assert len(cut.plan.units) > len(whole.plan.units)
@@ -77,7 +77,7 @@ def test_shards_cut_seeds_and_say_the_same():
 
 @cache
 def whole_of(experiment):
-    return Run({"overrides": f"experiment={experiment}"})
+    return Workflow({"overrides": f"experiment={experiment}"})
 
 
 @pytest.mark.parametrize("name", conf_files.files("experiment"))
@@ -87,11 +87,11 @@ def test_every_experiment_of_conf_is_valid(name):
 
 
 def test_a_named_claim_plans_what_it_needs_and_nothing_else():
-    budget = Run({"overrides": "experiment=paper claims=[hyque-budget]"})
+    budget = Workflow({"overrides": "experiment=paper claims=[hyque-budget]"})
     assert budget.plan.units == budget.plan.points == []
     assert {u.cell.policy for _, u in budget.plan.asked} == {"hyque"}
     assert budget.pictures == budget.tables == []
-    rate = Run({"overrides": "experiment=paper claims=[rexp3b-rate]"})
+    rate = Workflow({"overrides": "experiment=paper claims=[rexp3b-rate]"})
     assert {u.cell.label for u in rate.plan.everything} == {
         "random_restart",
         "rexp3b",
@@ -158,7 +158,7 @@ def test_both_controls_are_played_on_every_ray_of_paper(label):
 )
 def test_an_entry_that_is_changed_is_played_beside_what_claims_are_about(changed, label):
     """A claim's policy has the label of an entry of that name, whatever that entry holds now."""
-    run = Run({"overrides": f"experiment=smoke {changed}"})
+    run = Workflow({"overrides": f"experiment=smoke {changed}"})
     played = {(point["label"], point["axis"]) for point in run.plan.points}
     assert {(label, axis) for axis in ("T", "B_at_V2")} <= played
     asked = {}  # of what no entry holds: no axis or ray but those that claims ask for
@@ -178,8 +178,8 @@ def test_an_entry_that_is_changed_is_played_beside_what_claims_are_about(changed
 
 def test_claims_on_policies_that_are_not_played_are_left_out_unless_named():
     without = "experiment=smoke ~policies.rexp3b ~policies.rexp3b_set ~plays.rexp3b_set "
-    assert not [id for id in Run({"overrides": without}).claims if id.startswith("rexp3b")]
-    named = Run({"overrides": without + "claims=[rexp3b-budget]"})
+    assert not [id for id in Workflow({"overrides": without}).claims if id.startswith("rexp3b")]
+    named = Workflow({"overrides": without + "claims=[rexp3b-budget]"})
     assert named.claims == ["rexp3b-budget"]
     assert {u.cell.policy for _, u in named.plan.asked} == {"rexp3b"}
 
@@ -188,10 +188,12 @@ def test_maps_are_played_by_those_they_name_only():
     overrides = (
         "experiment=tiny claims=[hyque-budget] figures=[regimes] +maps.regimes={policies:[rexp3b],"
     )
-    run = Run({"overrides": overrides + "K:2,T:[1e3],beta:[0.5,1],V:[1,largest],phases:2}"})
+    run = Workflow({"overrides": overrides + "K:2,T:[1e3],beta:[0.5,1],V:[1,largest],phases:2}"})
     rows = run.plan.points
     assert {p["axis"] for p in rows} == {"regimes"}
-    without = Run({"overrides": (overrides + "K:2,T:[1e3],beta:1,V:1}").replace("[regimes]", "[]")})
+    without = Workflow(
+        {"overrides": (overrides + "K:2,T:[1e3],beta:1,V:1}").replace("[regimes]", "[]")}
+    )
     assert without.plan.points == []
     assert {r["policy"] for r in rows} == {"rexp3b"}
     assert len(rows) == 2 * 2 * 2
@@ -216,7 +218,7 @@ def test_maps_are_played_by_those_they_name_only():
 )
 def test_bad_maps_and_seeds_are_one_line(text, said):
     with pytest.raises(ConfeeError) as error:
-        Run({"overrides": "experiment=tiny " + text})
+        Workflow({"overrides": "experiment=tiny " + text})
     assert said in str(error.value)
 
 
@@ -249,7 +251,7 @@ TURNS = (
 @pytest.mark.parametrize("shard", [0, 3])
 def test_fresh_seeds_stop_at_the_error_asked_for(tmp_path, monkeypatch, shard):
     monkeypatch.chdir(tmp_path)
-    run = Run({"overrides": TURNS + f"seeds.most=64 seeds.error=0.01 jobs.shard={shard}"})
+    run = Workflow({"overrides": TURNS + f"seeds.most=64 seeds.error=0.01 jobs.shard={shard}"})
     play_all_jobs(run)
     plan = json.loads(run.plan_text)
     collect(plan)
@@ -282,7 +284,7 @@ totals: dict[int, tuple] = {}
 def test_every_unit_is_in_one_job(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for how in ("", "jobs.shard=1", "jobs.cells=1", "jobs.shard=3 jobs.cells=2"):
-        run = Run({"overrides": TINY + how})
+        run = Workflow({"overrides": TINY + how})
         jobs = {name: json.loads(job.text) for name, job in run.jobs.items()}
         played = [u["file"] for job in jobs.values() if job["kind"] == "play" for u in job["units"]]
         assert sorted(played) == sorted(u.file.as_posix() for u in run.missing)
@@ -297,8 +299,8 @@ def test_every_unit_is_in_one_job(tmp_path, monkeypatch):
 
 def test_jobs_do_not_depend_on_pythons_hash():
     code = (
-        "from confee.workflow.run import Run\n"
-        f"run = Run({{'overrides': {TINY!r} + 'name=nowhere'}})\n"
+        "from confee.workflow.planning import Workflow\n"
+        f"run = Workflow({{'overrides': {TINY!r} + 'name=nowhere'}})\n"
         "print(sorted(run.jobs), run.plan_file, run.keys, [run.needs(n) for n in run.jobs])"
     )
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
@@ -328,8 +330,9 @@ def environment(**more):
 def replay(source, cwd):
     """policy -> the files of its cells, as a process with the sources in `source` names them."""
     code = (
-        "import json\nfrom confee.workflow.run import Run\n"
-        "run = Run({'overrides': 'experiment=smoke claims=[hyque-budget] figures=[regret-T] '\n"
+        "import json\nfrom confee.workflow.planning import Workflow\n"
+        "run = Workflow({'overrides': 'experiment=smoke claims=[hyque-budget] '\n"
+        "           'figures=[regret-T] '\n"
         "           'grid.T=[1e4] +policy@policies.baque=baque'})\n"
         "print(json.dumps([u.file.as_posix() for u in run.plan.units]))"
     )
@@ -374,7 +377,7 @@ def test_nothing_slow_is_imported_that_is_not_needed():
     """By jobs; then, in the same process, by plans."""
     code = (
         "import sys, confee.workflow.cli, confee.workflow.jobs; print(*sys.modules)\n"
-        "import confee.workflow.run; print(*sys.modules)"
+        "import confee.workflow.planning; print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     jobs, plans = (set(line.split()) for line in done.stdout.splitlines())
@@ -386,8 +389,8 @@ def test_an_edit_of_what_is_above_a_stage_leaves_it_as_it_is(tmp_path):
     source = tmp_path / "src"
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
-        "import json\nfrom confee.workflow.run import Run\n"
-        "print(json.dumps(Run({'overrides': 'experiment=smoke'}).keys))"
+        "import json\nfrom confee.workflow.planning import Workflow\n"
+        "print(json.dumps(Workflow({'overrides': 'experiment=smoke'}).keys))"
     )
     before = told(code, source, tmp_path)
     shown = {*FIGURES, *TABLES}
@@ -409,8 +412,8 @@ def test_an_edit_of_what_is_above_a_stage_leaves_it_as_it_is(tmp_path):
 def test_named_claims_leave_the_experiment_as_it_is(tmp_path, monkeypatch):
     """Its ledger, its table and, when `clean` looks, its cells."""
     monkeypatch.chdir(tmp_path)
-    whole = Run({"overrides": "experiment=tiny figures=[block]"})
-    alone = Run({"overrides": "experiment=tiny claims=[hyque-budget]"})
+    whole = Workflow({"overrides": "experiment=tiny figures=[block]"})
+    alone = Workflow({"overrides": "experiment=tiny claims=[hyque-budget]"})
     assert (whole.name, alone.name) == ("tiny", "tiny.claims")
     assert whole.experiment.resolved["name"] == "tiny"
     whole.prepare()
@@ -503,14 +506,14 @@ def test_a_policy_may_be_called_as_a_missing_value(tmp_path, monkeypatch):
 def test_jobs_of_much_memory_are_told_of():
     """Before they are played; a shard makes them small."""
     many = "experiment=tiny seeds.choose=1e5"
-    assert any("jobs.shard=1000" in said for said in Run({"overrides": many}).warnings)
-    assert not Run({"overrides": f"{many} jobs.shard=1000"}).warnings
-    assert not Run({"overrides": "experiment=tiny"}).warnings
+    assert any("jobs.shard=1000" in said for said in Workflow({"overrides": many}).warnings)
+    assert not Workflow({"overrides": f"{many} jobs.shard=1000"}).warnings
+    assert not Workflow({"overrides": "experiment=tiny"}).warnings
 
 
 def test_figures_can_be_restricted_to_some_policies():
     def shown(said):
-        return json.loads(Run({"overrides": f"experiment=tiny {said}"}).plan_text)["shown"]
+        return json.loads(Workflow({"overrides": f"experiment=tiny {said}"}).plan_text)["shown"]
 
     assert shown("show=[hyque,uniform]") == ["hyque", "uniform"]
     assert len(shown("")) == 5

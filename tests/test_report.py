@@ -523,7 +523,7 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
 
 
 def test_every_stage_and_every_picture_has_a_name_of_its_own():
-    keys = run.Run({"overrides": "experiment=tiny"}).keys
+    keys = run.Workflow({"overrides": "experiment=tiny"}).keys
     stages = {"regret", "slopes", "claims", "album", "report"}
     assert set(keys) == {*stages, *FIGURES, *TABLES}
     assert len(keys) == len(stages) + len(FIGURES) + len(TABLES)

@@ -29,8 +29,8 @@ from confee.simulation.needs import RANKED
 from confee.simulation.plan import plan
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.pictures import draw
+from confee.workflow.planning import Workflow
 from confee.workflow.results import collect, measure, runs
-from confee.workflow.run import Run
 from confee.world.adversaries import ADVERSARIES
 from support.shown import caption, figure, table
 
@@ -248,7 +248,7 @@ def test_questions_are_paired_ratios_with_counts_of_restarts(made):
 
 @pytest.fixture(scope="module")
 def run():
-    return Run({"overrides": "experiment=shootout"})
+    return Workflow({"overrides": "experiment=shootout"})
 
 
 def test_all_policies_meet_all_adversaries(run):
@@ -306,11 +306,11 @@ def test_a_setting_meets_what_any_map_on_it_names():
     assert met["hyque", 1] == {"switching"}
     assert met["hyque", 2] == met["uniform", 2] == {"switching", "hard"}
     with pytest.raises(ConfeeError, match=r"maps\.a\.family=who: must be among switching, hard"):
-        Run({"overrides": "experiment=tiny " + maps.replace("[switching]", "[who]")})
+        Workflow({"overrides": "experiment=tiny " + maps.replace("[switching]", "[who]")})
 
 
 def test_experiments_without_a_ranking_have_none_of_its_files():
-    run = Run({"overrides": "experiment=tiny"})
+    run = Workflow({"overrides": "experiment=tiny"})
     assert run.tables == ["table1", "ledger"]
     assert run.measured == ["results/tiny/worst.csv", "results/tiny/slopes.csv"]
 
@@ -325,7 +325,7 @@ SMALL = (
 
 def test_a_small_one_from_plan_to_pictures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = Run({"overrides": SMALL})
+    run = Workflow({"overrides": SMALL})
     run.prepare()
     for name in run.jobs:
         do_job(job_file(name))

@@ -28,7 +28,7 @@ from confee.rendering.tables.write import latex
 from confee.rendering.words import rst
 from confee.simulation import files
 from confee.workflow import api, cli, jobs, results
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from snakemake_logger_plugin_confee import last_line
 from support import fresh
 
@@ -258,7 +258,7 @@ def test_a_hostile_experiment_runs_nothing(own, canary, what):
     defaults = "" if "defaults" in HOSTILE[what] else "defaults: [/experiment/tiny]\n"
     own(f"# @package _global_\n{defaults}{HOSTILE[what]}")
     with pytest.raises(ConfeeError) as refused:
-        Run({"overrides": "experiment=hostile"})
+        Workflow({"overrides": "experiment=hostile"})
     assert os.environ["HOME"] not in str(refused.value)
     assert os.listdir(canary.parent) == ["own"]
 
@@ -571,7 +571,7 @@ def test_a_plan_names_no_folder_elsewhere(canary, name):
     with pytest.raises(ConfeeError, match="must be the name of an experiment"):
         results.folder(results.read_plan(Path(plan)))
     with pytest.raises(ConfeeError, match=r"^name="):
-        Run(
+        Workflow(
             {
                 "overrides": ["experiment=tiny", f"name={name}"]
                 if name

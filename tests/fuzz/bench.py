@@ -23,7 +23,7 @@ from unittest import mock
 from confee.config import composition, conf_files
 from confee.core.errors import ConfeeError
 from confee.workflow import api, cleaning, cli, jobs, results, stages
-from confee.workflow.run import Run
+from confee.workflow.planning import Workflow
 from fuzz import cases
 from fuzz.cases import CANARY, Case
 
@@ -79,7 +79,7 @@ class Bench:
 
     def _furnish(self) -> None:
         """The results of MINI, as its commands leave them; a folder of one's own, with conf."""
-        run = Run({"overrides": MINI})
+        run = Workflow({"overrides": MINI})
         run.prepare()
         for name in run.jobs:
             jobs.do_job(jobs.job_file(name))
@@ -300,7 +300,7 @@ def main(*arguments: str) -> None:
 def as_the_snakefile_does(given: dict[str, Any]) -> None:
     """Its lines that read the configuration."""
     try:
-        run = Run(given)
+        run = Workflow(given)
         _ = run.keys, run.plan_text
     except (ConfeeError, OSError) as error:
         sys.exit(f"confee: {error}")

@@ -1,11 +1,8 @@
-# From runs to worst cases and exponents, and from those to verdicts. Whether a stage is to be made
-# again is for its `due` file to say: see confee.workflow.stages. No `ancient` between stages, though:
-# Snakemake does not look at the `due` of a stage below one that runs.
+# From runs to worst cases and exponents, and from those to verdicts.
 
 rule regret:
     input:
-        due=told.due("regret"),
-        done=ancient(told.done),
+        inputs_of("regret", *told.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/asked.parquet",
@@ -18,16 +15,13 @@ rule regret:
         key=told.keys["regret"],
     log:
         f"{results}/logs/regret.log",
-    benchmark:
-        f"{results}/logs/regret.tsv"
     shell:
         "confee make-regret {params.plan} {params.key} 2> {log}"
 
 
 rule slopes:
     input:
-        due=told.due("slopes"),
-        regret=f"{results}/regret.parquet",
+        inputs_of("slopes", f"{results}/regret.parquet"),
     output:
         told.measured,
         told.note("slopes"),
@@ -36,17 +30,14 @@ rule slopes:
         key=told.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
-    benchmark:
-        f"{results}/logs/slopes.tsv"
     shell:
         "confee make-slopes {params.plan} {params.key} 2> {log}"
 
 
 rule claims:
-    priority: 1  # before the figures: a picture that fails should not cost the verdicts
+    priority: 1  # before the figures, so that one that fails does not keep back the verdicts
     input:
-        due=told.due("claims"),
-        slopes=f"{results}/slopes.csv",
+        inputs_of("claims", f"{results}/slopes.csv"),
     output:
         f"{results}/claims.json",
         report(
@@ -61,7 +52,5 @@ rule claims:
         key=told.keys["claims"],
     log:
         f"{results}/logs/claims.log",
-    benchmark:
-        f"{results}/logs/claims.tsv"
     shell:
         "confee make-claims {params.plan} {params.key} 2> {log}"

@@ -1,12 +1,11 @@
-# One figure or table a job. The text of ../caption.rst is what config["captions"] says, see Snakefile.
+# Each figure and table is a job. ../caption.rst shows config["captions"], see the Snakefile.
 
 shown = {"caption": "../caption.rst", "category": lambda at: exhibit(at.name).section}
 
 
 rule figure:
     input:
-        due=lambda at: told.due(at.name),
-        results=lambda at: told.rests_on[at.name],
+        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
@@ -23,8 +22,6 @@ rule figure:
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
-    benchmark:
-        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(FIGURES.names),
     shell:
@@ -33,8 +30,7 @@ rule figure:
 
 rule table:
     input:
-        due=lambda at: told.due(at.name),
-        results=lambda at: told.rests_on[at.name],
+        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
     output:
         files=[
             report(
@@ -50,8 +46,6 @@ rule table:
         key=lambda at: told.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
-    benchmark:
-        f"{results}/logs/{{name}}.tsv"
     wildcard_constraints:
         name="|".join(TABLES.names),
     shell:
@@ -60,9 +54,11 @@ rule table:
 
 rule album:
     input:
-        due=told.due("album"),
-        figures=expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
-        tables=expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
+        inputs_of(
+            "album",
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
+        ),
     output:
         file=f"{figures}/all.tex",
         note=told.note("album"),

@@ -1,11 +1,13 @@
-# The page people read, from all that was made before it. It alone tells times.
+# The page that people read. It is the only result that contains times.
 
 rule report:
     input:
-        due=told.due("report"),
-        claims=f"{results}/claims.json",
-        figures=expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"]),
-        tables=expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"]),
+        inputs_of(
+            "report",
+            f"{results}/claims.json",
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"]),
+        ),
     output:
         f"{results}/report.html",
         told.note("report"),

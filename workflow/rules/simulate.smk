@@ -1,5 +1,5 @@
-# Cells that are missing, in jobs. A job's name is a hash of what it makes, so `ancient`: whether
-# something is to be played again is decided by names, never by dates.
+# Jobs that play what is missing. A job is named by a hash of what it makes, so its file is
+# `ancient`: names decide what is played again, dates do not.
 
 rule kernels:
     output:
@@ -18,8 +18,6 @@ rule calibrate:
         "results/calibration/{job}.json",
     log:
         "results/logs/calibrate/{job}.log",
-    benchmark:
-        "results/logs/calibrate/{job}.tsv"
     shell:
         "confee do {input.job} 2> {log}"
 
@@ -32,8 +30,6 @@ rule simulate:
         temp(touch("results/jobs/{job}.done")),
     log:
         "results/logs/simulate/{job}.log",
-    benchmark:
-        "results/logs/simulate/{job}.tsv"
     wildcard_constraints:
         job="[0-9a-f]{16}",
     shell:

@@ -267,9 +267,9 @@ def _config(chosen: Any) -> None:
 
     import yaml
 
-    from confee.workflow.run import Run
+    from confee.workflow.planning import Workflow
 
-    made = Run({"overrides": chosen.overrides}).experiment
+    made = Workflow({"overrides": chosen.overrides}).experiment
     shown = {**made.resolved, "jobs": dataclasses.asdict(made.jobs)}
     print(yaml.safe_dump(shown, sort_keys=False), end="")
 
@@ -449,7 +449,7 @@ def _make(chosen: Any) -> None:
     sources.check()
     experiment = results.folder(plan).name
     stages.keep_note(experiment, stage, chosen.key, made)
-    stages.drop_stale(experiment, plan["below"].get(stage, {}))
+    stages.drop_stale(experiment, plan["above"].get(stage, {}))
     costs.keep(f"{experiment}.{stage}")
 
 

@@ -14,7 +14,10 @@ from confee.workflow.costs import Part
 from confee.workflow.jobs import compiled
 
 if TYPE_CHECKING:
-    from confee.workflow.run import Run
+    from confee.simulation.cells import Cell
+    from confee.simulation.needs import Study
+    from confee.simulation.plan import Unit
+    from confee.workflow.planning import Workflow
 
 # Where nothing was timed yet: CPU seconds on a core of a laptop.
 A_RUN = 2.5e-3
@@ -139,29 +142,29 @@ class Costs:
         return own[0] if own else median(all_of_them or [A_KERNEL])
 
 
-def teller(run: Run, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:
+def teller(workflow: Workflow, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:
     """Tells how long jobs (rule, wildcard) take with Snakemake's `resources`."""
 
     def said(jobs: Sequence[tuple[str, str]]) -> str:
         at_once = resources.nodes or min(resources.cores, machine.cores())
-        return line(run, [Asked(*job) for job in jobs], at_once)
+        return line(workflow, [Asked(*job) for job in jobs], at_once)
 
     return said
 
 
-def line(run: Run, asked: Sequence[Asked], cores: int) -> str:
+def line(workflow: Workflow, asked: Sequence[Asked], cores: int) -> str:
     """How long the jobs take on so many cores, at most how long, and what that rests on."""
     known = Costs()
-    about = total(run, known, asked, cores, every_turn=False)
-    most = total(run, known, asked, cores, every_turn=True)
+    about = total(workflow, known, asked, cores, every_turn=False)
+    most = total(workflow, known, asked, cores, every_turn=True)
     said = f"about {spoken(about)} on {cores} free core{'s' * (cores != 1)}"
     if most > 1.1 * about:
         said += f"; at most {spoken(most)}, if all turns of seeds are needed"
-    return f"{said} ({_rests_on(run, known, asked)})"
+    return f"{said} ({_rests_on(workflow, known, asked)})"
 
 
 def total(
-    run: Run, known: Costs, asked: Sequence[Asked], cores: int, every_turn: bool = False
+    workflow: Workflow, known: Costs, asked: Sequence[Asked], cores: int, every_turn: bool = False
 ) -> float:
     """Seconds until all is made, stage after stage; `every_turn`: as if each were needed."""
     stages: dict[str, list[Asked]] = {rule: [] for rule in ORDER}
@@ -169,20 +172,20 @@ def total(
         stages[job.rule if job.rule in ORDER else ""].append(job)
     seconds = SNAKEMAKE
     for rule, jobs in stages.items():
-        away = run.remote and rule in AWAY
-        times = [_time(run, known, job, every_turn) + A_REMOTE_JOB * away for job in jobs]
-        at_once = min(cores, machine.cores()) if run.remote and not away else cores
+        away = workflow.remote and rule in AWAY
+        times = [_time(workflow, known, job, every_turn) + A_REMOTE_JOB * away for job in jobs]
+        at_once = min(cores, machine.cores()) if workflow.remote and not away else cores
         seconds += max(sum(times) / at_once, *times) if times else 0
     return seconds
 
 
-def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:
+def _time(workflow: Workflow, known: Costs, job: Asked, every_turn: bool) -> float:
     if job.rule == "kernels":
-        lacking = [kernel for kernel in run.kernels if not compiled(kernel).exists()]
+        lacking = [kernel for kernel in workflow.kernels if not compiled(kernel).exists()]
         return known.start + sum(known.kernel(kernel) for kernel in lacking)
     if job.rule not in PLAYED:
-        return known.stage(job.name or job.rule, run.name)
-    parts = [Part.of(one) for one in run.work.get(job.name, ())]
+        return known.stage(job.name or job.rule, workflow.name)
+    parts = [Part.of(work) for work in _work(workflow, job)]
     played = sum(
         known.seconds(part, part.most * (1.0 if every_turn else known.share(part.turn)))
         for part in parts
@@ -190,8 +193,14 @@ def _time(run: Run, known: Costs, job: Asked, every_turn: bool) -> float:
     return known.start + known.load * len({part.what for part in parts}) + played
 
 
-def _rests_on(run: Run, known: Costs, asked: Sequence[Asked]) -> str:
-    wanted = {Part.of(one).what for job in asked for one in run.work.get(job.name, ())}
+def _work(workflow: Workflow, job: Asked) -> Sequence[Unit | Study | Cell]:
+    """What a job makes."""
+    cut = workflow.jobs.get(job.name)
+    return cut.work if cut else ()
+
+
+def _rests_on(workflow: Workflow, known: Costs, asked: Sequence[Asked]) -> str:
+    wanted = {Part.of(work).what for job in asked for work in _work(workflow, job)}
     wanted |= {job.name or job.rule for job in asked if job.rule not in (*PLAYED, costs.KERNELS)}
     new = sorted(wanted - known.rates.keys() - {name.rpartition(".")[2] for name in known.records})
     if len(new) == len(wanted):

@@ -1,36 +1,47 @@
-"""What the rules ask of a run, as plain data in a file: a job on another machine reads it.
+"""What the rules of the workflow need to know, as plain data in a file.
 
-There Snakemake is started twice a job, and would plan the experiment each time: 4 to 8 CPU seconds
-where this takes none. Light: imports nothing of what plays or plans.
+Snakemake parses the Snakefile twice for each job on another machine. Reading this file there takes
+no time; planning the experiment takes 4 to 8 CPU seconds. Light: imports nothing that plays or
+plans.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 RESULTS = Path("results")
-VARIABLE = "CONFEE_TOLD"
-"""Names the file to the processes that a run starts; without it they plan for themselves."""
-
-
-def note(experiment: str, stage: str) -> Path:
-    """The file beside those of a stage that says what they were made from."""
-    return RESULTS / experiment / "made" / f"{stage}.json"
+VARIABLE = "CONFEE_HANDOFF"
+"""Names the file to the processes of a workflow. A process without it plans the experiment."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """`inputs`: the folder of what jobs read. `needs`: job -> what it waits for. `rests_on`:
-    picture -> the results it is drawn from."""
+class Handoff:
+    """What the rules need to know of a workflow.
+
+    Parameters
+    ----------
+    name : the experiment's folder in results/ and figures/
+    inputs : folder of the files that jobs read
+    plan_file : the plan, which the stages read
+    keys : stage -> its key
+    due : the stages that have to be made again
+    pictures, tables, studies : names of the figures, tables and studies
+    measured : outputs of the stage `slopes`
+    stamps : files that show that kernels are compiled
+    done : files that show that nothing is missing
+    needs : job -> the files it waits for
+    rests_on : picture -> the results it shows
+    """
 
     name: str
     inputs: str
     plan_file: str
     keys: Mapping[str, str]
+    due: Collection[str]
     pictures: Sequence[str]
     tables: Sequence[str]
     studies: Sequence[str]
@@ -40,22 +51,28 @@ class Told:
     needs: Mapping[str, Sequence[str]]
     rests_on: Mapping[str, Sequence[str]]
 
-    def due(self, stage: str) -> str:
-        """The input that tells Snakemake whether the files of a stage are still right."""
-        return f"{self.inputs}/{self.keys[stage]}.due"
+    @property
+    def due_file(self) -> str:
+        """The input that makes Snakemake run an outdated stage."""
+        return due_file(Path(self.inputs))
 
     def note(self, stage: str) -> str:
-        """The output beside the files of a stage."""
-        return note(self.name, stage).as_posix()
+        """The note of a stage, which is an output of its rule."""
+        return f"results/{self.name}/made/{stage}.json"
 
     @property
     def text(self) -> str:
         return json.dumps(asdict(self), sort_keys=True) + "\n"
 
 
-def read() -> Told | None:
-    """What the run that started this process told; None if it told nothing, or not here."""
+def due_file(inputs: Path) -> str:
+    """The input of all outdated stages."""
+    return (inputs / "due").as_posix()
+
+
+def read() -> Handoff | None:
+    """The handoff of the workflow that started this process; None if there is none."""
     try:
-        return Told(**json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")))
+        return Handoff(**json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError):
         return None
