@@ -226,7 +226,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
             ["list"],
             "mine.py: line 2: E",
         ),
-        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must be named by a word"),
+        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: its name must be a word"),
         (
             {"policies/mine.py": "import nowhere", "conf/policy/mine.yaml": "name: mine"},
             PLAYED,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 PREFIX = "policy-rate/"
-ABOUT = {f"{PREFIX}{id}": (id,) for id in POLICIES.saying("rate=") if POLICIES[id].rate}
+ABOUT = {f"{PREFIX}{id}": (id,) for id in POLICIES.containing("rate=") if POLICIES[id].rate}
 IDS = tuple(ABOUT)
 
 
