@@ -116,7 +116,7 @@ def test_chances_that_are_none_are_refused(monkeypatch, chances):
     def blind(world, ledger, K, T, B, rng):
         game.idle(world, ledger, game.new_data(K), 1, T + 1, np.array(chances, dtype=float), rng)
 
-    refused(monkeypatch, blind, "as many chances >= 0, not all 0; it did otherwise 1 times")
+    refused(monkeypatch, blind, "a weight >= 0 for each arm, not all 0; it did otherwise 1 times")
 
 
 def refused(monkeypatch, kernel, said):

@@ -683,7 +683,7 @@ def test_trace_by_hand(tmp_path):
 )
 def test_what_a_trace_looks_at(means, window, y):
     values = np.array([[1, 2], [2, 1], [4, 1], [3, 3]], float)
-    assert trace.looked_at(values, means, window, "a.csv") == pytest.approx(np.array(y, float))
+    assert trace.transformed(values, means, window, "a.csv") == pytest.approx(np.array(y, float))
 
 
 def test_trace_fills_its_range_and_keeps_its_middle(tmp_path):

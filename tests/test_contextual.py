@@ -277,7 +277,7 @@ def test_what_is_no_path_of_contexts_is_refused():
         checked(reward=class_ * 2, regressors=class_ * 2)
     with pytest.raises(ConfeeError, match="first must hold chances that sum to 1"):
         checked(first=(0.9,))
-    with pytest.raises(ConfeeError, match=r"0\.7 is over the budget V=0\.6"):
+    with pytest.raises(ConfeeError, match=r"0\.7 exceeds the budget V=0\.6"):
         checked(V=0.6)
 
 

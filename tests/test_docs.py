@@ -227,7 +227,7 @@ POLICY = Policy(id="{id}", summary="mine", kernel=play)
             ["list"],
             "mine.py: line 2: E",
         ),
-        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: must be named by a word"),
+        ({"policies/mi.ne.py": "x = 1\n"}, ["list"], "mi.ne.py: its name must be a word"),
         ({"policies/mine.py": "import nowhere"}, PLAYED, "mine.py: line 1: ModuleNotFoundError"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list", "hyque"], "ucb1.py: confee has a ucb1"),
         ({"policies/ucb1.py": "x = 1\n"}, ["list"], "ucb1.py: confee has a ucb1"),

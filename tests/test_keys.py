@@ -184,6 +184,47 @@ def test_line_ends_and_marks_of_editors_change_no_hash():
     assert sources.plain(text) != sources.plain(b"a = 1\nb = 3\n")
 
 
+DECLARED = """
+def play(world):
+    name="inside a function"
+
+POLICY = Policy(
+    id="mine",
+    name="Mine",
+    summary="one line",
+    kernel=play,
+    options=Options,
+    known=("T", "B"),
+    arguments=arguments,
+    role=CONTROL,
+    growth=growth.LINEAR,
+    rate=Rate("T", 0.5),
+    look=Look("#00A878", "X", SOLID),
+    place=7,
+    ceiling=0.5,
+    variants={"mine(a)": "mine, a"},
+)
+"""
+LINES = dict(re.findall(r"^    (\w+)=(.*),$", DECLARED.partition("POLICY")[2], re.MULTILINE))
+SHOWN = ("name", "summary", "role", "growth", "rate", "look", "place", "variants")
+COUNTED = ("id", "kernel", "options", "known", "arguments", "ceiling")
+
+
+@pytest.mark.parametrize("key", LINES)
+@pytest.mark.parametrize("value", ["OTHER", '"a, (b)"', "(\n        OTHER,\n        2,\n    )"])
+def test_only_what_numbers_depend_on_is_hashed_of_a_declaration(key, value):
+    """Whether a field is written on one line or on several, and whether it is given at all."""
+    assert {*SHOWN, *COUNTED} == {*LINES}
+    line = f"    {key}={LINES[key]},\n"
+    for edited in (DECLARED.replace(line, f"    {key}={value},\n"), DECLARED.replace(line, "")):
+        assert edited != DECLARED
+        for word in ("POLICY", "ADVERSARY"):
+            texts = [text.replace("POLICY", word).encode() for text in (DECLARED, edited)]
+            same = sources.plain(texts[0]) == sources.plain(texts[1])
+            assert same == (key in SHOWN), (word, key)
+    assert b'name="inside a function"' in sources.plain(DECLARED.encode())
+
+
 def test_a_series_is_known_by_what_it_says(tmp_path):
     from confee.world.adversaries import series
 
@@ -272,7 +313,7 @@ def test_code_that_changed_while_it_was_at_work_is_noticed(tmp_path, monkeypatch
     sources._hashed[file] = file.read_bytes()
     sources.check()
     file.write_bytes(b"a = 2\n")
-    with pytest.raises(ConfeeError, match=r"some\.py: changed while it was at work"):
+    with pytest.raises(ConfeeError, match=r"some\.py: changed while results were computed"):
         sources.check()
     file.unlink()
     with pytest.raises(ConfeeError, match=r"some\.py: changed"):

@@ -58,7 +58,7 @@ def test_ties_are_broken_by_the_same_draws(policy):
 
 
 def test_arrays_of_lanes_begin_with_a_cache_line():
-    for form in (zeros, jit.plainly(zeros)):
+    for form in (zeros, jit.python_function(zeros)):
         made = [form(shape) for shape in ((3,), (5, 7, 64), (2, 1)) * 5]
         assert {array.ctypes.data % 64 for array in made} == {0}
         assert made[1].shape == (5, 7, 64)

@@ -651,19 +651,19 @@ def some(**changed):
 
 def test_refused_paths():
     assert some().checked(99, 0.3).variation() == pytest.approx(0.2 * math.sqrt(2))
-    with pytest.raises(ConfeeError, match=r"variation 0\.282843 is over the budget V=0\.28"):
+    with pytest.raises(ConfeeError, match=r"variation 0\.282843 exceeds the budget V=0\.28"):
         some().checked(99, 0.28)
-    with pytest.raises(ConfeeError, match="features must have length 1 at most"):
+    with pytest.raises(ConfeeError, match="features must have norm at most 1"):
         some(features=np.eye(3) * 1.01).checked(99, 9)
     turned = np.array([[0.7, 0.1, 0], [0.7, 0, 0.1]])
     assert some(end=turned).checked(99, 9).variation() == pytest.approx(0.2 + 0.1 * math.sqrt(5))
-    with pytest.raises(ConfeeError, match="stand still in the segments of a logistic one"):
+    with pytest.raises(ConfeeError, match="constant in each segment of a logistic path"):
         some(end=turned, link="logistic").checked(99, 9)
     path = some()
     with pytest.raises(ConfeeError, match="means must be those of theta"):
         replace(path, mean=path.mean + 0.01).checked(99, 9)
     features, theta = path.features, path.theta[:1]
-    with pytest.raises(ConfeeError, match="stand still in a segment of one round"):
+    with pytest.raises(ConfeeError, match="constant in a segment of one round"):
         Structured.of([1], theta, features, 1, end=theta + 0.01).checked(1, 9)
 
 

@@ -711,11 +711,11 @@ def test_what_the_oracle_and_uniform_play_lose():
 @pytest.mark.parametrize(
     ("changed", "V", "said"),
     [
-        ({}, 0.5, r"its variation 0\.6 is over the budget V=0\.5"),
-        ({"end": [[0.3, 0.0], [0.0, 0.3]]}, 9, "theta must stand still in the segments of a logis"),
-        ({"features": [[1.1, 0.0], [0.0, 1.0]]}, 9, "features must have length 1 at most"),
-        ({"start": [1, 101]}, 9, r"do not tile the rounds 1\.\.100"),
-        ({"start": [2, 50]}, 9, r"do not tile the rounds 1\.\.100"),
+        ({}, 0.5, r"its variation 0\.6 exceeds the budget V=0\.5"),
+        ({"end": [[0.3, 0.0], [0.0, 0.3]]}, 9, "theta must be constant in each segment of a logis"),
+        ({"features": [[1.1, 0.0], [0.0, 1.0]]}, 9, "features must have norm at most 1"),
+        ({"start": [1, 101]}, 9, r"cover each of the rounds 1\.\.100"),
+        ({"start": [2, 50]}, 9, r"cover each of the rounds 1\.\.100"),
     ],
 )
 def test_refused_paths(changed, V, said):

@@ -131,6 +131,7 @@ def test_the_pattern_finds_the_imports_that_a_parser_does():
 
 def test_imports_are_found_however_they_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "source_file", lambda name: known.get(name))
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)  # modules outside it are parsed
     text = """
 import os, confee.a as first
 if True: from confee.b import (

@@ -45,9 +45,9 @@ def test_path_is_what_its_means_say(seed, S, K):
 @pytest.mark.parametrize(
     ("path", "V", "said"),
     [
-        (Path.steps([1, 50], [[0.5, 0.2], [0.2, 0.5]], 99), 9, "do not tile the rounds 1..100"),
-        (Path.steps([2], [[0.5, 0.2]], 100), 9, "do not tile the rounds 1..100"),
-        (Path.steps([1, 50, 50], [[0.5, 0.2]] * 3, 100), 9, "do not tile the rounds 1..100"),
+        (Path.steps([1, 50], [[0.5, 0.2], [0.2, 0.5]], 99), 9, "cover each of the rounds 1..100"),
+        (Path.steps([2], [[0.5, 0.2]], 100), 9, "cover each of the rounds 1..100"),
+        (Path.steps([1, 50, 50], [[0.5, 0.2]] * 3, 100), 9, "cover each of the rounds 1..100"),
         (Path.steps([1], [[0.5, 1.2]], 100), 9, "outside"),
         (Path.steps([1], [[0.5, -0.2]], 100), 9, "outside"),
         (plays.pieces([100], [[0.5, 0.6]], [[1.1, 1.2]]), 9, "outside"),
@@ -55,9 +55,9 @@ def test_path_is_what_its_means_say(seed, S, K):
         (
             Path.steps([1, 50], [[0.5, 0.2], [0.2, 0.5]], 100),
             0.299,
-            "0.3 is over the budget V=0.299",
+            "0.3 exceeds the budget V=0.299",
         ),
-        (plays.pieces([100], [[0.1, 0.6]], [[0.1, 0.7]]), 0.0999, "over the budget V=0.0999"),
+        (plays.pieces([100], [[0.1, 0.6]], [[0.1, 0.7]]), 0.0999, "exceeds the budget V=0.0999"),
     ],
 )
 def test_refuses_what_is_no_path(path, V, said):

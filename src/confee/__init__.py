@@ -32,7 +32,7 @@ _PLACES = {
 
 
 def __getattr__(name: str):
-    """What is imported on first use: importing confee stays cheap."""
+    """Import on first use, so that importing confee stays cheap."""
     if name == "plot":
         return importlib.import_module("confee.rendering.plot")
     if name in _PLACES:

@@ -96,4 +96,4 @@ def _controls(rate: Rate) -> Controls:
     )
 
 
-CLAIMS = tuple(claim(id) for id in POLICIES.saying("rate=") if POLICIES[id].rate)
+CLAIMS = tuple(claim(id) for id in POLICIES.containing("rate=") if POLICIES[id].rate)

@@ -1,7 +1,7 @@
 """Canonical values, stable hashes and random streams keyed on them.
 
-1e4, 10000 and 10000.0 are one value; mappings are sorted; Python's own `hash` is never used. So the
-same cell has the same file name and the same random numbers in every process.
+1e4, 10000 and 10000.0 are one value, mappings are sorted, and Python's own `hash` is never used. So
+a cell has the same file name and the same random numbers in every process.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from confee.core.errors import ConfeeError
 
 
 def canonical(value: Any, where: str = "") -> Any:
-    """`value` in JSON types, whole floats as integers, mappings sorted by key.
+    """Return `value` in JSON types, with whole floats as integers and mappings sorted by key.
 
-    Raises ConfeeError on NaN, infinity and on types that JSON has no word for, naming the key.
+    Raises ConfeeError on NaN, infinity and types that JSON lacks; `where` is the key it names.
+
+    >>> canonical({"T": 1e4, "B": 500.0})
+    {'B': 500, 'T': 10000}
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -42,16 +45,16 @@ def canonical(value: Any, where: str = "") -> Any:
 
 
 def dumps(value: Any) -> str:
-    """Canonical JSON of `value`: equal values, equal text."""
+    """Return canonical JSON of `value`: equal values give equal text."""
     return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"))
 
 
 def digest(value: Any, length: int = 16) -> str:
-    """The first `length` hex digits of the SHA-256 of `value`'s canonical JSON."""
+    """Return the first `length` hex digits of the SHA-256 of the canonical JSON of `value`."""
     return hashlib.sha256(dumps(value).encode()).hexdigest()[:length]
 
 
 def stream(*key: Any) -> np.random.Generator:
-    """The random stream (PCG64) that belongs to `key`, and to no other key."""
+    """Return the random stream (PCG64) of `key`; different keys have independent streams."""
     entropy = int.from_bytes(hashlib.sha256(dumps(key).encode()).digest(), "big")
     return np.random.Generator(np.random.PCG64(entropy))

@@ -1,20 +1,23 @@
-"""The one kind of error that is the user's to mend."""
+"""The error raised for invalid user input, and text that is safe to print."""
 
 from __future__ import annotations
 
 
 class ConfeeError(Exception):
-    """Bad input. Its text is the single line shown: the key, the value, the allowed range."""
+    """Raised for invalid user input.
+
+    Its text is the one line shown to the user: the key, the value and the allowed range.
+    """
 
     def __str__(self) -> str:
         return printable(super().__str__())
 
 
 def printable(text: str) -> str:
-    """`text` in one line that is `harmless`."""
+    """Return `text` in one line, made `harmless`."""
     return harmless(" ".join(text.split()))
 
 
 def harmless(text: str) -> str:
-    """`text` so that nothing steers a terminal: what is not printable is written as in Python."""
+    """Return `text` with unprintable characters escaped, so that none controls the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

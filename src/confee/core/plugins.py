@@ -1,8 +1,8 @@
-"""A folder of one's own: policies, adversaries and conf outside this checkout.
+"""The plugin folder: your own policies, adversaries, claims and conf outside this checkout.
 
-`CONFEE_EXTRA` names it. What is in `policies/`, `adversaries/` and `claims/` there is registered as
-if it lay in `confee.policies`, `confee.world.adversaries` and `confee.claims`, and `conf/` is
-searched like this checkout's.
+The environment variable `CONFEE_EXTRA` names it. Modules in its folders `policies/`, `adversaries/`
+and `claims/` are registered as if they lay in `confee.policies`, `confee.world.adversaries` and
+`confee.claims`, and its `conf/` is searched like that of this checkout.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class _Named(Protocol):
 T = TypeVar("T", bound=_Named)
 
 WORD = re.compile(r"(?!(?i:null|true|false|nan|inf|yes|no|on|off)\Z)[A-Za-z][\w-]{0,99}", re.ASCII)
-"""What a module of one's own may be called: YAML and Hydra read it as a word, too."""
+"""Names of modules in the plugin folder, which YAML and Hydra must read as words, too."""
 
 FOLDERS = {
     "confee.policies": "policies",
     "confee.world.adversaries": "adversaries",
     "confee.claims": "claims",
 }
-"""Package -> its folder in one's own."""
+"""Package -> its folder in the plugin folder."""
 
 
 def root() -> Path | None:
-    """One's own folder, if there is one. Raises ConfeeError if it is that of no user."""
+    """Return the plugin folder, if any. Raises ConfeeError if `~user` cannot be resolved."""
     named = os.environ.get("CONFEE_EXTRA")
     try:
         return Path(named).expanduser().absolute() if named else None
@@ -49,26 +49,36 @@ def root() -> Path | None:
 
 
 def hint() -> str:
-    """Ends the message that something is unknown: it may lie in a folder that is not named."""
-    said = "; CONFEE_EXTRA is not set: it names the folder of your own policies and adversaries"
-    return "" if root() else said
+    """Return the end of a message that a name is unknown, where no plugin folder is set."""
+    if root():
+        return ""
+    return "; CONFEE_EXTRA is not set: it names the folder of your own policies and adversaries"
 
 
 def folders(package: str) -> list[str]:
-    """Where else to look for modules of `package`."""
+    """Return where else modules of `package` may lie: its folder in the plugin folder, if any."""
     base = root()
     return [str(base / FOLDERS[package])] if base and package in FOLDERS else []
 
 
 class Registry(MutableMapping[str, T]):
-    """Id -> what the module of that name in `package` calls `word`, of type `kind`; one's own too.
+    """Id -> the object called `word` in the module of that name in `package`.
 
-    A module is imported when its id is asked for, all of them for their values. Of confee's modules
-    the text says whether they have one; one's own are imported for that, to be told what is wrong.
-    `path` is the package's `__path__`, to which one's own folder is added.
+    A module is imported when its id is looked up. Whether a module of confee has the object is
+    read from its text, without import; plugin modules are imported, so that their errors show.
 
-    Raises ConfeeError if one's own folder is not there or has a module whose name is taken; and,
-    when such a module is looked at, if it can't be imported or its id is not its name.
+    Parameters
+    ----------
+    package, path
+        The name of the package and its `__path__`, to which the plugin folder is added.
+    word, kind
+        The name of the object in each module, and its type.
+
+    Raises
+    ------
+    ConfeeError
+        If the plugin folder does not exist or has a module whose name is invalid or taken; and, on
+        look-up of a plugin module, if it cannot be imported or its object has a wrong type or id.
     """
 
     def __init__(self, package: str, path: list[str], word: str, kind: type[T]) -> None:
@@ -83,89 +93,88 @@ class Registry(MutableMapping[str, T]):
         for name in self._own:
             if not WORD.fullmatch(name):
                 raise ConfeeError(
-                    f"{self._own[name]}: must be named by a word of letters, digits, - and _ that "
-                    "begins with a letter and is not read as a value, as true, null and nan are"
+                    f"{self._own[name]}: its name must be a word of letters, digits, - and _ that "
+                    "begins with a letter and is no value as true, null and nan are"
                 )
             if name in self._shipped:
                 raise ConfeeError(f"{self._own[name]}: confee has a {name}; choose another name")
         path.extend(folders(package))
-        self._seen: dict[str, T | None] = {}
+        self._found: dict[str, T | None] = {}
 
     @cached_property
     def _ids(self) -> frozenset[str]:
-        """Confee's own: a line of the module begins with the word."""
-        says = re.compile(rf"^{self._word}\b", re.MULTILINE)
+        """Ids of confee's modules with the object: a line of their text begins with the word."""
+        declared = re.compile(rf"^{self._word}\b", re.MULTILINE)
         texts = {id: file.read_text(encoding="utf-8") for id, file in self._shipped.items()}
-        return frozenset(id for id, text in texts.items() if says.search(text))
+        return frozenset(id for id, text in texts.items() if declared.search(text))
 
-    def saying(self, words: str) -> list[str]:
-        """Ids whose module's text has these words, one's own and shipped ones: none of the others
-        need be imported for what the words are about."""
+    def containing(self, text: str) -> list[str]:
+        """Return the ids whose module contains `text`, so that no other need be imported."""
         files = {**self._shipped, **self._own}
-        found = (id for id, file in files.items() if words in file.read_text(encoding="utf-8"))
-        return sorted(id for id in found if id in self)
+        ids = (id for id, file in files.items() if text in file.read_text(encoding="utf-8"))
+        return sorted(id for id in ids if id in self)
 
     def _find(self, id: str) -> T | None:
-        """What the module has; None if there is no such module, or nothing in it."""
-        if id not in self._seen and (id in self._ids or id in self._own):
-            self._seen[id] = self._imported(id)
-        return self._seen.get(id)
+        """Return the object of a module; None if there is no such module or object."""
+        if id not in self._found and (id in self._ids or id in self._own):
+            self._found[id] = self._imported(id)
+        return self._found.get(id)
 
     def _imported(self, id: str) -> T | None:
         own = id in self._own
-        one = getattr(_module(f"{self._package}.{id}", self._own.get(id)), self._word, None)
-        if one is None:
+        entry = getattr(_module(f"{self._package}.{id}", self._own.get(id)), self._word, None)
+        if entry is None:
             return None
         file = (self._own if own else self._shipped)[id]
-        if not isinstance(one, self._kind):
+        if not isinstance(entry, self._kind):
             raise ConfeeError(f"{file}: {self._word} must be of type {self._kind.__name__}")
-        if one.id != id:
-            raise ConfeeError(f"{file}: {self._word}.id={one.id}: must be {id}")
-        return one
+        if entry.id != id:
+            raise ConfeeError(f"{file}: {self._word}.id={entry.id}: must be {id}")
+        return entry
 
     def __getitem__(self, id: str) -> T:
-        one = self._find(id)
-        if one is None:
+        entry = self._find(id)
+        if entry is None:
             raise KeyError(id)
-        return one
+        return entry
 
-    def __setitem__(self, id: str, one: T) -> None:
-        self._seen[id] = one
+    def __setitem__(self, id: str, entry: T) -> None:
+        self._found[id] = entry
 
     def __delitem__(self, id: str) -> None:
-        del self._seen[id]
+        del self._found[id]
 
     def __contains__(self, id: Any) -> bool:
         return id in self._ids or self._find(id) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return (id for id in sorted({*self._ids, *self._own, *self._seen}) if id in self)
+        return (id for id in sorted({*self._ids, *self._own, *self._found}) if id in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
 def modules(package: str, taken: Iterable[str] = ()) -> list[ModuleType]:
-    """One's own modules of `package`, imported.
+    """Import and return the plugin modules of `package`.
 
-    Raises ConfeeError if one has a name that is `taken`, or can't be imported.
+    Raises ConfeeError if a name is `taken` or a module cannot be imported.
     """
-    found = _modules(folders(package))
-    for name, file in found.items():
+    files = _modules(folders(package))
+    for name, file in files.items():
         if name in taken:
             raise ConfeeError(f"{file}: confee has a {name}; choose another name")
-    if found:
+    if files:
         from confee.core import following
 
         following.watch()
         sys.modules[package].__path__.extend(folders(package))
-    return [_module(f"{package}.{name}", file) for name, file in found.items()]
+    return [_module(f"{package}.{name}", file) for name, file in files.items()]
 
 
 def place(error: BaseException) -> str:
-    """Where in one's own folder an exception came from, in one line; empty if it is not from there.
+    """Return where in the plugin folder an exception was raised, and it, in one line.
 
-    The innermost line of one's own: what it called is confee's, numpy's or Python's.
+    The place is the innermost line in the plugin folder. The text is empty if there is none.
     """
     base = root()
     frames = traceback.extract_tb(error.__traceback__) if base else ()
@@ -177,7 +186,7 @@ def place(error: BaseException) -> str:
 
 
 def _module(name: str, own: Path | None) -> ModuleType:
-    """The module; `own`: its file, if it is one's own."""
+    """Import and return a module; `own` is its file if it is a plugin."""
     try:
         return importlib.import_module(name)
     except KeyboardInterrupt:
@@ -187,14 +196,14 @@ def _module(name: str, own: Path | None) -> ModuleType:
             raise
         where = f"{error.filename}: line {error.lineno}" if error.filename else own
         raise ConfeeError(f"{where}: {error.msg}") from None
-    except BaseException as error:  # what a module of one's own may raise is its own choice
-        if said := place(error):
-            raise ConfeeError(said) from None
+    except BaseException as error:  # A plugin may raise anything, even SystemExit.
+        if line := place(error):
+            raise ConfeeError(line) from None
         raise
 
 
-def _modules(where: list[str]) -> dict[str, Path]:
-    """Name -> file of the modules in these folders."""
-    files = (file for folder in where for file in sorted(Path(folder).glob("*.py")))
+def _modules(folders: list[str]) -> dict[str, Path]:
+    """Return name -> file of the modules in `folders`."""
+    files = (file for folder in folders for file in sorted(Path(folder).glob("*.py")))
     files = (file for file in files if file.stem != "__init__" and not file.name.startswith("."))
     return {file.stem: file for file in files if file.is_file()}

@@ -1,4 +1,4 @@
-"""Typed options with ranges: a dataclass field says what it allows, and errors repeat it."""
+"""Typed options with ranges, as dataclass fields that check values and describe themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kind:
-    """What a field takes: `read` returns the canonical value or raises ValueError."""
+    """What a field accepts: `allowed` in words; `read` returns the canonical value or raises
+    ValueError."""
 
     allowed: str
     read: Callable[[Any], Any]
@@ -64,17 +65,17 @@ def _field(kind: Kind, default: Any, about: str) -> Any:
 
 
 def whole(default=dataclasses.MISSING, low=None, high=None, about: str = "") -> Any:
-    """A whole number in [low, high]; 1e4 is one. `about` says what it is, here and below."""
+    """Return a field for a whole number in [low, high]; 1e4 is one. `about` describes it."""
     return _field(_ranged("a whole number", True, low, high, None), default, about)
 
 
 def real(default=dataclasses.MISSING, low=None, high=None, above=None, about: str = "") -> Any:
-    """A finite number in [low, high], or over `above`."""
+    """Return a field for a finite number in [low, high] or in (above, high]."""
     return _field(_ranged("a number", False, low, high, above), default, about)
 
 
 def choice(default: str, *values: str, about: str = "") -> Any:
-    """One of a few words."""
+    """Return a field for one of the words `values`."""
 
     def read(value: Any) -> str:
         if value not in values:
@@ -85,7 +86,7 @@ def choice(default: str, *values: str, about: str = "") -> Any:
 
 
 def flag(default: bool, about: str = "") -> Any:
-    """True or false."""
+    """Return a field for true or false."""
 
     def read(value: Any) -> bool:
         if not isinstance(value, bool):
@@ -96,7 +97,7 @@ def flag(default: bool, about: str = "") -> Any:
 
 
 def text(default=dataclasses.MISSING, pattern: str = "any text", about: str = "") -> Any:
-    """A word."""
+    """Return a field for a text that can be printed; `pattern` describes it in errors."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value or not value.isprintable():
@@ -107,8 +108,10 @@ def text(default=dataclasses.MISSING, pattern: str = "any text", about: str = ""
 
 
 def check(field: dataclasses.Field, value: Any, where: str, word: str = "") -> Any:
-    """The canonical value of one field, or a word that may stand for one; raises ConfeeError naming
-    key, value and range."""
+    """Return the canonical value of a field, or `word` if that stands in its place.
+
+    Raises ConfeeError with the key `where`, the value and the allowed range.
+    """
     kind: Kind = field.metadata["kind"]
     if word and value == word:
         return word
@@ -120,10 +123,10 @@ def check(field: dataclasses.Field, value: Any, where: str, word: str = "") -> A
 
 
 def show(value: Any) -> str:
-    """A value as it reads in an error line: short."""
+    """Return a value as error messages show it, at most 60 characters."""
     try:
         shown = " ".join(str(value).split())
-    except ValueError:  # Python writes no whole number of thousands of digits
+    except ValueError:  # Python converts no whole number of thousands of digits.
         shown = "a whole number of thousands of digits"
     except RecursionError:
         shown = "something nested"
@@ -131,7 +134,7 @@ def show(value: Any) -> str:
 
 
 def mapping(value: Any, where: str) -> Mapping[str, Any]:
-    """`value`, if it maps words to something. Raises ConfeeError otherwise."""
+    """Return `value` if it is a mapping with text keys; raise ConfeeError otherwise."""
     if not isinstance(value, Mapping):
         raise ConfeeError(f"{where}={show(value)}: must be a mapping")
     for key in value:
@@ -141,9 +144,10 @@ def mapping(value: Any, where: str) -> Mapping[str, Any]:
 
 
 def build(cls: type[T], values: Mapping[str, Any], where: str = "") -> T:
-    """An instance of the dataclass `cls` from `values`; `where` prefixes keys in errors.
+    """Return an instance of the dataclass `cls` made of `values`.
 
-    Raises ConfeeError on an unknown key, a missing one, a wrong type or a value out of range.
+    Raises ConfeeError on an unknown or missing key, a wrong type, or a value out of range; `where`
+    precedes the keys in its message.
     """
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
     prefix = f"{where}." if where else ""

@@ -1,6 +1,7 @@
-"""Which sources a result depends on: the modules it starts from and all they import in confee.
+"""The sources that a result depends on: modules of confee and all that they import in confee.
 
-One's own modules are followed further, to what they import and read: see confee.core.following.
+Modules of the plugin folder are followed further, to all they import and read: see
+`confee.core.following`.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from confee.core.errors import ConfeeError
 
 PACKAGE = Path(__file__).parents[1]
 COMPUTE = ("numpy", "numba")
-"""Libraries that numbers are computed by: of another version they may be others."""
+"""Libraries that compute numbers: another version may give other numbers."""
 
 
 def source_file(module: str) -> Path | None:
-    """The file of a module of confee, or of one's own beside it, if it is one."""
+    """Return the file of a module of confee or of the plugin folder; None for other names."""
     if not module.startswith("confee."):
         return None
-    places = [PACKAGE.joinpath(*module.split(".")[1:])]
+    candidates = [PACKAGE.joinpath(*module.split(".")[1:])]
     for package in plugins.FOLDERS:
         if module.startswith(f"{package}."):
             below = module.removeprefix(f"{package}.").split(".")
-            places += [Path(folder, *below) for folder in plugins.folders(package)]
-    for place in places:
-        for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+            candidates += [Path(folder, *below) for folder in plugins.folders(package)]
+    for path in candidates:
+        for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
             if file.is_file():
                 return file
     return None
 
 
 def is_own(module: str) -> bool:
-    """Whether a module lies in a folder of one's own."""
+    """Return whether a module lies in the plugin folder."""
     file = source_file(module)
     return file is not None and not file.is_relative_to(PACKAGE)
 
@@ -50,51 +51,53 @@ _IMPORT = re.compile(
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """Modules that `module` imports, at any depth of its text: of confee, and of one's own.
+    """Return the modules that `module` imports anywhere in its text.
 
-    Found by a pattern: a parser takes ten times as long, in every job. What it finds too much, in
-    the text of a docstring, costs no more than a hash that changes with that module too. One's own
-    are parsed.
+    For modules of confee a pattern finds imports from confee: a parser takes ten times as long, in
+    every job. If it also matches text in a docstring, the hash depends on one more module, which
+    does no harm. Plugins are parsed, for all their imports.
     """
     file = source_file(module)
-    if file is None or not file.is_relative_to(PACKAGE):
+    if file is None or is_own(module):
         from confee.core import following
 
         return following.imports(module)
     names = set()
     text = re.sub(r"#.*|\\\n", "", file.read_text(encoding="utf-8"))
     for origin, *listed in _IMPORT.findall(text):
-        named = {one.split()[0] for one in "".join(listed).split(",") if one.strip()}
+        named = {name.split()[0] for name in "".join(listed).split(",") if name.strip()}
         if not origin:
             names |= named
             continue
         parts = {f"{origin}.{name}" for name in named}
         modules = {name for name in parts if source_file(name)}
         names |= modules if modules == parts else modules | {origin}
-    # Not `confee` itself: it only re-exports, and would tie every result to every file.
+    # `confee` itself only re-exports; it would make every result depend on every file.
     return frozenset(n for n in names if n.startswith("confee.") and source_file(n))
 
 
 @functools.cache
 def closure(module: str) -> frozenset[str]:
-    """`module` and all of confee and of one's own that it imports, directly or not."""
-    found, todo = set(), {module}
+    """Return `module` and all modules that it imports, directly or not, see `imports`."""
+    reached, todo = set(), {module}
     while todo:
-        found |= todo
-        todo = set().union(*(imports(m) for m in todo)) - found
-    return frozenset(found)
+        reached |= todo
+        todo = set().union(*(imports(m) for m in todo)) - reached
+    return frozenset(reached)
 
 
 def code_hash(modules: Iterable[str], alone: Iterable[str] = ()) -> str:
-    """A hash of the sources of `modules` and of all they import, and of modules taken `alone`; and
-    of the versions of Python and COMPUTE."""
-    found = frozenset().union(alone, *(closure(m) for m in modules))
-    return _hash_of(found, _data(found))
+    """Return a hash of the sources of `modules` and all they import, and of modules taken `alone`.
+
+    It covers the versions of Python and of COMPUTE, and files that plugins read on import, too.
+    """
+    reached = frozenset().union(alone, *(closure(m) for m in modules))
+    return _hash_of(reached, _data(reached))
 
 
 @functools.cache
 def package() -> tuple[str, ...]:
-    """All modules of confee itself."""
+    """Return the names of all modules of confee itself."""
     names = (file.relative_to(PACKAGE).with_suffix("").parts for file in PACKAGE.rglob("*.py"))
     return tuple(sorted(".".join(("confee", *name)).removesuffix(".__init__") for name in names))
 
@@ -109,12 +112,12 @@ def _hash_of(modules: frozenset[str], data: tuple[str, ...]) -> str:
 
 @functools.cache
 def versions(libraries: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions of Python and of some libraries."""
-    return platform.python_version(), *(f"{one} {metadata.version(one)}" for one in libraries)
+    """Return the versions of Python and of `libraries`."""
+    return platform.python_version(), *(f"{name} {metadata.version(name)}" for name in libraries)
 
 
 def _data(modules: Iterable[str]) -> tuple[str, ...]:
-    """What modules of one's own read when they were imported: names and hashes."""
+    """Return names and hashes of the files that plugins among `modules` read on import."""
     if plugins.root() is None:
         return ()
     from confee.core import following
@@ -124,23 +127,24 @@ def _data(modules: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _source(module: str) -> bytes:
-    """The text of a module, in the line ends that every system can read."""
+    """Return the text of a module, as far as numbers depend on it, see `plain`."""
     file = PACKAGE / "__init__.py" if module == "confee" else source_file(module)
     if file is None:
         from confee.core import following
 
-        found = following.place(module)
-        if not isinstance(found, Path):  # of a library, the version
-            return str(found).encode()
-        file = found
+        place = following.place(module)
+        if not isinstance(place, Path):  # A library is known by its version.
+            return str(place).encode()
+        file = place
     _hashed[file] = file.read_bytes()
     return plain(_hashed[file])
 
 
 _hashed: dict[Path, bytes] = {}
-"""What this process took for the content of sources."""
+"""File -> its content when this process hashed it."""
 
-
+# What an entry declares of how it is shown and judged: keyword arguments of POLICY or ADVERSARY, at
+# an indentation of four blanks, on one line or up to their closing bracket.
 _DECLARED = re.compile(rb"^(?:POLICY|ADVERSARY) = \w+\(\n.*?^\)", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(
     rb"^    (?:name|summary|role|look|variants|growth|rate|place)=[^\n]*"
@@ -150,16 +154,21 @@ _SHOWN = re.compile(
 
 
 def plain(text: bytes) -> bytes:
-    """A text without what changes no number: a byte-order mark, line ends, lines left blank at its
-    end, and what a policy or an adversary declares of how it is shown and judged."""
+    """Return `text` without what changes no number.
+
+    That is a byte-order mark, kinds of line ends, blank lines at the end, and what a policy or an
+    adversary declares of how it is shown and judged.
+    """
     text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = _DECLARED.sub(lambda declared: _SHOWN.sub(b"", declared[0]), text)
     return text.rstrip(b"\n") + b"\n"
 
 
 def check() -> None:
-    """Raises ConfeeError if a source is no more what it was when this process looked at it: what
-    was computed meanwhile may be of either."""
+    """Raise ConfeeError if a source changed since this process hashed it.
+
+    What was computed since may come from either version.
+    """
     looked_at = dict(_hashed)
     if plugins.root() is not None:
         from confee.core import following
@@ -171,4 +180,4 @@ def check() -> None:
         except OSError:
             same = False
         if not same:
-            raise ConfeeError(f"{file}: changed while it was at work; run it again")
+            raise ConfeeError(f"{file}: changed while results were computed from it; run again")

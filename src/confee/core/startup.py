@@ -1,4 +1,4 @@
-"""Less to do at a start: what others import without need, and looking for garbage in it."""
+"""A faster start: libraries that others import without need stay out, and garbage waits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without(*modules: str) -> Iterator[None]:
-    """What is imported meanwhile finds these as if they were not installed, unless they are
-    imported already."""
+    """Make `modules` look uninstalled to imports in this context, unless already imported."""
     hidden = [name for name in modules if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
     try:
@@ -22,6 +21,9 @@ def without(*modules: str) -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Garbage is looked for after 200,000 new objects, not 700: among those that stay as long as
-    the process, as what is imported does, it takes a sixth of the start."""
+    """Collect garbage after 200,000 new objects instead of 700.
+
+    Imported objects stay as long as the process; looking for garbage among them takes a sixth of
+    the start.
+    """
     gc.set_threshold(200_000, 10, 10)

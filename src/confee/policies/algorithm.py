@@ -46,7 +46,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confee.core.errors import ConfeeError
-from confee.core.jit import plainly
+from confee.core.jit import python_function
 from confee.policies.base import NoOptions
 from confee.world.settings import Setting
 
@@ -90,7 +90,7 @@ class Algorithm:
         if not isinstance(self.setting, Setting):
             raise self.mistake("setting must be one of confee.world.settings")
         for name, takes in CALLED.items():
-            plain = plainly(getattr(self, name))
+            plain = python_function(getattr(self, name))
             if plain is None:
                 raise self.mistake(f"{name} must be a function under @njit (confee.core.jit)")
             if len(inspect.signature(plain).parameters) != takes.count(",") + 1:

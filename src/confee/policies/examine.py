@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from confee.core import schema
-from confee.core.jit import is_numbas, plainly, reason
+from confee.core.jit import is_numbas, python_function, reason
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import sizes
 from confee.world.game import new_ledger
@@ -48,7 +48,7 @@ def observe(
             is_arm = isinstance(decision, int) and 0 <= decision < K
             _must(alg, "act", is_arm, f"the arm as a whole number in [0, {K - 1}]", decision)
         else:
-            shape = plainly(sizes)(world)[:3]
+            shape = python_function(sizes)(world)[:3]
             is_rule = isinstance(decision, np.ndarray) and decision.shape == shape
             is_rule = is_rule and decision.min() >= 0 and np.allclose(decision.sum(axis=2), 1)
             what = f"the rule as an array [H, S, A] = {list(shape)} of chances that sum to 1"
@@ -98,5 +98,5 @@ def _must(alg: Algorithm, name: str, right: bool, what: str, found: Any) -> None
 
 
 def _place(alg: Algorithm, name: str) -> str:
-    code = plainly(getattr(alg, name)).__code__
+    code = python_function(getattr(alg, name)).__code__
     return f"{code.co_filename}: line {code.co_firstlineno}"

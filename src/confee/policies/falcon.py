@@ -35,7 +35,7 @@ from confee.core import schema
 from confee.core.jit import inlined, leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
-from confee.world.episodes import SEEN
+from confee.world.episodes import step
 from confee.world.settings import CONTEXTUAL
 
 # Rows of an instance: plays and rewards of each (context, action), the rule; then when the epoch
@@ -132,7 +132,8 @@ def weigh(means, gamma, chances, rng):
 @inlined
 def learn(instance, known, constants, data, rule, reward):
     """One observation; `data` shows the context and the action drawn."""
-    cell = int(data[SEEN]) * known.shape[2] + int(data[SEEN + 1])
+    context, action, _ = step(data, 0)
+    cell = context * known.shape[2] + action
     instance[PLAYS, cell] += 1.0
     instance[REWARDS, cell] += reward
 

@@ -36,7 +36,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit, over
 from confee.policies import planned, schedule
 from confee.policies.algorithm import Algorithm
-from confee.world.episodes import SEEN
+from confee.world.episodes import step
 from confee.world.settings import EPISODIC
 
 # Parts of an instance, each [H, S, A]: Q; visits; the greedy rule; V in the place of each state's
@@ -92,10 +92,9 @@ def learn(instance, known, constants, data, rule, reward):
     """One episode. Steps in order, so V_{h+1} is what it was before the episode."""
     H, _, A = known
     for h in range(H):
-        s, a = int(data[SEEN + 3 * h]), int(data[SEEN + 3 * h + 1])
-        target = data[SEEN + 3 * h + 2]
+        s, a, target = step(data, h)
         if h < H - 1:
-            target += instance[VALUE, h + 1, int(data[SEEN + 3 * h + 3]), 0]
+            target += instance[VALUE, h + 1, step(data, h + 1)[0], 0]
         t = instance[VISITS, h, s, a] + 1.0
         instance[VISITS, h, s, a] = t
         alpha = (H + 1.0) / (H + t)

@@ -1,42 +1,56 @@
-"""One play of a path of episodes: what a queried episode shows, and idle runs in closed form.
+"""The game of one run on a path of episodes: what a queried episode shows, and idle rounds exactly.
 
-The accounts are those of `confee.world.game`, with rules in the place of arms. Idle rounds play the
-rule of a past query round, drawn uniformly, so what they lose is the mean of those rules' losses.
+The ledger is that of `confee.world.game`, with rules in place of arms. Idle rounds play the rule of
+a past query round, drawn uniformly, so their expected loss is the mean loss of those rules.
 
-Rules are not arms, but what a rule gains is linear in how often it takes each action in each state,
+The value of a rule is linear in how often it takes each action in each state,
 
     value = sum_{s,a} n(s, a) r(s, a) / H,    n(s, a) = E #{steps of an episode in s that take a},
 
-and n depends on the moves alone. So a memory sums n over its query rounds, for each of the distinct
-moves that are still to come, and the values of all its rules in any segment, rewards changed or
-not, are one product: a rule costs O(H S^2) for each of the moves when it comes, and an idle run
-O(S A) a segment, whatever was played before. Both are exact.
+and n depends on the transitions alone. So a memory sums n over its query rounds, once for each of
+the distinct transitions still to come. The values of all its rules in any segment, whatever the
+rewards there, are then one product. A new rule costs O(H S^2) for each of the transitions, and an
+idle streak O(S A) per segment crossed, whatever was played before. Both are exact.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confee.core.jit import inlined, leaf, njit
-from confee.world.game import START, go_blind, locate, turn
+from confee.world.game import START, begin_idle, locate, turn
 from confee.world.mdp import Episodes
 
-# A world row is a segment: its first round, the value of the best rule, the number of its moves
-# among the distinct ones, the chances of the first state, mean rewards [S, A], chances of the next
-# state [S, A, S] if there is a next one. Row i < M also says of moves number i in which segments
-# they are first and last. The row after the last segment starts at T + 1 and holds H, S, A and M.
+# Columns of `world`, whose row s is segment s of the path: its first round (START), the value of
+# the best rule, and the number of its transitions among the distinct ones. Row m also holds the
+# first and the last segment with transitions number m. From FIRST on lie the chances of the first
+# state, [S], mean rewards, [S, A], and if H > 1 the chances of the next state, [S, A, S].
 TOP, MOVES, SINCE, UNTIL, FIRST = 1, 2, 3, 4, 5
 
-# What is remembered: of how many queries, how many of them by the last rule; the last episode as
-# (state, action, reward) for each step; the value of the last rule, and in which segment; the sum
-# of those of the rules before, and in which segment; room to work in [2, S]; the last rule: the
-# action it takes for sure, or -1, [H, S], and all its chances, [H, S, A]; its n for each of the
-# moves, [M, S, A]; the sums of the n of the rules before.
+# Columns of the row after the last segment, which starts at T + 1; M is the number of distinct
+# transitions.
+STEPS, STATES, ACTIONS, DISTINCT = 1, 2, 3, 4
+
+# First entries of a memory: its query rounds, and those of them that played the last rule; then the
+# state, action and reward of each step of the last episode. `places` says where the rest lies.
 COUNT, FRESH, SEEN = 0, 1, 2
 
 
+class Places(NamedTuple):
+    """Positions in a memory. The past rules are all but the last one."""
+
+    value: int  # the value of the last rule, and the segment it is for
+    past_value: int  # the sum of values of the past rules, and the segment it is for
+    scratch: int  # [2, S]
+    actions: int  # the action that the last rule takes for sure, or -1, [H, S]
+    chances: int  # all chances of the last rule, [H, S, A]
+    n: int  # n of the last rule for each of the transitions, [M, S, A]; then their past sums
+
+
 def new_world(path: Episodes) -> np.ndarray:
-    """`path` as kernels read it."""
+    """Return `path` as kernels read it."""
     N, S, A = path.reward.shape
     moves = path.move.reshape(N, -1) if path.H > 1 else np.zeros((N, 0))
     since, number = distinct(moves)
@@ -49,44 +63,50 @@ def new_world(path: Episodes) -> np.ndarray:
     world[:-1, FIRST : FIRST + S] = path.first
     world[:-1, FIRST + S : FIRST + S + S * A] = path.reward.reshape(N, -1)
     world[:-1, FIRST + S + S * A :] = moves
-    world[-1, 1:5] = (*path.shape, len(since))
+    world[-1, STEPS : DISTINCT + 1] = (*path.shape, len(since))
     return world
 
 
 def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(where each distinct row is first, which of them each row is)."""
-    found: dict[bytes, int] = {}
-    number = [found.setdefault(row.tobytes(), len(found)) for row in np.ascontiguousarray(rows)]
+    """Return where each distinct row occurs first, and for each row its number among them."""
+    numbers: dict[bytes, int] = {}
+    number = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.ascontiguousarray(rows)]
     return np.unique(number, return_index=True)[1], np.array(number)
 
 
 @inlined
 def sizes(world):
-    """H, S, A, M."""
-    last = world.shape[0] - 1
-    return int(world[last, 1]), int(world[last, 2]), int(world[last, 3]), int(world[last, 4])
+    """Return H, S, A and M."""
+    last = world[world.shape[0] - 1]
+    return int(last[STEPS]), int(last[STATES]), int(last[ACTIONS]), int(last[DISTINCT])
 
 
 @inlined
 def places(H, S, A):
-    """Where in a memory the value of the last rule is, its actions, chances and n."""
+    """Return the positions in a memory."""
     value = SEEN + 3 * H
     actions = value + 4 + 2 * S
     chances = actions + H * S
-    return value, actions, chances, chances + H * S * A
+    return Places(value, value + 2, value + 4, actions, chances, chances + H * S * A)
+
+
+@inlined
+def step(data, h):
+    """Return state, action and reward in step h of the last episode that `data` remembers."""
+    place = SEEN + 3 * h
+    return int(data[place]), int(data[place + 1]), data[place + 2]
 
 
 @njit
 def new_memories(count, world):
-    """Room for `count` memories."""
+    """Return `count` empty memories, one a row."""
     H, S, A, M = sizes(world)
-    _, _, _, counts = places(H, S, A)
-    return np.zeros((count, counts + 2 * M * S * A))
+    return np.zeros((count, places(H, S, A).n + 2 * M * S * A))
 
 
 @njit
 def anything(world):
-    """A memory of the uniform rule."""
+    """Return a memory of one query round by the uniform rule."""
     memory = new_memories(1, world)[0]
     H, S, A, _ = sizes(world)
     adopt(memory, np.full((H, S, A), 1.0 / A))
@@ -97,10 +117,10 @@ def anything(world):
 
 @njit
 def same(data, chances, rule):
-    """Whether the last rule remembered is `rule`."""
+    """Return whether the last rule remembered is `rule`."""
     flat = rule.ravel()
     last = data[chances : chances + flat.shape[0]]
-    apart = 0  # summed in whole numbers, several at once: half the time
+    apart = 0  # A sum of whole numbers is vectorised: half the time of an early exit.
     for i in range(flat.shape[0]):
         apart += last[i] != flat[i]
     return apart == 0
@@ -108,17 +128,19 @@ def same(data, chances, rule):
 
 @njit
 def adopt(data, rule):
-    """Makes `rule` the last one: in how many steps and states, of those where it is another than
-    before, it has no chances that sum to 1."""
+    """Make `rule` the last one; return the number of its rows that are no chances.
+
+    Rows that are those of the rule before are not looked at again.
+    """
     H, S, A = rule.shape
-    _, actions, chances, _ = places(H, S, A)
+    at = places(H, S, A)
     wrong = 0
     for h in range(H):
         for s in range(S):
-            here = chances + (h * S + s) * A
-            action = int(data[actions + h * S + s])
+            here = at.chances + (h * S + s) * A
+            action = int(data[at.actions + h * S + s])
             if action >= 0 and data[here + action] == rule[h, s, action] == 1.0:
-                continue  # it takes the same one for sure
+                continue  # The rule takes the same action for sure as before.
             action, total, least = -1, 0.0, 0.0
             for a in range(A):
                 chance = rule[h, s, a]
@@ -127,7 +149,7 @@ def adopt(data, rule):
                 least = min(least, chance)
                 if chance == 1.0:
                     action = a
-            data[actions + h * S + s] = action
+            data[at.actions + h * S + s] = action
             if least < 0.0 or not abs(total - 1.0) < 1e-9:
                 wrong += 1
     return wrong
@@ -135,28 +157,29 @@ def adopt(data, rule):
 
 @leaf
 def turn_to(world, data, segment):
-    """The last rule is a new one: its n under all moves from `segment` on."""
+    """Replace n of the last rule, now a past one, by that of the new one from `segment` on."""
     H, S, A, M = sizes(world)
-    value, _, _, counts = places(H, S, A)
+    at = places(H, S, A)
     for m in range(M):
         if world[m, UNTIL] >= segment:
-            place = counts + m * S * A
-            for i in range(place, place + S * A):
+            first = at.n + m * S * A
+            for i in range(first, first + S * A):
                 data[i + M * S * A] += data[FRESH] * data[i]
-            count_actions(world, int(world[m, SINCE]), data, place)
+            count_actions(world, int(world[m, SINCE]), data, first)
     data[FRESH] = 0.0
-    data[value + 1] = data[value + 3] = -1.0  # known in no segment
+    data[at.value + 1] = data[at.past_value + 1] = -1.0  # known in no segment
 
 
 @leaf
-def count_actions(world, segment, data, counts):
-    """n of the last rule under the moves of a segment, to data[counts:]."""
+def count_actions(world, segment, data, first):
+    """Write n of the last rule, under the transitions of `segment`, to data[first:]."""
     H, S, A, _ = sizes(world)
-    value, actions, chances, _ = places(H, S, A)
+    at = places(H, S, A)
     move = FIRST + S + S * A
-    row = world[segment]  # views of it all: half the time of one array with places
-    here, after = data[value + 4 : value + 4 + S], data[value + 4 + S : value + 4 + 2 * S]
-    n = data[counts : counts + S * A]
+    row = world[segment]  # Views take half the time of positions in one array.
+    here = data[at.scratch : at.scratch + S]
+    after = data[at.scratch + S : at.scratch + 2 * S]
+    n = data[first : first + S * A]
     n[:] = 0.0
     for s in range(S):
         here[s] = row[FIRST + s]
@@ -167,7 +190,7 @@ def count_actions(world, segment, data, counts):
             reached = here[s]
             if reached == 0.0:
                 continue
-            action = int(data[actions + h * S + s])
+            action = int(data[at.actions + h * S + s])
             if action >= 0:
                 n[s * A + action] += reached
                 if h < H - 1:
@@ -176,7 +199,7 @@ def count_actions(world, segment, data, counts):
                         after[x] += reached * row[to + x]
             else:
                 for a in range(A):
-                    chance = reached * data[chances + (h * S + s) * A + a]
+                    chance = reached * data[at.chances + (h * S + s) * A + a]
                     n[s * A + a] += chance
                     if h < H - 1:
                         to = move + (s * A + a) * S
@@ -186,33 +209,36 @@ def count_actions(world, segment, data, counts):
 
 
 @leaf
-def gain(world, segment, data, counts, known):
-    """sum n(s, a) r(s, a) / H in a segment, n at data[counts:]; kept at data[known:]."""
-    if data[known + 1] != segment:
+def gain(world, segment, data, first, kept):
+    """Return sum n(s, a) r(s, a) / H in `segment`, for n at data[first:].
+
+    The result is kept at data[kept:], with its segment.
+    """
+    if data[kept + 1] != segment:
         H, S, A, _ = sizes(world)
-        n = data[counts : counts + S * A]
+        n = data[first : first + S * A]
         mean = world[segment, FIRST + S : FIRST + S + S * A]
         total = 0.0
         for i in range(S * A):
             total += n[i] * mean[i]
-        data[known], data[known + 1] = total / H, segment
-    return data[known]
+        data[kept], data[kept + 1] = total / H, segment
+    return data[kept]
 
 
 @inlined
 def query(world, ledger, data, t, rule, rng):
-    """Plays round t by `rule` and looks: the mean reward of an episode's steps. Joins `data`."""
+    """Play round t by `rule` and return the mean reward of its steps. The round joins `data`."""
     if t != ledger.next:
         ledger.faults += 1
     ledger.next = t + 1
     segment = locate(world, ledger, t)
     H, S, A = rule.shape
-    value, actions, chances, counts = places(H, S, A)
-    if not same(data, chances, rule):
+    at = places(H, S, A)
+    if not same(data, at.chances, rule):
         ledger.wrong += adopt(data, rule)
         turn_to(world, data, segment)
-    place = counts + int(world[segment, MOVES]) * S * A
-    ledger.regret_query += world[segment, TOP] - gain(world, segment, data, place, value)
+    first = at.n + int(world[segment, MOVES]) * S * A
+    ledger.regret_query += world[segment, TOP] - gain(world, segment, data, first, at.value)
     data[COUNT] += 1.0
     data[FRESH] += 1.0
     ledger.queries += 1
@@ -224,7 +250,7 @@ def query(world, ledger, data, t, rule, rng):
     state = draw(row, FIRST, S, rng)
     total = 0.0
     for h in range(H):
-        action = int(data[actions + h * S + state])
+        action = int(data[at.actions + h * S + state])
         if action < 0:
             action = draw(rule[h, state], 0, A, rng)
         paid = 1.0 if rng.random() < row[reward + state * A + action] else 0.0
@@ -239,9 +265,11 @@ def query(world, ledger, data, t, rule, rng):
 
 @leaf
 def draw(chances, place, count, rng):
-    """One of `count` things, whose chances are chances[place:]; no number is drawn if it is
-    certain."""
-    left = 2.0  # not drawn yet
+    """Return one of 0..count-1, whose chances are chances[place:].
+
+    No random number is drawn if one of them is certain.
+    """
+    left = 2.0  # A number over 1: none is drawn yet.
     for i in range(count - 1):
         chance = chances[place + i]
         if chance > 0.0:
@@ -257,26 +285,29 @@ def draw(chances, place, count, rng):
 
 @inlined
 def idle(world, ledger, data, start, stop, replayed, rng):
-    """Plays rounds start..stop-1 blind, each by the rule of a query round that `replayed`
-    remembers, drawn uniformly: adds the exact expectation. Cost: O(S A) a segment crossed."""
+    """Play rounds start..stop-1 without observing, and add their exact expected regret.
+
+    Each round plays the rule of a query round that `replayed` remembers, drawn uniformly. Cost:
+    O(S A) per segment crossed.
+    """
     if stop > start:
-        run_blind(world, ledger, start, stop, replayed)
+        idle_streak(world, ledger, start, stop, replayed)
 
 
 @leaf
-def run_blind(world, ledger, start, stop, replayed):
-    """`idle` of at least one round."""
-    stop = go_blind(world, ledger, start, stop)
+def idle_streak(world, ledger, start, stop, replayed):
+    """Play `idle` rounds, at least one."""
+    stop = begin_idle(world, ledger, start, stop)
     if not replayed[COUNT] > 0.0:
         ledger.wrong += 1
         return
     H, S, A, M = sizes(world)
-    value, _, _, counts = places(H, S, A)
+    at = places(H, S, A)
     while start < stop:
         segment = locate(world, ledger, start)
         end = min(stop, int(world[segment + 1, START]))
-        place = counts + int(world[segment, MOVES]) * S * A
-        total = gain(world, segment, replayed, place + M * S * A, value + 2)
-        total += replayed[FRESH] * gain(world, segment, replayed, place, value)
+        first = at.n + int(world[segment, MOVES]) * S * A
+        total = gain(world, segment, replayed, first + M * S * A, at.past_value)
+        total += replayed[FRESH] * gain(world, segment, replayed, first, at.value)
         ledger.regret_idle += (end - start) * (world[segment, TOP] - total / replayed[COUNT])
         start = end

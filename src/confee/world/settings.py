@@ -1,16 +1,16 @@
-"""What a setting is: the game that a policy is made for, as the functions that a kernel calls.
+"""A setting is the game that a policy is made for, given by the functions that kernels call.
 
-    query(world, ledger, data, t, decision, rng)             plays round t and looks: R in [0, 1]
-    idle(world, ledger, data, start, stop, replayed, rng)    plays rounds start..stop-1 blind
-    new_memories(count, world)                               array whose row i is a `data`
-    anything(world)                                          `replayed` of who knows nothing
+    query(world, ledger, data, t, decision, rng)             play round t and return R in [0, 1]
+    idle(world, ledger, data, start, stop, replayed, rng)    play rounds start..stop-1 unobserved
+    new_memories(count, world)                               an array; each row is a `data`
+    anything(world)                                          `replayed` before there are data
 
-`data` remembers query rounds and what the last one showed; what is in it is the game's affair.
+`data` remembers query rounds and what the last one showed; only the game reads it.
 
 What a policy knows of the world from the start (`known`), and what a query shows:
 
     arms          K                                 the reward of the arm
-    linear,       features [K, d], rows x_k         the same
+    linear,       features [K, d], rows x_k         the reward of the arm
     logistic
     contextual    regressors [F, contexts, A]       the context, the action, its reward
     episodic      (H, S, A)                         each step's state, action and reward
@@ -27,8 +27,19 @@ from confee.world import episodes, game
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting. `decision`: what is decided for a round, in a word. `known`: what a policy of it
-    knows of the world from the start, in words. `others`: settings whose paths it can play too."""
+    """A setting.
+
+    Parameters
+    ----------
+    decision
+        What a policy decides in a round, in one word.
+    game
+        The module with the functions that kernels call.
+    known
+        What a policy knows of the world from the start, in words.
+    others
+        Further settings whose paths policies of this one can play.
+    """
 
     id: str
     decision: str
@@ -43,7 +54,7 @@ class Setting:
 
     @property
     def calls(self) -> dict[str, Callable[..., Any]]:
-        """What a kernel is compiled over, by name."""
+        """The functions that a kernel is compiled over, by name."""
         return {name: getattr(self.game, name) for name in CALLED}
 
 
@@ -55,4 +66,4 @@ LOGISTIC = Setting("logistic", "arm", game, "features [K, d]")
 CONTEXTUAL = Setting("contextual", "rule", episodes, "regressors [F, contexts, A]")
 EPISODIC = Setting("episodic", "rule", episodes, "sizes (H, S, A)")
 
-SETTINGS = {one.id: one for one in (ARMS, LINEAR, LOGISTIC, CONTEXTUAL, EPISODIC)}
+SETTINGS = {setting.id: setting for setting in (ARMS, LINEAR, LOGISTIC, CONTEXTUAL, EPISODIC)}

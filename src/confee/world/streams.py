@@ -1,8 +1,9 @@
-"""numpy's generator PCG64 for many streams at once, to the bit: one column a stream, [5, L] uint64.
+"""numpy's generator PCG64 for many streams at once, equal to the bit.
 
-Rows: the state (high and low half), the increment (the same), and the half of a draw that is left
-over from a 32-bit one, if any: numpy keeps it for the next. PCG64 is O'Neill's PCG XSL-RR 128/64
-(2014): state = state * M + increment; the draw is (high ^ low) rotated by the state's top 6 bits.
+Streams are the columns of an array [5, L] of uint64. Its rows are the high and low half of the
+state, those of the increment, and the unused half of a 64-bit draw, which numpy keeps for the next
+32-bit one. PCG64 is PCG XSL-RR 128/64 (O'Neill 2014): the next state is state * M + increment, and
+a draw is (high ^ low) rotated by the top 6 bits of the state.
 """
 
 from __future__ import annotations
@@ -19,32 +20,32 @@ from confee.core.jit import inlined, leaf
 
 HIGH, LOW, STEP_HIGH, STEP_LOW, LEFT = range(5)
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
-NOTHING = np.uint64(1 << 32)
-"""In the row LEFT, where halves are below this."""
+NONE_LEFT = np.uint64(1 << 32)
+"""In the row LEFT: no half is left over. Halves are below it."""
 
 
 def new_streams(generators: Sequence[np.random.Generator]) -> np.ndarray:
-    """The streams that `generators` would go on with; these stay where they are."""
+    """Return streams that continue `generators`, whose own states do not move."""
     streams = np.zeros((5, len(generators)), dtype=np.uint64)
-    for i, one in enumerate(generators):
-        said = one.bit_generator.state
-        for row, value in ((HIGH, said["state"]["state"]), (STEP_HIGH, said["state"]["inc"])):
+    for i, generator in enumerate(generators):
+        state = generator.bit_generator.state
+        for row, value in ((HIGH, state["state"]["state"]), (STEP_HIGH, state["state"]["inc"])):
             streams[row, i], streams[row + 1, i] = value >> 64, value & (2**64 - 1)
-        streams[LEFT, i] = said["uinteger"] if said["has_uint32"] else NOTHING
+        streams[LEFT, i] = state["uinteger"] if state["has_uint32"] else NONE_LEFT
     return streams
 
 
 def _stepped(_, high, low, step_high, step_low):
-    """(high, low) of the next state: there is no 128-bit integer in numba, but in LLVM there is."""
+    """Return (high, low) of the next state. numba has no 128-bit integer, but LLVM has."""
     word = types.uint64
 
     def generate(context, builder, signature, arguments):
         wide, half = ir.IntType(128), ir.IntType(64)
-        parts = [builder.zext(one, wide) for one in arguments]
-        places = ir.Constant(wide, 64)
-        state, step = (builder.or_(builder.shl(parts[i], places), parts[i + 1]) for i in (0, 2))
+        parts = [builder.zext(half_word, wide) for half_word in arguments]
+        bits = ir.Constant(wide, 64)
+        state, step = (builder.or_(builder.shl(parts[i], bits), parts[i + 1]) for i in (0, 2))
         state = builder.add(builder.mul(state, ir.Constant(wide, MULTIPLIER)), step)
-        halves = builder.trunc(builder.lshr(state, places), half), builder.trunc(state, half)
+        halves = builder.trunc(builder.lshr(state, bits), half), builder.trunc(state, half)
         return context.make_tuple(builder, signature.return_type, halves)
 
     return types.UniTuple(word, 2)(word, word, word, word), generate
@@ -55,7 +56,7 @@ stepped: Any = intrinsic(_stepped)
 
 @inlined
 def next_word(streams, i):
-    """64 random bits of stream i."""
+    """Return 64 random bits of stream i."""
     high, low = stepped(
         streams[HIGH, i], streams[LOW, i], streams[STEP_HIGH, i], streams[STEP_LOW, i]
     )
@@ -66,16 +67,16 @@ def next_word(streams, i):
 
 @inlined
 def uniform(streams, i):
-    """What `random()` of stream i is, in [0, 1)."""
+    """Return what `random()` of stream i would, in [0, 1)."""
     return float(next_word(streams, i) >> np.uint64(11)) * 2.0**-53
 
 
 @leaf
 def next_half(streams, i):
-    """32 random bits of stream i: the lower half of a word, then its upper half."""
+    """Return 32 random bits of stream i: the lower half of a word, then its upper half."""
     left = streams[LEFT, i]
-    if left != NOTHING:
-        streams[LEFT, i] = NOTHING
+    if left != NONE_LEFT:
+        streams[LEFT, i] = NONE_LEFT
         return left
     word = next_word(streams, i)
     streams[LEFT, i] = word >> np.uint64(32)
@@ -84,7 +85,10 @@ def next_half(streams, i):
 
 @leaf
 def integer(streams, i, low, high):
-    """What `integers(low, high)` of stream i is, high - low in 1..2^32 - 1 (Lemire 2019)."""
+    """Return what `integers(low, high)` of stream i would (Lemire 2019).
+
+    high - low must be in 1..2^32 - 1.
+    """
     count = np.uint64(high - low)
     if count == np.uint64(1):
         return low

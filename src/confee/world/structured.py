@@ -1,13 +1,13 @@
-"""Arms whose means a vector theta_t explains: linear bandits, and generalised linear ones.
+"""Arms whose means depend on a vector theta_t: linear and generalised linear bandits.
 
 Arm k has features x_k in R^d, known to the policy, and mean
 
     linear      <x_k, theta_t>
     logistic    1 / (1 + exp(-<x_k, theta_t>)).
 
-To the game these are arms like others: it accounts their means. Variation is that of theta, sum
-over t of ||theta_{t+1} - theta_t||_2 (Cheung, Simchi-Levi, Zhu 2019; Russac, Vernade, Cappe 2019),
-as ||x_k|| <= 1 at least what any mean moves, in the logistic model four times that.
+The game treats them like any other arms. Their variation is that of theta, the sum over t of
+||theta_{t+1} - theta_t||_2 (Cheung, Simchi-Levi, Zhu 2019; Russac, Vernade, Cappe 2019). As
+||x_k|| <= 1, no mean moves by more, and in the logistic model by no more than a quarter of it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from confee.world.path import Path, spent
 
 
 def sigmoid(z: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + exp(-z))."""
     return 1 / (1 + np.exp(-z))
 
 
@@ -31,10 +32,17 @@ LINKS = {"linear": lambda z: z, "logistic": sigmoid}
 
 @dataclass(frozen=True)
 class Structured(Path):
-    """A path of theta_t; `link` is the setting. Shapes: features [K, d]; theta and end [S, d].
+    """A path of theta_t.
 
-    theta[s] is the vector of a segment's first round and end[s] that of its last; in between it
-    moves evenly, in the linear model alone: elsewhere means would bend.
+    Parameters
+    ----------
+    features
+        x_k, [K, d], of norm at most 1.
+    theta, end
+        The vector in the first and in the last round of each segment, [S, d]. Between them it moves
+        evenly. They may differ in the linear model only, as means would not be linear in others.
+    link
+        The setting: `linear` or `logistic`.
     """
 
     _: KW_ONLY
@@ -53,7 +61,7 @@ class Structured(Path):
         link: str = "linear",
         end: np.ndarray | None = None,
     ) -> Structured:
-        """theta[s] from round start[s] on, to end[s] in the last one if that is given."""
+        """Return the path with theta[s] from round start[s] on, which moves to end[s] if given."""
         start = np.append(start, T + 1).astype(np.int64)
         end = theta if end is None else end
         mean = LINKS[link](theta @ features.T)
@@ -66,22 +74,25 @@ class Structured(Path):
         return {"arms": len(self.features), self.link: np.ascontiguousarray(self.features)}
 
     def variation(self) -> float:
-        """sum over t of ||theta_{t+1} - theta_t||_2, exactly."""
+        """Return the sum over t of ||theta_{t+1} - theta_t||_2, exactly."""
         inside = np.linalg.norm(self.end - self.theta, axis=1).sum()
         jumps = np.linalg.norm(self.theta[1:] - self.end[:-1], axis=1).sum()
         return float(inside + jumps)
 
     def checked(self, T: int, V: float) -> Self:
-        """As a path of arms, of which its means are one; and features are no longer than 1, means
-        those of theta."""
+        """Return this path if it is valid as `Path.checked` defines it, for the variation of theta.
+
+        Features must have norm at most 1 and means must be those of theta. Raises ConfeeError
+        otherwise.
+        """
         super().checked(T, np.inf)
         if (np.linalg.norm(self.features, axis=1) > 1 + 1e-12).any():
-            raise ConfeeError("path: features must have length 1 at most")
+            raise ConfeeError("path: features must have norm at most 1")
         moving = (self.end != self.theta).any(axis=1)
         if self.link != "linear" and moving.any():
-            raise ConfeeError(f"path: theta must stand still in the segments of a {self.link} one")
+            raise ConfeeError(f"path: theta must be constant in each segment of a {self.link} path")
         if moving[np.diff(self.start) == 1].any():
-            raise ConfeeError("path: theta must stand still in a segment of one round")
+            raise ConfeeError("path: theta must be constant in a segment of one round")
         for means, theta in ((self.mean, self.theta), (self.last, self.end)):
             if not np.allclose(means, LINKS[self.link](theta @ self.features.T), rtol=0, atol=1e-9):
                 raise ConfeeError("path: means must be those of theta")
@@ -90,12 +101,12 @@ class Structured(Path):
 
 
 def directions(count: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """`count` directions in R^d, uniform, [count, d]."""
+    """Return `count` uniform directions in R^d, [count, d]."""
     drawn = rng.standard_normal((count, d))
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
 
 def affordable(states: np.ndarray, V: float) -> int:
-    """How many of the vectors `states` [m, d] can follow each other with a variation of V."""
+    """Return how many of the vectors `states` [m, d], in order, a variation of V pays for."""
     steps = np.linalg.norm(np.diff(states, axis=0), axis=1)
     return 1 + int(np.count_nonzero(np.cumsum(steps) <= V * (1 + 1e-12)))

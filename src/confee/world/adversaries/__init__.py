@@ -1,5 +1,7 @@
-"""Adversaries, one file each. A module with an `ADVERSARY` is registered by being there, and
-imported when it is asked for."""
+"""Adversaries, one file each.
+
+A module with an `ADVERSARY` is registered by being there, and imported when it is looked up.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ ADVERSARIES = Registry(__name__, __path__, "ADVERSARY", Adversary)
 
 
 def usual(setting: str) -> str:
-    """The id of the adversary that policies of `setting` meet where any will do."""
+    """Return the id of the usual adversary of `setting`."""
     return "switching" if setting == "arms" else f"{setting}_switching"
 
 
 def adversary(name: str) -> Adversary:
-    """The adversary of that id. Raises ConfeeError if there is none."""
+    """Return the adversary with this id; raise ConfeeError if there is none."""
     if name not in ADVERSARIES:
         known = ", ".join(sorted(ADVERSARIES))
         raise ConfeeError(f"adversary={name}: unknown; known: {known}{hint()}")

@@ -1,16 +1,15 @@
 """An arm rises above a steady leader for a while and falls back, again and again.
 
-One arm leads at 1/2 throughout, and the others lie at 1/2 - gap. The rounds are split into n
-periods of equal length, and each period has one blink in its middle: an arm drawn uniformly from
-the others jumps to 1/2 + gap, stays there for a share `duty` of the period, and falls back. So the
-path begins and ends with the leader on top, and the best arm leads by gap in every round.
+One arm leads at 1/2 throughout, and the others lie at 1/2 - gap. The rounds are split into n equal
+periods with one blink in the middle of each: an arm drawn uniformly from the others jumps to
+1/2 + gap, stays there for a share `duty` of the period, and falls back. So the path begins and ends
+with the leader on top, and the best arm leads by gap in every round.
 
-A blink costs 4 gap of variation, 2 gap for each jump, and n is the number of blinks that V pays
-for, at most (T - 1)/2, as rounds between two blinks must remain. Where V pays for no blink but for
-one jump, an arm rises for the last share `duty` of all rounds and stays up to the end. Where V
-pays for less, nothing changes.
+A blink costs 4 gap of variation, 2 gap for each jump. The number of blinks, n, is what V pays for,
+at most (T - 1)/2, as rounds must remain between two blinks. Where V pays for one jump only, an arm
+rises for the last share `duty` of all rounds. Where V pays for less, nothing changes.
 
-Old data are right again after each blink. A policy that forgets them pays to learn them anew, and
+Old data are right again after each blink. A policy that forgets them pays to learn them again, and
 one that keeps them does not see the next blink.
 """
 
@@ -31,7 +30,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the best arm's lead in every round. duty: share of a period with the other arm up."""
+    """`gap`: the lead of the best arm. `duty`: the share of a period with the other arm up."""
 
     gap: float = schema.real(
         0.25, above=0, high=CEILING, about="the best arm's lead in every round"
@@ -51,8 +50,7 @@ def resolve(options, size):
 def starts(T: int, K: int, V: float, gap: float, duty: float) -> np.ndarray:
     """Return the first rounds of all segments: steady, up, steady, up, and so on.
 
-    The jumps lie in whole rounds, moved by half a round at most from their exact places, or to the
-    next free round where blinks are so many that jumps crowd.
+    Jumps are rounded to whole rounds, or moved to the next free one where several fall in a round.
     """
     jumps = (V / gap + 1e-9) // 2
     blinks = int(max(0, min(jumps // 2, (T - 1) // 2)))
@@ -65,7 +63,7 @@ def starts(T: int, K: int, V: float, gap: float, duty: float) -> np.ndarray:
 
 
 def draw(resolved, K, T, V, rng):
-    """Every second segment has an arm up, drawn uniformly from all but the leader."""
+    """Draw the leader, then the arm that is up in each second segment."""
     gap = resolved["gap"]
     start = starts(T, K, V, gap, resolved["duty"])
     leader = rng.integers(0, K)

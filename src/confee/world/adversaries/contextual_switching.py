@@ -1,15 +1,16 @@
 """Contextual bandits: the good action of each context follows a map that jumps, as V pays for.
 
-`maps` random maps pi_i from contexts to actions, no two alike, make a class of regressors
+`maps` random maps pi_i from contexts to actions, all different, make a class of regressors
 
     f_{i,l}(x, a) = low + gap (l / levels) 1[a = pi_i(x)],      l = 1..levels,
 
-low = 1/2, or 1 - gap where that is less.
+where low = 1/2, or 1 - gap if that is less.
 
-The truth is at the top level and jumps among maps in equal batches, while V pays: from i to j that
-costs gap times the chance of a context on which they differ, see `Episodes.variation`. The law of
-contexts is drawn once a path, uniformly among all (Dirichlet). The levels below the truth are there
-because with a single one all regressors have the same best value: f* would be known at the start.
+The truth is at the top level and jumps among maps in equal batches, until V is spent: a jump from
+i to j costs gap times the chance of a context on which they differ (see `Episodes.variation`). The
+law of contexts is drawn once per path, uniformly among all (Dirichlet). The class has levels below
+the truth because all regressors of one level have the same best value: with a single level, f*
+would be known at the start.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good action's lead. contexts, maps: how many. levels: of gaps in class."""
+    """`gap`: the lead of the good action. `contexts`, `maps`, `levels`: how many of each."""
 
     gap: float = schema.real(
         0.25,
@@ -54,29 +55,31 @@ def resolve(options, size):
 
 
 def distinct_maps(count: int, contexts: int, K: int, rng: np.random.Generator) -> np.ndarray:
-    """`count` maps from contexts to actions, uniform among those that are no two alike,
-    [count, contexts]."""
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < count:
-        found[tuple(rng.integers(0, K, contexts))] = None
-    return np.array(list(found))
+    """Return `count` different uniform maps from contexts to actions, [count, contexts]."""
+    maps: dict[tuple[int, ...], None] = {}
+    while len(maps) < count:
+        maps[tuple(rng.integers(0, K, contexts))] = None
+    return np.array(list(maps))
 
 
 def walk(cost: np.ndarray, V: float, T: int, rng: np.random.Generator) -> list[int]:
-    """Which map is true in each batch: the first uniform, each next one uniform among the others,
-    while their cost [maps, maps] adds up to V at most."""
+    """Return the true map of each batch: the first uniform, each next one among the others.
+
+    The walk ends before its jumps, of `cost` [maps, maps], add up to more than V.
+    """
     visited, spent = [int(rng.integers(0, len(cost)))], 0.0
     while len(visited) < T:
-        here = visited[-1]
-        there = (here + int(rng.integers(1, len(cost)))) % len(cost)
-        spent += cost[here, there]
+        last = visited[-1]
+        following = (last + int(rng.integers(1, len(cost)))) % len(cost)
+        spent += cost[last, following]
         if spent > V * (1 + 1e-12):
             break
-        visited.append(there)
+        visited.append(following)
     return visited
 
 
 def draw(resolved, K, T, V, rng):
+    """Draw the maps, the law of contexts, and the walk among maps."""
     gap, levels = resolved["gap"], resolved["levels"]
     maps = distinct_maps(resolved["maps"], resolved["contexts"], K, rng)
     first = rng.dirichlet(np.ones(resolved["contexts"]))
@@ -84,7 +87,7 @@ def draw(resolved, K, T, V, rng):
     gaps = gap * np.arange(1, levels + 1) / levels
     regressors = min(0.5, 1 - gap) + gaps[:, None, None, None] * good
     differ = (maps[:, None] != maps) @ first
-    # The least there can be: a jump costs at most the largest.
+    # A lower bound on the number of batches: no jump costs more than the largest.
     room(min(T, V / (gap * differ.max())), resolved["contexts"] * K)
     visited = walk(gap * differ, V, T, rng)
     return Episodes.contexts(

@@ -1,12 +1,13 @@
-"""Triangle waves whose best arm crosses: `switching_centred` without its jumps.
+"""Triangle waves whose best arm crosses: `switching_centred` without jumps.
 
-Means lie in [1/2 - A/2, 1/2 + A/2], A = `amplitude`. In a half wave the arm on top falls to the
-bottom while another, uniform among the rest, rises from there to the top; they cross half way, all
-others wait at the bottom. A half wave costs A, so V pays for V/A of them, each of A T/V rounds: the
-period is 2 A T/V. The last one is cut where V is spent. With K = 2 both arms are triangle waves in
-antiphase: Besbes, Gur, Zeevi's (2014) example with straight lines for sines, see `sinusoid`.
+Means lie in [1/2 - A/2, 1/2 + A/2], where A = `amplitude`. In a half wave the arm on top falls to
+the bottom while another one, uniform among the rest, rises from there to the top. They cross half
+way, and all others wait at the bottom. A half wave costs A, so V pays for V/A of them, each of
+A T/V rounds, and the period is 2 A T/V. The last half wave ends where V is spent. With K = 2 both
+arms are triangle waves in antiphase: the example of Besbes, Gur and Zeevi (2014) with straight
+lines for sines, see `sinusoid`.
 
-All of V is spent, unless V/A > T - 1: a half wave takes a round at least.
+All of V is spent unless V/A > T - 1, as a half wave takes at least a round.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """amplitude: from the lowest mean to the highest; the best arm's largest lead."""
+    """`amplitude`: from the lowest mean to the highest, the largest lead of the best arm."""
 
     amplitude: float = schema.real(
         0.5,
@@ -39,7 +40,7 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """Knots where half waves end: good arm g_j on top in knot j; the last at (V/A - j) of it."""
+    """Draw arms g_j: g_j is on top in knot j, where a half wave ends or V is spent."""
     amplitude = resolved["amplitude"]
     waves, rest = whole_and_rest(min(V / amplitude, T - 1.0))
     good = wandering_arm(waves + 2, K, rng)

@@ -1,17 +1,18 @@
-"""Episodic decision problems: each state has a good action; it jumps in equal batches, as V pays.
+"""Episodic decision problems: the good action of each state jumps in equal batches, as V pays.
 
-    moves = rewards      The good action pays low + gap and the others low. The next state is any,
-                         whatever is done. The best rule has value low + gap; with one state and one
-                         step this is `switching`.
-    moves = transitions  States are a chain 0..S-1 and state s pays s / (S - 1), whatever is done.
-                         The good action leads one up with chance low + gap and the others with
-                         low, else one down, or nowhere at the ends. What an action is worth shows
-                         only in what is paid after it. Two states are a pair akin to that of the
-                         lower bound of Jaksch, Ortner, Auer (2010).
+    moves = rewards      The good action pays low + gap and the others low. The next state is
+                         uniform, whatever the action. The best rule has value low + gap; with one
+                         state and one step this is `switching`.
+    moves = transitions  States are a chain 0..S-1, and state s pays s / (S - 1), whatever the
+                         action. The good action leads one state up with chance low + gap and the
+                         others with low; otherwise they lead one down. At the ends the state stays.
+                         So an action shows its worth only in later rewards. Two states are a pair
+                         similar to that of the lower bound of Jaksch, Ortner and Auer (2010).
 
-low = 1/2, or 1 - gap where that is less. Episodes begin in state 0, and in each batch every state
-gets another good action, drawn independently: the price of a batch is a maximum over states, gap
-for rewards and 2 H gap for transitions (see `Episodes.variation`). K is the number of actions.
+low = 1/2, or 1 - gap if that is less. Episodes begin in state 0. In each batch every state gets
+another good action, drawn independently. A change costs a maximum over states, gap for rewards and
+2 H gap for transitions (see `Episodes.variation`), so V pays for 1 + floor(V / cost) batches. K is
+the number of actions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good action's lead. moves: what it leads in. H, S: steps and states."""
+    """`gap`: the lead of the good action. `moves`: in what. `H`, `S`: steps and states."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING, about="the good action's lead over 1/2")
     moves: str = schema.choice(
@@ -63,12 +64,14 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
+    """Draw the good action of each state in each batch."""
     gap, H, S = resolved["gap"], resolved["H"], resolved["S"]
     climbs = resolved["moves"] == "transitions"
     m = batches(T, V, 2 * H * gap if climbs else gap)
     room(m, S * K * (S if climbs else 1))
     good = np.stack([wandering_arm(m, K, rng) for _ in range(S)], axis=1)
-    chance = min(0.5, 1 - gap) + gap * (good[:, :, None] == np.arange(K))  # to be paid, or to go up
+    # The chance of each action to be paid, or to lead up.
+    chance = min(0.5, 1 - gap) + gap * (good[:, :, None] == np.arange(K))
     if not climbs:
         return Episodes.episodic(equal_starts(T, m), chance, np.full((S, K, S), 1 / S), H, T)
     here = np.arange(S)

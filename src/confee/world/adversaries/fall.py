@@ -1,15 +1,15 @@
-"""The best arm falls below the rest, again and again: the next best one has not changed.
+"""The best arm falls below the rest, again and again, while the second best arm does not change.
 
-Three levels: top = 1/2 + size/2, middle = 1/2, low = 1/2 - size/2. An arm leads from the top, its
-heir waits in the middle, the rest are low. Falls start n + 1 equal batches:
+There are three levels: top = 1/2 + size/2, middle = 1/2 and low = 1/2 - size/2. One arm leads from
+the top, its heir waits in the middle, and the rest are low. Falls start n + 1 equal batches:
 
-- fall (costs `size`): the leader drops from top to low. Its heir, unmoved, is the best arm.
-- half a batch later (costs `size`/2): the new leader rises to the top, and a new heir, uniform
-  among all others, from low to the middle. The best arm stays. Without it the levels would sink by
-  size/2 with each fall, and leave [0, 1]. After the last fall there is none.
+- A fall costs `size`: the leader drops from top to low. Its heir, unmoved, is the best arm.
+- Half a batch later, at a cost of size/2, the new leader rises to the top, and a new heir, uniform
+  among all others, from low to the middle. The best arm stays. Without this step the levels would
+  sink by size/2 with each fall and leave [0, 1]. It does not follow the last fall.
 
-So the best arm leads by size/2 at all times. n falls cost n size + (n - 1) size/2, hence
-n = floor((2 V/size + 1)/3), at most T/2 - 1: as many as V pays for.
+So the best arm always leads by size/2. As n falls cost n size + (n - 1) size/2, V pays for
+n = floor((2 V/size + 1)/3) of them, at most T/2 - 1.
 
 A policy that watches the arm it plays sees each fall at once. `rise` is the converse.
 """
@@ -35,7 +35,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """size: how deep the leader falls, twice its lead."""
+    """`size`: the depth of a fall, twice the lead."""
 
     size: float = schema.real(
         0.5, above=0, high=CEILING, about="how deep the leader falls, twice its lead"
@@ -47,7 +47,7 @@ def resolve(options, size):
 
 
 def events(T: int, V: float, size: float) -> tuple[int, np.ndarray]:
-    """(n, first rounds of segments): how many falls or rises, and where the path changes.
+    """Return n, the number of falls or rises, and the first rounds of segments.
 
     Segment 0 is the first batch; 2 j - 1 starts with event j, and 2 j half a batch later.
     """
@@ -58,7 +58,7 @@ def events(T: int, V: float, size: float) -> tuple[int, np.ndarray]:
 
 
 def draw(resolved, K, T, V, rng):
-    """Arm g_j leads batch j, and g_{j+1} is its heir."""
+    """Draw arms g_j: g_j leads batch j, and g_{j+1} is its heir."""
     size = resolved["size"]
     n, start = events(T, V, size)
     good = wandering_arm(n + 2, K, rng)

@@ -1,10 +1,13 @@
-"""The lower bound's instance (appendix, step 1), with its gap times c.
+"""The instance of the lower bound (appendix, step 1), with its gap multiplied by c.
 
-Batches of Delta = ceil(gap T / V) rounds with one good arm at 1/2 + gap, the rest at 1/2. As in the
-proof, the good arm of each batch is drawn uniformly, so it may stay. With `adaptive` only the
-first one is: each later one is the arm that was played least in the batch before, settled while the
-path is played (see `confee.world.game.adapt`; idle rounds count by their chances). It is no path of
-the worst case that other families estimate, but the adversary of a minimax argument.
+Batches have Delta = ceil(gap T / V) rounds, with one good arm at 1/2 + gap and the rest at 1/2,
+where gap = c epsilon and epsilon = (K V / (1920 B))^{1/3}. As in the proof, the good arm of each
+batch is drawn uniformly, so it may stay. V pays for a change in every batch.
+
+With `adaptive`, only the first good arm is drawn. Each later one is the arm played least in the
+batch before, which is settled during the run (see `confee.world.game.adapt`; idle rounds count by
+their weights). This is the adversary of a minimax argument, not a path of the worst case that other
+families estimate.
 """
 
 from __future__ import annotations
@@ -30,8 +33,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """c: the gap in units of the proof's epsilon = (K V / (1920 B))^{1/3}.
-    adaptive: good arms are those played least, not drawn."""
+    """`c`: the gap in units of epsilon. `adaptive`: good arms are those played least, not drawn."""
 
     c: float = schema.real(1.0, above=0, about="gap in units of the lower bound's epsilon")
     adaptive: bool = schema.flag(
@@ -40,7 +42,7 @@ class Options:
 
 
 def resolve(options, size):
-    """Batches of Delta = ceil(gap T / V) rounds, at least two of them."""
+    """Fix the length of batches; raise ConfeeError if there would be only one."""
     K, T, B, V = size
     if V == 0:
         raise ConfeeError("V=0: adversary hard needs V > 0")
@@ -52,22 +54,22 @@ def resolve(options, size):
             f"must be under {options.c * V / gap:g}"
         )
     resolved = {"c": options.c, "gap": gap, "length": length}
-    # Named only where it is on: the instance drawn beforehand keeps its random numbers.
+    # `adaptive` is a key only if it is on, so that other instances keep their random numbers.
     return resolved | ({"adaptive": 1} if options.adaptive else {})
 
 
 def draw(resolved, K, T, V, rng):
-    """In each batch a good arm at 1/2 + gap; the rest at 1/2.
+    """Draw a good arm for each batch.
 
-    Good arms of an adaptive path but the first hold a place: as they differ, a policy told S is
-    told the number of batches.
+    On an adaptive path all but the first are replaced during the run. They differ from batch to
+    batch, so a policy that knows S knows the number of batches.
     """
     m = -(-T // resolved["length"])
     room(m, K)
     first = equal_starts(m * resolved["length"], m)
     adaptive = "adaptive" in resolved
     good = wandering_arm(m, K, rng) if adaptive else rng.integers(0, K, size=m)
-    path = one_good_arm(first, good, K, T, 0.5, 0.5 + resolved["gap"])
+    path = one_good_arm(first, good, K, T, low=0.5, high=0.5 + resolved["gap"])
     return dataclasses.replace(path, adaptive=adaptive)
 
 

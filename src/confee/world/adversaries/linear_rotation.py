@@ -1,16 +1,16 @@
-"""Linear bandits: theta turns steadily in a plane, `linear_switching` without its jumps.
+"""Linear bandits: theta turns steadily in a plane, `linear_switching` without jumps.
 
-Arms and theta as there: means 1/2 + gap <u_k, v>, v a direction in R^{d-1}. Here v runs round the
-unit circle of a plane, as in the slow change that Russac, Vernade, Cappe (2019) try. The u_k are
-uniform, so the plane of the first two coordinates is any plane, and v may start anywhere.
+Arms and theta are as there: means are 1/2 + gap <u_k, v> for a direction v in R^{d-1}. Here v turns
+in the plane of the first two coordinates, as in the slow change of Russac, Vernade and Cappe
+(2019). As the u_k are uniform, any plane and any start would do.
 
-The arc is a chain of m equal chords, each of an angle alpha, which v runs through in equal times:
+The arc is a chain of m equal chords, each of an angle alpha, which v moves along in equal times:
 
     m = ceil(knots W),    W = V / (2 pi sqrt 2 gap) turns that V pays for on the circle itself,
-    alpha = 2 arcsin(V / (2 sqrt 2 gap m)),    since a chord costs 2 sqrt 2 gap sin(alpha / 2),
+    alpha = 2 arcsin(V / (2 sqrt 2 gap m)),    since a chord costs 2 sqrt 2 gap sin(alpha / 2).
 
-at most T - 1 chords, one a round. So all of V is spent, unless T is too short for it; on a chord v
-is no shorter than cos(alpha / 2), .995 with 32 knots.
+There are at most T - 1 chords, one a round. So all of V is spent unless T is too short for it. On a
+chord, ||v|| is at least cos(alpha / 2), which is .995 with 32 knots.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from confee.world.structured import Structured, directions
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the largest lead over 1/2 that an arm could have. d: length of features, a constant one
-    included. knots: of each turn."""
+    """`gap`: the largest possible lead over 1/2. `d`: features, with the constant one. `knots`: of
+    each turn."""
 
     gap: float = schema.real(
         0.25, low=1e-12, high=CEILING, about="the best mean is at most 1/2 + gap"
@@ -47,7 +47,7 @@ def resolve(options, size):
 
 
 def angles(resolved, T, V):
-    """Angles of the knots, increasing from 0, at equal distances; see above."""
+    """Return the angles of the knots, from 0 at equal distances."""
     radius = math.sqrt(2) * resolved["gap"]
     turns = V / (2 * math.pi * radius)
     chords = int(min(T - 1, max(1, math.ceil(resolved["knots"] * turns))))
@@ -56,6 +56,7 @@ def angles(resolved, T, V):
 
 
 def draw(resolved, K, T, V, rng):
+    """Draw the directions of arms; theta is not random."""
     towards = directions(K, resolved["d"] - 1, rng)
     features = features_of(towards)
     angle = angles(resolved, T, V)
@@ -70,7 +71,7 @@ def draw(resolved, K, T, V, rng):
 
 
 def between(rounds, thetas, at):
-    """theta in rounds `at`, on straight lines from one of `rounds` to the next."""
+    """Return theta in rounds `at`, linear between the knots in `rounds`."""
     return np.column_stack([np.interp(at, rounds, column) for column in thetas.T])
 
 

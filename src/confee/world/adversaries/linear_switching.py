@@ -1,8 +1,9 @@
 """Linear bandits: theta jumps between directions of arms, in equal batches, as V pays for.
 
-Arms x_k = (1, u_k) / sqrt 2, the u_k uniform directions in R^{d-1}; theta = sqrt 2 (1/2, gap v), v
-the direction of one arm. So means are 1/2 + gap <u_k, v>, the best one 1/2 + gap; ||theta|| <= 1.
-In the plane and beyond, d >= 3: on a line arms would be copies of two.
+Arms are x_k = (1, u_k) / sqrt 2 with uniform directions u_k in R^{d-1}, and theta = sqrt 2 (1/2,
+gap v), where v is the direction of one arm. So means are 1/2 + gap <u_k, v>, the best one is
+1/2 + gap, and ||theta|| <= 1. A jump from v to v' costs sqrt 2 gap ||v - v'||. d is at least 3, as
+with d = 2 the directions would be copies of two.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the best mean's lead over 1/2. d: length of features, a constant one included."""
+    """`gap`: the lead of the best mean over 1/2. `d`: features, with the constant one."""
 
     gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="the best mean is 1/2 + gap")
     d: int = schema.whole(4, low=3, high=100, about="length of features")
@@ -38,21 +39,24 @@ def resolve(options, size):
 
 
 def features_of(towards):
-    """(1, u) / sqrt 2 for each direction u of `towards` [K, d - 1]."""
+    """Return (1, u) / sqrt 2 for each direction u of `towards`, [K, d - 1]."""
     return np.hstack([np.ones((len(towards), 1)), towards]) / math.sqrt(2)
 
 
 def theta_of(gap, towards):
-    """sqrt 2 (1/2, gap v) for each direction v of `towards` [m, d - 1]."""
+    """Return sqrt 2 (1/2, gap v) for each direction v of `towards`, [m, d - 1]."""
     return np.hstack([np.full((len(towards), 1), 0.5), gap * towards]) * math.sqrt(2)
 
 
 def visits(thetas, T, V, rng):
-    """Good arms of as many batches as V pays for, T at most: the first uniform, each next one
-    uniform among the others; arm k makes theta `thetas[k]`, [K, d], all of one length."""
+    """Return good arms of as many batches as V pays for, T at most.
+
+    The first is uniform, each next one uniform among the others. While arm k is good, theta is
+    `thetas[k]`, [K, d]; all have one norm.
+    """
     K = len(thetas)
-    usual = math.sqrt(2) * float(np.linalg.norm(thetas[0]))  # a jump to a right angle
-    arms = wandering_arm(batches(T, V, usual), K, rng)
+    typical = math.sqrt(2) * float(np.linalg.norm(thetas[0]))  # a jump to a right angle
+    arms = wandering_arm(batches(T, V, typical), K, rng)
     while len(arms) < T and affordable(thetas[arms], V) == len(arms):
         more = np.cumsum(rng.integers(1, K, size=len(arms)))
         arms = np.append(arms, (arms[-1] + more) % K)[:T]
@@ -60,9 +64,10 @@ def visits(thetas, T, V, rng):
 
 
 def draw(resolved, K, T, V, rng):
+    """Draw the directions of arms, then the good arms."""
     towards = directions(K, resolved["d"] - 1, rng)
     gap = resolved["gap"]
-    good = visits(math.sqrt(2) * gap * towards, T, V, rng)  # what does not move costs nothing
+    good = visits(math.sqrt(2) * gap * towards, T, V, rng)  # the part of theta that moves
     thetas = theta_of(gap, towards[good])
     return Structured.of(equal_starts(T, len(good)), thetas, features_of(towards), T)
 

@@ -1,4 +1,4 @@
-"""Paths of straight lines: knots on whole rounds, split where the best arm changes."""
+"""Piecewise linear paths: knots in whole rounds, segments split where the best arm changes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from confee.world.path import Path
 
 
 def spent(means: np.ndarray) -> float:
-    """The variation of a path through knots `means` [S, K]: sum of max_k |step|, whatever T is."""
+    """Return the variation of a path through knots `means` [S, K], the sum of max_k |step|."""
     return float(np.abs(np.diff(means, axis=0)).max(axis=1).sum())
 
 
 def on_rounds(times: np.ndarray, T: int) -> np.ndarray:
-    """Whole rounds for knots at `times`, increasing in [0, 1]: 1 + time (T - 1), rounded, [S].
+    """Return the rounds of knots at `times`, increasing in [0, 1]: 1 + time (T - 1), rounded, [S].
 
-    A round holds one knot, so crowded ones move to the next free round; needs S <= T.
+    A round holds one knot, so a knot moves to the next free round if need be. Needs S <= T.
     """
     rounds = 1 + np.rint(np.asarray(times) * (T - 1)).astype(np.int64)
     order = np.arange(len(rounds))
@@ -24,11 +24,11 @@ def on_rounds(times: np.ndarray, T: int) -> np.ndarray:
 
 
 def through(times: np.ndarray, means: np.ndarray, T: int) -> Path:
-    """The path through knots `means` [S, K] at `times` [S], increasing from 0; the last is round T.
+    """Return the path through knots `means` [S, K] at `times` [S], from 0 up; the last is round T.
 
-    Knots lie on whole rounds and means are linear in between, so the variation is `spent(means)`
-    exactly: rounding moves knots in time, and changes no mean there. More than T knots do not fit:
-    the first T are taken, a round each, and what is left of the budget is not spent.
+    Knots lie in whole rounds and means are linear in between, so the variation is `spent(means)`
+    exactly: rounding moves knots in time and keeps their means. More than T knots do not fit; then
+    the first T are taken, one a round, and the rest of the budget is not spent.
     """
     if len(means) > T:
         times, means = np.linspace(0, 1, T), means[:T]
@@ -38,16 +38,16 @@ def through(times: np.ndarray, means: np.ndarray, T: int) -> Path:
 
 
 def split(rounds: np.ndarray, means: np.ndarray) -> Path:
-    """The path through `means` [S, K] in `rounds` [S], from 1 to T; linear in between.
+    """Return the path through `means` [S, K] in `rounds` [S], from 1 to T, linear in between.
 
     A segment has one best arm. Where two lines cross between two rounds, the next segment starts
-    with the first round in which the other arm is better: it lies on the same lines, evaluated in
-    a whole round, so no mean changes by the split.
+    with the first round in which the other arm is better. It lies on the same lines, so the split
+    changes no mean.
     """
     length = np.diff(rounds)
     slope = np.diff(means, axis=0) / length[:, None]
     stop = length.copy()
-    stop[-1] += 1  # the last knot's round belongs to the last piece
+    stop[-1] += 1  # The round of the last knot belongs to the last piece.
     piece, at = np.arange(len(length)), np.zeros(len(length), dtype=np.int64)
     pieces, offsets = [], []
     while len(piece):
@@ -65,9 +65,9 @@ def split(rounds: np.ndarray, means: np.ndarray) -> Path:
 
 
 def _first_better(here: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """How many rounds on another arm is the best for the first time, [P]; `here`, `slope` [P, K].
+    """Return the number of rounds until another arm is best, [P]; `here`, `slope` are [P, K].
 
-    Of equals the steepest is the best arm, as it is in the next round.
+    Of tied arms the one with the largest slope is best, as it is in the next round.
     """
     rows = np.arange(len(here))
     top = here.max(axis=1)
@@ -79,6 +79,6 @@ def _first_better(here: np.ndarray, slope: np.ndarray) -> np.ndarray:
 
 
 def whole_and_rest(amount: float) -> tuple[int, float]:
-    """`amount` as a whole number and a rest in [0, 1), 1e-12 of floating-point noise forgiven."""
+    """Split `amount` into a whole number and a rest in [0, 1), up to a rounding error of 1e-12."""
     whole = int(amount * (1 + 1e-12))
     return whole, max(0.0, amount - whole)

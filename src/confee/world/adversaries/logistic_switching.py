@@ -1,9 +1,9 @@
 """Logistic bandits: theta jumps between directions of arms, in equal batches, as V pays for.
 
-Features x_k are uniform directions in R^d; theta = c x_j for the good arm j, so that means are
-1 / (1 + exp(-c <x_k, x_j>)). c = ln((1 + 2 gap) / (1 - 2 gap)), so that the best mean is 1/2 + gap;
-an arm at a right angle to it has 1/2. At the ceiling 0.4 the norm of theta is ln 9 = 2.197, within
-the bound that GLM-UCB is told by default.
+Features x_k are uniform directions in R^d, and theta = c x_j for the good arm j, so means are
+1 / (1 + exp(-c <x_k, x_j>)). With c = ln((1 + 2 gap) / (1 - 2 gap)) the best mean is 1/2 + gap; an
+arm at a right angle to the best has 1/2. A jump from j to j' costs c ||x_j - x_j'||. At the ceiling
+of gap, 0.4, ||theta|| is ln 9 = 2.197, within the bound that GLM-UCB knows by default.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CEILING = 0.4
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the best mean's lead over 1/2. d: length of features."""
+    """`gap`: the lead of the best mean over 1/2. `d`: the number of features."""
 
     gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="the best mean is 1/2 + gap")
     d: int = schema.whole(4, low=2, high=100, about="length of features")
@@ -32,6 +32,7 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
+    """Draw the features, then the good arms."""
     gap, d = resolved["gap"], resolved["d"]
     features = directions(K, d, rng)
     thetas = math.log((1 + 2 * gap) / (1 - 2 * gap)) * features

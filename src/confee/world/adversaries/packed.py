@@ -1,6 +1,8 @@
-"""All changes where they hurt: inside HyQue's last block, or right after Rexp3B's query batches.
+"""All changes where they hurt most: in HyQue's last block, or right after Rexp3B's query batches.
 
-Both are known to an adversary: the block grid depends on T and B alone, the batches on V too.
+An adversary knows both times: the grid of blocks depends on T and B only, the batches on V, too.
+One arm is good, at 1/2 + gap against 1/2, and a change costs gap. V pays for floor(V/gap) changes,
+of which at most `jumps` are made, at most 6 against HyQue, and at most one in a batch of Rexp3B.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good arm's lead. jumps: at most so many changes (0: as many as V pays for).
-    target: whose weak moments."""
+    """`gap`: the lead of the good arm. `jumps`: the most changes (0: as many as V pays for).
+    `target`: the policy whose weak times are used."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
     jumps: int = schema.whole(0, low=0, about="at most so many changes; 0: as many as V pays for")
@@ -35,7 +37,7 @@ class Options:
 
 
 def resolve(options, size):
-    """`times` are described by what fixes them: the last block, or the batches."""
+    """Return what fixes `times`: the first round of the last block, or the batches."""
     K, T, B, V = size
     gap = below_ceiling("adversary.gap", options.gap, CEILING)
     jumps = int(V / gap + 1e-9)
@@ -50,12 +52,12 @@ def resolve(options, size):
 
 
 def times(resolved, T):
-    """Rounds at which the path changes, increasing, all in 2..T."""
+    """Return the rounds in which the path changes, increasing, all in 2..T."""
     jumps, first = resolved["jumps"], resolved["first"]
     if resolved["target"] == "hyque":
         at = first + np.array(FRACTIONS[:jumps]) * (T - first)
     else:
-        # The batches hit are spread evenly over the horizon.
+        # Batches with a change are spread evenly over the horizon.
         batch = resolved["batch"]
         at = (equal_starts(T // batch, jumps) - 1) * batch + first + 1 if jumps else np.empty(0)
     at = np.unique(at.astype(np.int64))
@@ -63,11 +65,11 @@ def times(resolved, T):
 
 
 def draw(resolved, K, T, V, rng):
-    """One good arm at 1/2 + gap, the rest at 1/2, another good arm from each of `times` on."""
+    """Draw a good arm for round 1, and another one from each of `times` on."""
     room(resolved["jumps"], K)
     first = np.append(1, times(resolved, T))
     good = wandering_arm(len(first), K, rng)
-    return one_good_arm(first, good, K, T, 0.5, 0.5 + resolved["gap"])
+    return one_good_arm(first, good, K, T, low=0.5, high=0.5 + resolved["gap"])
 
 
 ADVERSARY = Adversary(

@@ -1,13 +1,13 @@
-"""Means that walk at random in [0, 1] (Slivkins, Upfal 2008, the discrete walk).
+"""Means that walk at random in [0, 1] (the discrete walk of Slivkins and Upfal 2008).
 
-Each arm starts uniform in [0, 1] and moves by +`step` or -`step`, a fair coin each; a step that
-would leave [0, 1] goes the other way (reflection). In between means are linear, steps take equal
-times. As every arm moves by `step`, a step costs exactly that, and V pays for V/step of them, the
-last one cut where V is spent. Over the horizon an arm thus wanders by about sqrt(V step).
+Each arm starts uniformly in [0, 1] and moves by +`step` or -`step` with equal chances; a step that
+would leave [0, 1] goes the other way. Steps take equal times, and means are linear in between. As
+every arm moves by `step`, a step costs exactly that, so V pays for V/step of them, and the last one
+ends where V is spent. Over the horizon an arm thus wanders by about sqrt(V step).
 
-The walk has at most `knots` steps, however large V and T are: `step` grows to V/knots if need be,
-and to V/(T - 1), as a step takes a round at least; no step is over 1/2, so that one way is always
-free. All of V is spent, unless V > (T - 1)/2; if V > knots/2 there are 2 V steps of 1/2.
+The walk has at most `knots` steps, however large V and T are, and at most one a round: `step` grows
+to V/knots or V/(T - 1) if need be, up to 1/2, so that one direction is always free. All of V is
+spent unless V > (T - 1)/2. If V > knots/2 there are 2 V steps of 1/2.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LARGEST = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """step: by how much each mean moves at a time, at least. knots: at most so many steps."""
+    """`step`: the least move of a mean in a step. `knots`: the most steps."""
 
     step: float = schema.real(
         0.05,
@@ -48,7 +48,7 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """A knot a step; the last step may be a part of one."""
+    """Draw the first means and the direction of every step."""
     step = resolved["step"]
     steps, rest = whole_and_rest(min(V / step, T - 1.0))
     room(steps, K)

@@ -1,16 +1,17 @@
-"""A worst arm rises above the rest, again and again: the arm that was best has not changed.
+"""A worst arm rises above the rest, again and again, while the arm that was best does not change.
 
-The levels of `fall`: top = 1/2 + size/2, middle = 1/2, low = 1/2 - size/2. An arm leads from the
-middle, the rest are low. Rises start n + 1 equal batches:
+Levels are those of `fall`: top = 1/2 + size/2, middle = 1/2 and low = 1/2 - size/2. One arm leads
+from the middle, and the rest are low. Rises start n + 1 equal batches:
 
-- rise (costs `size`): a low arm, uniform among them, jumps to the top. The arm that led stays in
+- A rise costs `size`: a low arm, uniform among them, jumps to the top. The arm that led stays in
   the middle, unmoved, and is second.
-- half a batch later (costs `size`/2): the new leader sinks to the middle, and the old one to low.
-  The best arm stays. Without it there would be no room above. After the last rise there is none.
+- Half a batch later, at a cost of size/2, the new leader sinks to the middle, and the old one to
+  low. The best arm stays. Without this step the next arm could not rise above. It does not follow
+  the last rise.
 
-So the best arm leads by size/2 at all times. Costs and number of events are those of `fall`.
+So the best arm always leads by size/2. V pays for as many rises as `fall` has falls.
 
-A policy that watches only the arm it plays sees nothing of a rise: it must look at the others, or
+A policy that watches only the arm it plays sees nothing of a rise. It must query the other arms, or
 it follows half a batch later.
 """
 
@@ -30,7 +31,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """size: how high an arm rises, twice its lead."""
+    """`size`: the height of a rise, twice the lead."""
 
     size: float = schema.real(
         0.5, above=0, high=CEILING, about="how high an arm rises, twice its lead"
@@ -42,7 +43,7 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """Arm g_j leads batch j; in the batch's first half g_{j-1} is still in the middle."""
+    """Draw arms g_j: g_j leads batch j, in whose first half g_{j-1} is still in the middle."""
     size = resolved["size"]
     n, start = events(T, V, size)
     good = wandering_arm(n + 1, K, rng)

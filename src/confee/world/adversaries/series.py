@@ -1,7 +1,7 @@
-"""A real series in a CSV file: read strictly, and known by its content.
+"""A real series in a CSV file, read strictly and identified by its content.
 
-Format: a header row; the first column is time (numbers or ISO dates, increasing), each other one an
-arm; a row a time, all cells numbers. UTF-8, commas.
+The file has a header row. Its first column is time (numbers or ISO dates, increasing), each other
+column is an arm, each row a time, and all cells are numbers. The encoding is UTF-8, with commas.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from confee.core.schema import show
 KEY = "adversary.file"
 
 LARGEST = 1e100
-"""Of a cell; sums and ratios of larger ones may not be finite."""
+"""The largest number in a cell: sums and ratios of larger ones may not be finite."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """`values` [rows, series] with a name each; `digest` is that of names, times and values,
-    however they are written."""
+    """Series `names` with `values`, [rows, series].
+
+    `digest` depends on names, times and values, not on how the file writes them.
+    """
 
     names: tuple[str, ...]
     values: np.ndarray
@@ -40,9 +42,9 @@ class Series:
 
 
 def read(file: Path) -> Series:
-    """The series in `file`. Raises ConfeeError, in one line, for whatever is wrong with it."""
+    """Return the series in `file`; raise ConfeeError if it is invalid."""
     try:
-        if file.exists() and not file.is_file():  # a pipe, say, may never end
+        if file.exists() and not file.is_file():  # A pipe may never end.
             raise ConfeeError(f"{KEY}={file}: not a file; must be a CSV file")
         content = file.read_bytes()
     except FileNotFoundError:
@@ -55,7 +57,7 @@ def read(file: Path) -> Series:
 
 @functools.lru_cache(maxsize=16)
 def planned(file: Path, digest: str) -> Series:
-    """The series of `file` that a plan read: with this digest. Raises ConfeeError otherwise."""
+    """Return the series of `file`; raise ConfeeError unless it has the digest that was planned."""
     series = read(file)
     if series.digest != digest:
         raise ConfeeError(f"{KEY}={file}: changed since it was planned; run again")
@@ -71,7 +73,7 @@ def _parsed(file: Path, content: bytes) -> Series:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error):
         raise refuse("not a CSV file; must be text with commas") from None
-    while rows and not any(cell.strip() for cell in rows[-1]):  # a blank line at the end
+    while rows and not any(cell.strip() for cell in rows[-1]):  # blank lines at the end
         rows.pop()
     if not rows:
         raise refuse("empty; must have a header row")
@@ -86,16 +88,16 @@ def _parsed(file: Path, content: bytes) -> Series:
         if len(row) != len(names):
             raise refuse(f"line {line} has {len(row)} cells; must have {len(names)}")
     times = _times([row[0].strip() for row in rows[1:]], refuse)
-    for line, (one, then) in enumerate(itertools.pairwise(times), start=3):
-        if not one < then:
+    for line, (before, after) in enumerate(itertools.pairwise(times), start=3):
+        if not before < after:
             raise refuse(f"line {line}: time {rows[line - 1][0]} is not after the one before it")
     values = np.empty((len(rows) - 1, len(names) - 1))
     for i, row in enumerate(rows[1:]):
         for j, cell in enumerate(row[1:]):
             values[i, j] = _number(cell, f"line {i + 2}, {show(names[j + 1])}", refuse)
     values.flags.writeable = False
-    told = [names[1:], [str(time) for time in times], values.tolist()]
-    return Series(tuple(names[1:]), values, digest(told))
+    content_read = [names[1:], [str(time) for time in times], values.tolist()]
+    return Series(tuple(names[1:]), values, digest(content_read))
 
 
 def _number(cell: str, where: str, refuse: Callable[[str], ConfeeError]) -> float:
@@ -123,9 +125,9 @@ def _date(cell: str) -> datetime | None:
 
 
 def _times(cells: list[str], refuse: Callable[[str], ConfeeError]) -> list[Any]:
-    """Times that compare: numbers, or dates; all with a time zone or none."""
-    for read_one in (_float, _date):
-        times = [read_one(cell) for cell in cells]
+    """Return comparable times: numbers, or dates that all have a time zone or all have none."""
+    for parse in (_float, _date):
+        times = [parse(cell) for cell in cells]
         zones = {getattr(time, "tzinfo", None) is None for time in times}
         if None not in times and len(zones) == 1:
             return times

@@ -1,4 +1,7 @@
-"""One change: the good arm moves once."""
+"""One change: the good arm, at 1/2 + size against 1/2, moves once, which costs `size` of variation.
+
+It moves in round T/4 + 1 or T/2 + 1, or as HyQue's last block begins.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """size: the good arm's lead, and the variation spent. time: when it moves."""
+    """`size`: the lead of the good arm, and the variation spent. `time`: when it moves."""
 
     size: float = schema.real(0.25, above=0, high=CEILING)
     time: str = schema.choice(
@@ -26,17 +29,18 @@ class Options:
 
 def resolve(options, size):
     T, B, V = size.T, size.B, size.V
-    size = below_ceiling("adversary.size", options.size, CEILING)
-    if size > V * (1 + 1e-9):
-        raise ConfeeError(f"adversary.size={size:g}: must be at most V={V:g}")
+    jump = below_ceiling("adversary.size", options.size, CEILING)
+    if jump > V * (1 + 1e-9):
+        raise ConfeeError(f"adversary.size={jump:g}: must be at most V={V:g}")
     at = {"quarter": T // 4 + 1, "half": T // 2 + 1, "last_block": theory.last_block(T, B)[1]}
-    return {"size": size, "time": options.time, "at": max(2, at[options.time])}
+    return {"size": jump, "time": options.time, "at": max(2, at[options.time])}
 
 
 def draw(resolved, K, T, V, rng):
-    """One good arm at 1/2 + size; another from round `at` on."""
+    """Draw a good arm, and another one from round `at` on."""
     good = wandering_arm(2, K, rng)
-    return one_good_arm(np.array([1, resolved["at"]]), good, K, T, 0.5, 0.5 + resolved["size"])
+    first = np.array([1, resolved["at"]])
+    return one_good_arm(first, good, K, T, low=0.5, high=0.5 + resolved["size"])
 
 
 ADVERSARY = Adversary(

@@ -1,4 +1,7 @@
-"""Nothing changes: for false restarts and for the stationary row."""
+"""A path without changes, for false restarts and for the stationary row of Table 1.
+
+One arm, drawn uniformly, has mean level + gap, the others have `level`. Nothing of V is spent.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from confee.world.adversaries.base import Adversary, one_good_arm
 
 @dataclass(frozen=True)
 class Options:
-    """gap between the good arm and the rest, which are at `level`."""
+    """`gap` between the good arm and the rest, which have mean `level`."""
 
     gap: float = schema.real(0.25, low=0, high=1)
     level: float = schema.real(0.5, low=0, high=1)
@@ -26,11 +29,10 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """One arm, drawn uniformly, at level + gap."""
+    """Draw the good arm uniformly."""
     level = resolved["level"]
-    return one_good_arm(
-        np.ones(1), rng.integers(0, K, size=1), K, T, level, level + resolved["gap"]
-    )
+    good = rng.integers(0, K, size=1)
+    return one_good_arm(np.ones(1), good, K, T, low=level, high=level + resolved["gap"])
 
 
 ADVERSARY = Adversary(

@@ -1,4 +1,10 @@
-"""One good arm that jumps between equal batches, as often as V pays for."""
+"""One good arm that jumps between equal batches, as often as V pays for.
+
+Batch j = 0..m-1 is the rounds floor(jT/m) + 1 .. floor((j+1)T/m). Its good arm has mean 1/2 + gap,
+the others 1/2. The first good arm is uniform, each next one uniform among the others. A change
+costs gap of variation, as one arm rises by gap while another falls by it, so m is
+min(T, 1 + floor(V/gap)). With `jitter` each change moves by up to an eighth of a batch either way.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good arm's lead over 1/2. jitter: each change moves within a quarter batch."""
+    """`gap`: the lead of the good arm. `jitter`: whether changes move within a quarter batch."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
     jitter: bool = schema.flag(False)
@@ -31,7 +37,7 @@ def resolve(options, size):
 
 
 def starts(resolved, m, T, rng):
-    """First rounds of the batches, moved by up to an eighth batch either way if `jitter`."""
+    """Return the first rounds of the batches, [m]."""
     first = equal_starts(T, m)
     reach = T // m // 8
     if resolved["jitter"] and reach > 0:
@@ -40,10 +46,11 @@ def starts(resolved, m, T, rng):
 
 
 def draw(resolved, K, T, V, rng):
-    """Batch j is rounds floor(jT/m)+1 .. floor((j+1)T/m); means 1/2 + gap and 1/2."""
+    """Draw good arms, then the jitter."""
     m = batches(T, V, resolved["gap"])
     good = wandering_arm(m, K, rng)
-    return one_good_arm(starts(resolved, m, T, rng), good, K, T, 0.5, 0.5 + resolved["gap"])
+    first = starts(resolved, m, T, rng)
+    return one_good_arm(first, good, K, T, low=0.5, high=0.5 + resolved["gap"])
 
 
 ADVERSARY = Adversary(

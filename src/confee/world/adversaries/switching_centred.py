@@ -1,4 +1,7 @@
-"""`switching` around 1/2: means 1/2 +- gap/2, so the gap may be as large as 1."""
+"""`switching` around 1/2: means are 1/2 + gap/2 and 1/2 - gap/2, so the gap may be as large as 1.
+
+A change still costs gap of variation: one arm falls by it while another rises.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ CEILING = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """gap between the good arm and the rest. jitter: each change moves within a quarter batch."""
+    """`gap`: the lead of the good arm. `jitter`: whether changes move within a quarter batch."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
     jitter: bool = schema.flag(False)
@@ -31,12 +34,12 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """As `switching`; a change still costs gap: one arm falls by it while another rises."""
+    """Draw a path as `switching` does."""
     gap = resolved["gap"]
     m = batches(T, V, gap)
     good = wandering_arm(m, K, rng)
     first = switching.starts(resolved, m, T, rng)
-    return one_good_arm(first, good, K, T, 0.5 - gap / 2, 0.5 + gap / 2)
+    return one_good_arm(first, good, K, T, low=0.5 - gap / 2, high=0.5 + gap / 2)
 
 
 ADVERSARY = Adversary(

@@ -1,8 +1,8 @@
 """`switching` at random times: as many changes as V pays for, anywhere in 2..T.
 
 The m - 1 = min(T, 1 + floor(V/gap)) - 1 changes are distinct rounds drawn uniformly from 2..T, so
-pieces have very unequal lengths. The model of an abruptly changing environment of Garivier,
-Moulines (2011), with a uniform prior on its breakpoints.
+lengths of pieces are very unequal. This is the abruptly changing environment of Garivier and
+Moulines (2011), with a uniform prior on its breakpoints. A change costs gap.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CEILING = 0.5
 
 @dataclass(frozen=True)
 class Options:
-    """gap: the good arm's lead over 1/2."""
+    """`gap`: the lead of the good arm over 1/2."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
 
@@ -36,13 +36,13 @@ def resolve(options, size):
 
 
 def draw(resolved, K, T, V, rng):
-    """One good arm at 1/2 + gap, the rest at 1/2; another good arm from each change on."""
+    """Draw the times of changes, then the good arms, at 1/2 + gap against 1/2."""
     gap = resolved["gap"]
     m = batches(T, V, gap)
     room(m, K)
     changes = 2 + np.sort(rng.choice(T - 1, size=m - 1, replace=False))
     good = wandering_arm(m, K, rng)
-    return one_good_arm(np.append(1, changes), good, K, T, 0.5, 0.5 + gap)
+    return one_good_arm(np.append(1, changes), good, K, T, low=0.5, high=0.5 + gap)
 
 
 ADVERSARY = Adversary(

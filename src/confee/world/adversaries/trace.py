@@ -1,23 +1,24 @@
-"""A real series as mean rewards: what a non-stationary world that nobody designed looks like.
+"""A real series as mean rewards: a non-stationary world that nobody designed.
 
-The series are columns of a CSV file; K of them, drawn at random, are the arms. From values x to
-means in [1/2 - A/2, 1/2 + A/2], A = `amplitude`:
+The series are columns of a CSV file; K of them, drawn at random, are the arms. Values x become
+means in [1/2 - A/2, 1/2 + A/2], where A = `amplitude`, in two steps:
 
-1. `means` says what is looked at, over the last w = `window` rows (so the first rows drop out):
-   growth: x_t / x_{t-w} - 1. rises: the share of rows with x above that of the row before.
+1. `means` chooses y from the last w = `window` rows (so the first rows drop out):
+   growth: x_t / x_{t-w} - 1. rises: the share of rows whose x is above that of the row before.
    levels: the mean of x over the window.
-2. mu = 1/2 + A ((y - min y)/(max y - min y) - 1/2), with the extremes over all rows and the K arms.
+2. mu = 1/2 + A ((y - min y)/(max y - min y) - 1/2), with extremes over all rows and the K arms.
 
-A stretch of rows starts at a row drawn uniformly, and goes on, turning at each end of the series
-(mirrored in time), until V is spent: rows take equal times, means are linear in between, and the
-last row is cut. So small V is a part of the series in slow motion, large V many passes over it, and
-A is what it says in either case. All of V is spent, unless the stretch has T rows before, or 10^5.
+The path is a stretch of rows. It starts at a row drawn uniformly and goes on, turning at each end
+of the series (mirrored in time), until V is spent. Rows take equal times, means are linear in
+between, and the last row is cut. So with small V the path is a part of the series in slow motion,
+and with large V it passes over the series many times; the amplitude is A in either case. All of V
+is spent unless the stretch reaches T rows, or 10^5.
 
-The file: a header row; the first column time (numbers or ISO dates, increasing), each other column
-a series; every cell a number. `file: shipped` is monthly employment in 15 industries of the United
-States, 2006 to 2015 (source and licence: us_employment.txt): with the defaults an arm is an
-industry and its mean the growth of its employment over a year. Numbers depend on the file's
-content, by its digest, and not on where it lies.
+The file has a header row. Its first column is time (numbers or ISO dates, increasing), each other
+column a series, and every cell a number. `file: shipped` is the monthly employment in 15 industries
+of the United States, 2006 to 2015 (source and licence: us_employment.txt). With the defaults an arm
+is an industry, and its mean is the growth of its employment over a year. Results depend on the
+content of the file, by its digest, and not on its path.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ SHIPPED = Path(__file__).with_name("us_employment.csv")
 
 @dataclass(frozen=True)
 class Options:
-    """file: a path, from the folder confee is called in; or `shipped`. means, window: see above.
-    amplitude: from the lowest mean to the highest; the best arm's largest lead."""
+    """`file`: `shipped`, or a path relative to the working directory. `means`, `window`: see above.
+    `amplitude`: from the lowest mean to the highest, the largest lead of the best arm."""
 
     file: str = schema.text(
         "shipped",
@@ -65,8 +66,8 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        """A file that will not do is a mistake in conf, whatever the cell."""
-        y = looked_at(self.series().values, self.means, self.window, self.file)
+        """Raise ConfeeError for an invalid file, whatever the cell."""
+        y = transformed(self.series().values, self.means, self.window, self.file)
         if not np.ptp(y, axis=0).any():
             raise ConfeeError(f"{series.KEY}={self.file}: each of its series is constant")
 
@@ -75,29 +76,29 @@ class Options:
 
 
 def place(file: str) -> Path:
-    """Where the file is; absolute, as a job need not run where it was planned."""
+    """Return the absolute path of a file, as a job may run in another folder than the plan."""
     return SHIPPED if file == "shipped" else Path(file).expanduser().absolute()
 
 
 def resolve(options, size):
-    """The file by its digest; where it lies is for `draw` alone."""
+    """Return the digest of the file, and its path for `draw` alone."""
     K = size.K
     amplitude = below_ceiling("adversary.amplitude", options.amplitude, CEILING)
     data = options.series()
-    y = looked_at(data.values, options.means, options.window, options.file)
+    y = transformed(data.values, options.means, options.window, options.file)
     constant, count = int((np.ptp(y, axis=0) == 0).sum()), y.shape[1]
     if not constant < K <= count:
         raise ConfeeError(
             f"K={K}: must be in [{max(2, constant + 1)}, {count}] for {series.KEY}={options.file}: "
             f"it has {count} series, {constant} of them constant"
         )
-    said = {"means": options.means, "window": options.window, "amplitude": amplitude}
+    resolved = {"means": options.means, "window": options.window, "amplitude": amplitude}
     file = "shipped" if options.file == "shipped" else str(place(options.file))
-    return said | {"digest": data.digest, "file": file}
+    return resolved | {"digest": data.digest, "file": file}
 
 
-def looked_at(values: np.ndarray, means: str, window: int, file: str) -> np.ndarray:
-    """y of step 1, [rows, series]. Raises ConfeeError if the values of `file` do not allow it."""
+def transformed(values: np.ndarray, means: str, window: int, file: str) -> np.ndarray:
+    """Return y of step 1, [rows, series]; raise ConfeeError if the values do not allow it."""
     named = f"{series.KEY}={file}"
     left = len(values) - window + (means == "levels")
     if left < 2:
@@ -117,14 +118,14 @@ def looked_at(values: np.ndarray, means: str, window: int, file: str) -> np.ndar
             raise ConfeeError(f"adversary.means=growth: {named} has values too far apart")
         return y
     x = (np.diff(values, axis=0) > 0).astype(float) if means == "rises" else values
-    # Each window summed anew: a constant series stays constant to the last digit.
+    # Windows are summed one by one, so a constant series stays constant to the last digit.
     return sliding_window_view(x, window, axis=0).mean(axis=-1)
 
 
 def stretch(costs: np.ndarray, first: int, V: float, most: int) -> tuple[np.ndarray, float]:
-    """(rows, rest) from row `first` on until V is spent, with at most `most` steps.
+    """Return the rows from `first` on until V is spent, and the share of the last step.
 
-    Step i, between rows i and i + 1, costs costs[i]; `rest` is the share of the last step.
+    There are at most `most` steps. The step between rows i and i + 1 costs costs[i].
     """
     n, a_pass = len(costs), costs.sum()
     steps = int(min(most, (V / a_pass + 2) * n))
@@ -140,9 +141,9 @@ def stretch(costs: np.ndarray, first: int, V: float, most: int) -> tuple[np.ndar
 
 
 def draw(resolved, K, T, V, rng):
-    """K series drawn without replacement, and a stretch of rows that spends V."""
+    """Draw K series without replacement, then the first row."""
     data = series.planned(place(resolved["file"]), resolved["digest"])
-    y = looked_at(data.values, resolved["means"], resolved["window"], resolved["file"])
+    y = transformed(data.values, resolved["means"], resolved["window"], resolved["file"])
     y = y[:, rng.permutation(y.shape[1])[:K]]
     mu = 0.5 + resolved["amplitude"] * ((y - y.min()) / np.ptp(y) - 0.5)
     first = int(rng.integers(0, len(mu) - 1))
