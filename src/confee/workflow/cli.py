@@ -101,7 +101,12 @@ EXAMPLES = {
         "confee claims hyque-budget --experiment tiny",
         "confee claims --experiment tiny --fail-on gap,false",
     ],
-    "fit": [TINY, 'confee fit results/tiny/regret.parquet --claim "B=-1/3 V=1/3" --fails uniform'],
+    "fit": [
+        "python -c \"import confee, pandas; pandas.concat(confee.simulate(p, 'switching', K=2, "
+        "T=10 * B, B=B, V=2) for p in ('sw_ucb', 'uniform') for B in (8000, 16000, 32000, 64000))"
+        ".to_csv('runs.csv')\"",
+        'confee fit runs.csv --claim "B=-1/3" --fails uniform',
+    ],
     "compare": [TINY, "confee compare tiny results/tiny"],
     "clean": ["confee clean"],
 }
