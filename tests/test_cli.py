@@ -3,9 +3,11 @@
 import dataclasses
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pyarrow.parquet as pq
@@ -14,11 +16,16 @@ import pytest
 from confee import load, simulate
 from confee.claims import ledger
 from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding, Step
+from confee.core import jit
+from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
+from confee.policies import POLICIES
 from confee.simulation.files import write_text
 from confee.workflow import cli
+from confee.world.adversaries import ADVERSARIES
 from confee.world.game import RECORDED
 
+ROOT = Path(__file__).parents[1]
 SIZES = ["K=2", "T=2000", "B=400", "V=2"]
 CELL = ["policy=uniform", "adversary=switching", *SIZES]
 
@@ -149,6 +156,7 @@ def test_what_is_missing_is_named(capsys):
     assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; known: baque")
     assert refuse(capsys, "simulate", *CELL, "K=3") == "K: given 2 times; must be given once"
     assert refuse(capsys, "simulate", *CELL, "--fast").startswith("unrecognized arguments: --fast")
+    assert refuse(capsys, "simulate", "polcy=hyque", "K=2") == "polcy=hyque: no such key"
     assert refuse(capsys, "frobnicate").startswith("argument COMMAND: invalid choice")
 
 
@@ -166,9 +174,12 @@ def test_list_names_what_there_is(capsys):
     assert kinds["paper"] == "experiment"
     assert kinds["hyque-budget"] == "claim"
     ends = {line.split()[0]: line.rpartition(" [")[2] for line in lines if line.endswith("]")}
-    assert ends["hyque"] == "arms; told T, B]"
-    assert ends["oful_restarted"] == "linear; told T, B, V]"
+    assert ends["hyque"] == "arms; given T, B]"
+    assert ends["oful_restarted"] == "linear; given T, B, V]"
     assert (ends["switching"], ends["linear_switching"]) == ("arms]", "linear]")
+    for kind in cli.KINDS:
+        some = {line.split()[0] for line in run(capsys, "list", kind).splitlines()}
+        assert some == {line.split()[0] for line in lines if line.split()[1] == kind}
 
 
 def test_marks_that_an_encoding_does_not_know_stop_nothing(monkeypatch):
@@ -181,19 +192,73 @@ def test_marks_that_an_encoding_does_not_know_stop_nothing(monkeypatch):
 
 
 def test_list_explains_one(capsys):
-    said = run(capsys, "list", "hyque_oful")
-    assert "Setting: linear; known: features [K, d]; decision: arm\n" in said
-    assert "Told: T, B\nBase algorithm: OFUL\n" in said
-    assert "\nscale=1.0: a number in [0, " in said
-    said = run(capsys, "list", "linear_switching")
-    assert "Setting: linear;" in said
-    assert "Told" not in said
-    assert "Base algorithm" not in run(capsys, "list", "ucb1")
+    text = run(capsys, "list", "hyque_oful")
+    assert "\nsetting:   linear; decision: arm\nrole:      a policy of the literature" in text
+    assert "\ngiven:     features [K, d]; T, B\nalgorithm: OFUL\nsource:    /" in text
+    assert "/policies/hyque_oful.py\n" in text
+    assert "\n  scale=1  (a number in [0, inf))\n      times rho^ in the change tests\n" in text
+    text = run(capsys, "list", "linear_switching")
+    assert "setting:   linear;" in text
+    assert "strength:  set by gap, at most" in text
+    assert "given" not in text
+    assert "algorithm:" not in run(capsys, "list", "ucb1")
     assert "regressors" in run(capsys, "list", "uniform_contextual")
+    assert run(capsys, "list", "uniform").endswith("\nno options\n")
     assert run(capsys, "list", "regret-T").startswith("regret-T  figure ")
-    assert refuse(capsys, "simulate", "polcy=hyque", "K=2") == "polcy=hyque: no such key"
     assert len(run(capsys, "list", "horizon").splitlines()) == 2  # an experiment, and a figure
-    assert "list nobody: unknown" in refuse(capsys, "list", "nobody")
+    assert refuse(capsys, "list", "nobody").startswith(
+        "list nobody: unknown; must be one of policy"
+    )
+
+
+@pytest.mark.parametrize("group", [POLICIES, ADVERSARIES], ids=["policy", "adversary"])
+def test_list_explains_every_option(capsys, group):
+    """With its default and what it may be; what it does stands in the dataclass."""
+    for name, spec in group.items():
+        text = run(capsys, "list", name)
+        for field in dataclasses.fields(spec.options):
+            assert f"\n  {field.name}={canonical(field.default)}  (" in text
+            assert field.metadata["about"] in text
+
+
+def examples(command):
+    """The command lines in the help of a command."""
+    (parser,) = (a for a in cli._parser()._actions if isinstance(a.choices, dict))
+    text = parser.choices[command].format_help()
+    return [line.strip() for line in text.partition("\nexamples:\n")[2].splitlines()]
+
+
+@pytest.mark.parametrize("command", ["simulate", "list", "config"])
+def test_examples_in_a_help_work_as_pasted(capsys, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    assert examples(command)
+    for line in examples(command):
+        assert run(capsys, *shlex.split(line)[1:])
+
+
+@pytest.mark.slow
+def test_examples_on_results_work_as_pasted(tmp_path):
+    """In a checkout without results, as one script."""
+    for part in ("Snakefile", "conf", "workflow", "profiles", "src", "pyproject.toml"):
+        (tmp_path / part).symlink_to(ROOT / part)
+    lines = dict.fromkeys(
+        line for c in ("claims", "fit", "compare", "clean") for line in examples(c)
+    )
+    script = "\n".join(["set -e", *lines]).replace("confee clean", "confee clean --yes")
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    env |= {"PYTHONPATH": str(ROOT / "src"), "CONFEE_CACHE": str(jit.ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_command_has_an_example():
+    (commands,) = (a for a in cli._parser()._actions if isinstance(a.choices, dict))
+    shown = [choice.dest for choice in commands._choices_actions]
+    assert shown == list(cli.EXAMPLES)
+    for command in shown:
+        assert any(line.startswith(f"confee {command}") for line in examples(command))
 
 
 def test_config_prints_what_it_resolves_to(capsys):

@@ -81,7 +81,6 @@ CALLS = {
 }
 IMPORTERS = {
     "__init__.py": "what `confee` exports",
-    "workflow/cli.py": "a policy or an adversary that is registered",
     "core/plugins.py": "modules of a folder of one's own: code by intent",
     "claims/__init__.py": "its own modules",
     "rendering/catalogue.py": "figures and tables that are registered",

@@ -1,11 +1,11 @@
-"""Hydra: conf/ and overrides composed to plain values; what it refuses, in one line."""
+"""Compose conf/ and overrides with Hydra to plain values; show its errors in one line each."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +17,27 @@ from confee.core.errors import ConfeeError
 
 
 def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
+    """Return conf/<name>.yaml with `overrides` in Hydra's syntax, as plain values.
 
-    Raises ConfeeError in one line for what Hydra or YAML refuse, for a key given twice, and if a
-    key of conf/<name>.yaml is gone.
+    An override may set a key that conf lacks; checking keys is up to the caller, who knows which
+    ones there are.
+
+    Raises
+    ------
+    ConfeeError
+        In one line, for what Hydra or YAML refuse, for a key given twice, and if a key of
+        conf/<name>.yaml is deleted.
     """
-    keys = [key(override) for override in overrides]
-    for one in keys:
-        if keys.count(one) > 1:
-            raise ConfeeError(
-                f"{schema.show(one)}: given {keys.count(one)} times; must be given once"
-            )
-    for one, override in zip(keys, overrides, strict=True):
-        value = override.partition("=")[2]
-        _check_interpolations(value, one)
-        if _of_group(one) and re.search(r"[\[{,]", value):
-            raise ConfeeError(_no_file([override]))
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    keys = [key(override) for override in overrides]
+    for repeated in (key for key in keys if keys.count(key) > 1):
+        count = keys.count(repeated)
+        raise ConfeeError(f"{schema.show(repeated)}: given {count} times; must be given once")
     try:
-        try:
-            config = _composed(name, [*overrides, *_search()])
-        except TypeError:  # Hydra's own
-            raise ConfeeError(_no_file(overrides)) from None
+        config = _composed(name, [*map(_checked, overrides), *_search_path()])
         _check_interpolations(OmegaConf.to_container(config, resolve=False))
         values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
@@ -49,29 +45,60 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise ConfeeError(conf_files.not_yaml(error)) from None
     except OSError as error:
-        file = str(error.filename)
-        shown = file if len(file) < 200 else schema.show(Path(file).name)
+        path = str(error.filename)
+        shown = path if len(path) < 200 else schema.show(Path(path).name)
         raise ConfeeError(f"conf: {shown}: cannot be read: {error.strerror}") from None
     except RecursionError:
-        raise ConfeeError(f"{_longest(overrides)}: too deep; must be nested less") from None
+        longest = schema.show(max(["conf", *overrides], key=len))
+        raise ConfeeError(f"{longest}: nested too deeply") from None
     if not isinstance(values, dict):
         raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
-    for one in _own_keys(name):
-        if one not in values:
-            raise ConfeeError(f"~{one}: must stay; set it to another value instead")
+    for missing in (key for key in _primary_keys(name) if key not in values):
+        raise ConfeeError(f"~{missing}: must stay; set it to another value instead")
     return values  # type: ignore[return-value]
 
 
 def key(override: str) -> str:
-    """The key of one override. Raises ConfeeError if it has none, or is of Hydra's own settings."""
-    found = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
-    if not found:
-        shown = schema.show(override)
-        raise ConfeeError(f"{shown}: not an override; must be key=value")
-    named = found[1] or found[2]
-    if re.match(r"hydra\b", named):
+    """Return the key of an override.
+
+    Raises ConfeeError if there is none, or if it belongs to Hydra's own settings.
+    """
+    match = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
+    if not match:
+        raise ConfeeError(f"{schema.show(override)}: not an override; must be key=value")
+    name = match[1] or match[2]
+    if re.match(r"hydra\b", name):
         raise ConfeeError(f"{schema.show(override)}: no such key")
-    return named
+    return name
+
+
+def _checked(override: str) -> str:
+    """Return an override as Hydra is to read it. Raises ConfeeError for what only this one tells.
+
+    A value is forced upon keys that conf lacks, as with `++`: confee's own checks name the known
+    keys, which Hydra's do not.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    shown, group = schema.show(override), key(override).partition("@")[0]
+    _check_interpolations(override.partition("=")[2], key(override))
+    try:
+        parsed = OverridesParser.create().parse_override(override)
+        value = parsed.value()
+    except HydraException as error:
+        reason = re.sub(r"^\w+Exception: .*", "", _first_line(str(error)))
+        reason = reason if len(reason) < 200 else f"{reason[:100]}..."
+        raise ConfeeError(f"{shown}: not in Hydra's syntax{reason and ': ' + reason}") from None
+    except ValueError:
+        raise ConfeeError(f"{shown}: a number has too many digits") from None
+    if parsed.is_sweep_override():
+        raise ConfeeError(f"{shown}: must be one value; a list is written key=[1,2]")
+    if group in conf_files.GROUPS:
+        if not parsed.is_delete() and not isinstance(value, str):
+            raise ConfeeError(f"{shown}: unknown; {_known(group)}")
+        return override
+    return override if parsed.is_delete() else f"++{override.lstrip('+')}"
 
 
 class _Registered(dict):
@@ -138,137 +165,67 @@ def _composed(name: str, overrides: list[str]) -> Any:
     return config
 
 
-def _own_keys(name: str) -> list[str]:
-    said = yaml.safe_load(conf_files.text(conf_files.folder() / f"{name}.yaml"))
-    return [one for one in said or () if one != "defaults"]
+def _primary_keys(name: str) -> list[str]:
+    values = yaml.safe_load(conf_files.text(conf_files.folder() / f"{name}.yaml"))
+    return [key for key in values or () if key != "defaults"]
 
 
-def _search() -> list[str]:
-    """Where else Hydra is to look, as an override of its own."""
-    conf_files.check_own()  # a name that is taken would be passed over
-    # Between single quotes Hydra takes a backslash as it is, but before a quote.
+def _search_path() -> list[str]:
+    """Return an override of Hydra's that adds conf/ of one's own folder, if there is one."""
+    conf_files.check_own()  # Hydra would silently skip a file whose name is taken
+    # In single quotes Hydra takes a backslash literally unless a quote follows.
     place = re.sub(r"(\\*)'", r"\1\1\\'", str(conf_files.own() or ""))
     return [f"hydra.searchpath=['file://{place}']"] if place else []
 
 
 def _check_interpolations(value: Any, where: str = "") -> None:
-    """Conf may name other keys, as in ${centre.T}. Raises ConfeeError if it calls a resolver: what
-    an experiment is does not depend on the environment."""
+    """Raise ConfeeError if a value calls a resolver.
+
+    Resolvers would make an experiment depend on the environment. Naming another key, as in
+    ${centre.T}, is fine.
+    """
     if isinstance(value, str) and re.search(r"\$\{.*:", value, re.DOTALL):
         raise ConfeeError(
             f"{where}={schema.show(value)}: must not call a resolver; ${{...}} may name another key"
         )
     if isinstance(value, dict | list):
-        for one, below in value.items() if isinstance(value, dict) else enumerate(value):
-            _check_interpolations(below, f"{where}.{one}" if where else str(one))
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_interpolations(item, f"{where}.{name}" if where else str(name))
 
 
-# --------------------------------------------------------------------------- what was refused
+# --------------------------------------------------------------------------- Hydra's errors
+
+
+REASONS = {
+    "RecursionError": "refers to itself; ${...} must name another key",
+    "Incompatible key type": "a key is not a word; must be one",
+}
+"""Words of OmegaConf that are about Python, and what to say instead."""
 
 
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
-    """Hydra's many lines, in one that names the key, the value and what is known."""
-    text = str(error)
-    for pattern, said in REFUSED.items():
-        if found := re.match(pattern, text, re.DOTALL):
-            return (
-                said.format(*map(schema.show, found.groups()))
-                if isinstance(said, str)
-                else said(found, overrides)
-            )
-    where = getattr(error, "full_key", None) or ""
-    if "nterpolation" in text:
-        return _interpolation(text, where, overrides)
-    if override := getattr(error, "override", None):  # OverrideParseException
-        return _syntax(text, override)
-    cause = str(error.__cause__) if error.__cause__ else ""
-    return ": ".join(filter(None, dict.fromkeys([where, _first(text), _first(cause)])))
+    """Return the first lines of Hydra's error and its cause, after the override to blame."""
+    text, cause = str(error), str(error.__cause__ or "")
+    if match := re.match(r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text, re.DOTALL):
+        return f"{match[1]}={schema.show(match[2])}: unknown; {_known(match[1])}"
+    if match := re.match(r".*?You must specify '([\w/@.]+)'", text, re.DOTALL):
+        known = {*_primary_keys("cell"), *_primary_keys("config"), *conf_files.GROUPS}
+        for override in overrides:  # it may have been given under a wrong name
+            if re.split(r"[.@]", key(override))[0] not in known:
+                return f"{schema.show(override)}: no such key"
+        return f"{match[1]}: missing; {_known(match[1])}"
+    where = getattr(error, "full_key", None) or "conf"
+    blamed = next((schema.show(o) for o in overrides if key(o) in (where, *text.split("'"))), where)
+    if match := re.match("Error merging override (.*)", text):
+        blamed, text = schema.show(match[1].removeprefix("++")), cause
+    reason = next((said for word, said in REASONS.items() if word in text + cause), "")
+    return ": ".join(dict.fromkeys([blamed, reason or _first_line(text) or _first_line(cause)]))
 
 
-def _unknown_file(found: re.Match[str], overrides: Sequence[str]) -> str:
-    group, name = found.groups()
-    asked = [o for o in overrides if key(o).partition("@")[0] == group]
-    asked = [o for o in asked if re.sub(r"[\\'\"]", "", o.partition("=")[2]).strip() == name]
-    given = schema.show(asked[0]) if name and asked else f"{group}={schema.show(name)}"
-    return f"{given}: unknown; known: {', '.join(conf_files.names(group))}{plugins.hint()}"
+def _known(group: str) -> str:
+    return f"known: {', '.join(conf_files.names(group))}{plugins.hint()}"
 
 
-def _no_choice(found: re.Match[str], overrides: Sequence[str]) -> str:
-    # It may have been given under a wrong name.
-    known = {*_own_keys("cell"), *_own_keys("config"), *conf_files.GROUPS}
-    for override in overrides:
-        if re.split(r"[.@]", key(override))[0] not in known:
-            return f"{schema.show(override)}: no such key"
-    return f"{found[1]}: missing; known: {', '.join(conf_files.names(found[1]))}"
-
-
-def _no_key(found: re.Match[str], overrides: Sequence[str]) -> str:
-    given = next((o for o in overrides if key(o) == found[1]), found[1])
-    return f"{schema.show(given)}: no such key"
-
-
-def _digits(_: re.Match[str], overrides: Sequence[str]) -> str:
-    return f"{_longest(overrides)}: has a number of thousands of digits; must be shorter"
-
-
-def _no_file(overrides: Sequence[str]) -> str:
-    groups = [o for o in overrides if _of_group(key(o))]
-    return f"{', '.join(map(schema.show, groups))}: must name a file of conf"
-
-
-def _of_group(key: str) -> bool:
-    return key.partition("@")[0] in conf_files.GROUPS
-
-
-REFUSED: Mapping[str, str | Callable[[re.Match[str], Sequence[str]], str]] = {
-    r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'": _unknown_file,
-    r".*?You must specify '([\w/@.]+)'": _no_choice,
-    r".*?Could not override '([^']+)'": _no_key,
-    r".*?Could not delete from config\. '(.*)' does not exist": "~{}: no such key",
-    r"Sweep parameters '(.*)' requires": "{}: a sweep; must be one value",
-    r"Ambiguous value for argument '(.*?)'\s*(?:\n|$)": (
-        "{}: Ambiguous value; must be one, or a list as in key=[1,2]"
-    ),
-    r"Multiple values for (\S+)\. To override": (
-        "{}: is there already; must be given without + to replace it"
-    ),
-    r"Config group override must be": lambda _, overrides: _no_file(overrides),
-    r".*?(?:Expected header format: .*got|Too many components in) '(.*)'": (
-        "conf: # {}: not a header; must be # @package <where its keys belong>"
-    ),
-    r"Unsupported type in defaults": "conf: defaults: an entry is none; must name files of conf",
-    r".*?Error resolving interpolation '(.*?)', possible": (
-        "conf: {}: no such key there; must name another key, and call no resolver"
-    ),
-    r"Incompatible key type": "conf: a key is no word; must be words",
-    r".*?integer string conversion": _digits,
-    r"Error merging override (.*)": (
-        "{}: does not fit; must be of the kind that is there, its keys words"
-    ),
-    r"In '([^']*)': \w+ raised while composing config:": (
-        "conf/{}.yaml: does not fit; must be a mapping, its keys words"
-    ),
-}
-"""What Hydra and OmegaConf say -> what we say: a text with what was found in it, or a function."""
-
-
-def _interpolation(text: str, where: str, overrides: Sequence[str]) -> str:
-    blamed = where or _longest([o for o in overrides if "${" in o])
-    said = "Recursive interpolation detected" if "Recursion" in text else _first(text)
-    return f"{schema.show(blamed)}: {said}; ${{...}} must name another key"
-
-
-def _syntax(text: str, override: str) -> str:
-    reason = re.sub(r"^\w+Exception: .*", "", _first(text))
-    reason = reason if len(reason) < 200 else f"{reason[:100]}..."
-    return f"{schema.show(override)}: not in Hydra's syntax{reason and ': ' + reason}"
-
-
-def _longest(overrides: Sequence[str]) -> str:
-    """What is to blame for a size: as a rule, where Python does not tell."""
-    return schema.show(max(["conf", *overrides], key=len))
-
-
-def _first(text: str) -> str:
-    """The first line that says something."""
+def _first_line(text: str) -> str:
+    """The first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

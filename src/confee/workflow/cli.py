@@ -20,21 +20,26 @@ from confee.core.errors import ConfeeError, harmless, printable
 
 
 class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are ConfeeError and whose help keeps the line breaks of examples."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
     def error(self, message: str) -> NoReturn:
         short = message if len(message) <= 300 else message[:297] + "..."
         raise ConfeeError(f"{short}; see {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one command; exits with 1 and one line where the input is at fault."""
+    """Run one command. Bad input exits with code 1 and one line."""
     startup.collect_rarely()
     _open_closed_streams()
-    with contextlib.suppress(AttributeError):  # its encoding may not know the marks of verdicts
+    with contextlib.suppress(AttributeError):  # some encodings lack the marks of verdicts
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         words = sys.argv[1:] if arguments is None else arguments
         if words and re.match(r"[+~]*[\w@./]+=", words[0]):
-            raise ConfeeError(f"{words[0]}: an override and no command; type: {_command_of(words)}")
+            raise ConfeeError(f"{words[0]}: needs a command; type: {_command_for(words)}")
         chosen = _parser().parse_args(words)
         chosen.run(chosen)
         sys.stdout.flush()
@@ -43,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError as error:
         sys.exit(f"confee: out of memory: {error or 'the path or the plan is too large'}")
     except BrokenPipeError:
-        # The reader of our output has seen enough.
+        # The reader of the output, `head` for example, has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         named = [str(error.filename)] if error.filename else []
@@ -60,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit("confee: stopped")
 
 
-def _command_of(overrides: Sequence[str]) -> str:
-    """The command that takes these overrides: of a cell, or of an experiment."""
+def _command_for(overrides: Sequence[str]) -> str:
+    """Return the command that takes these overrides, which are of a cell or of an experiment."""
     if re.match(r"(policy|adversary|[KTBV]|seeds)\b", overrides[0]):
         return f"confee simulate {shlex.join(overrides)}"
     from confee.config import reproduce
@@ -70,9 +75,10 @@ def _command_of(overrides: Sequence[str]) -> str:
 
 
 def _open_closed_streams() -> None:
-    """What is written to a stream that the caller closed (`>&-`) goes nowhere.
+    """Let output to a stream that the caller closed (`>&-`) go nowhere.
 
-    It takes the stream's own descriptor as well, which the next file to be opened would get.
+    Opening the null device also takes the descriptor of the stream. The next file to be opened
+    would get that descriptor otherwise, and with it what is printed.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -80,76 +86,107 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
+TINY = 'snakemake --cores 2 --config overrides="experiment=tiny"'
+EXAMPLES = {
+    "simulate": [
+        "confee simulate policy=hyque adversary=switching K=2 T=1e4 B=1584 V=2",
+        "confee simulate policy=sw_ucb policy.xi=1 adversary=fall K=3 T=1e4 B=1584 V=2 seeds=4",
+        "confee simulate policy=ucb1 adversary=hard K=2 T=1e4 B=1e4 V=2 output=cell.parquet",
+    ],
+    "list": ["confee list", "confee list policy", "confee list sw_ucb"],
+    "config": ["confee config experiment=tiny", "confee config experiment=tiny grid.T=[1e3,4e3]"],
+    "claims": [
+        TINY,
+        "confee claims --experiment tiny",
+        "confee claims hyque-budget --experiment tiny",
+        "confee claims --experiment tiny --fail-on gap,false",
+    ],
+    "fit": [
+        "python -c \"import confee, pandas; pandas.concat(confee.simulate(p, 'switching', K=2, "
+        "T=10 * B, B=B, V=2) for p in ('sw_ucb', 'uniform') for B in (8000, 16000, 32000, 64000))"
+        ".to_csv('runs.csv')\"",
+        'confee fit runs.csv --claim "B=-1/3" --fails uniform',
+    ],
+    "compare": [TINY, "confee compare tiny results/tiny"],
+    "clean": ["confee clean"],
+}
+"""Command -> examples in its help that work as pasted."""
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="confee", description="A test bench for constrained-feedback non-stationary bandits."
     )
     parser.add_argument("--version", action="version", version=f"confee {__version__}")
-    reproduce = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[Any], None], help: str | None) -> argparse.ArgumentParser:
-        made = reproduce.add_parser(name, description=help, **({"help": help} if help else {}))  # type: ignore[arg-type]
-        made.set_defaults(run=run)
-        return made
+    def command(name: str, run: Callable[[Any], None], help: str) -> argparse.ArgumentParser:
+        examples = "\n".join(f"  {line}" for line in EXAMPLES[name])
+        added = commands.add_parser(
+            name,
+            help=help,
+            description=f"{help[0].upper()}{help[1:]}.",
+            epilog=f"examples:\n{examples}",
+        )
+        added.set_defaults(run=run)
+        return added
 
-    one = command("simulate", _simulate, "play one cell; the last line is JSON")
-    one.add_argument(
+    simulate = command("simulate", _simulate, "play one cell and print its regret as JSON")
+    simulate.add_argument(
         "overrides",
         nargs="*",
         metavar="key=value",
-        help="policy=hyque adversary=switching adversary.gap=0.25 K=2 T=1e4 B=1584 V=2 seeds=200 "
-        "first_seed=0 idle=expected proxy=means output=cell.parquet",
+        help="policy, adversary, K, T, B and V; policy.<option> and adversary.<option>; seeds, "
+        "first_seed, idle=expected or sampled, proxy=means or literal, output",
     )
-    known = command("list", _list, "name the policies, adversaries, ...; or tell of one of them")
-    known.add_argument("name", nargs="?", help="what to tell of, and of code its rule and options")
-    shown = command("config", _config, "print the resolved configuration of an experiment")
-    shown.add_argument("overrides", nargs="*", metavar="key=value")
-    ledger = command("claims", _claims, "show what was found about each claim, or one in full")
-    ledger.add_argument("ids", nargs="*", metavar="CLAIM", help="explain these, as in idle-runs")
-    ledger.add_argument("--experiment", default="paper", help="its name (default: paper)")
-    ledger.add_argument(
-        "--numbers", action="store_true", help="with CLAIM: all its numbers as JSON"
+    listing = command("list", _list, "list policies, adversaries, claims, ..., or explain one")
+    listing.add_argument(
+        "name", nargs="?", help=f"one of {', '.join(KINDS)}, or the name of one of them"
     )
-    ledger.add_argument(
+    config = command("config", _config, "print the resolved configuration of an experiment")
+    config.add_argument("overrides", nargs="*", metavar="key=value")
+    claims = command("claims", _claims, "show the verdicts of an experiment, or explain some")
+    claims.add_argument("ids", nargs="*", metavar="CLAIM", help="explain these claims in full")
+    claims.add_argument("--experiment", default="paper", help="its name (default: paper)")
+    claims.add_argument(
+        "--numbers", action="store_true", help="with CLAIM: print all its numbers as JSON"
+    )
+    claims.add_argument(
         "--fail-on",
         metavar="WORDS",
-        help="exit with 2 if a claim has one of these outcomes or severities, as in "
-        "gap,false,undecided",
+        help="exit with code 2 if a claim has one of these outcomes or severities",
     )
-    table = command("fit", _fit, "judge a table of regrets from any simulator against a rate")
-    table.add_argument("table", help="CSV or parquet: policy, T, B, V, K, seed, regret, adversary")
-    table.add_argument("--claim", required=True, help='as in "B=-1/3 V=1/3 K=1/3": R/T at most')
-    table.add_argument("--policy", help="whom to judge (default: all but the controls)")
-    table.add_argument("--holds", metavar="POLICY", help="a policy known to keep that rate")
-    table.add_argument(
+    fit = command("fit", _fit, "judge a table of regrets from any simulator against a rate")
+    fit.add_argument("table", help="CSV or parquet: policy, T, B, V, K, seed, regret, adversary")
+    fit.add_argument("--claim", required=True, help="exponents of the bound on regret per round")
+    fit.add_argument("--policy", help="the policy to judge (default: all but the controls)")
+    fit.add_argument("--holds", metavar="POLICY", help="a policy known to keep that rate")
+    fit.add_argument(
         "--fails", metavar="POLICY", help="one known to miss it; by axis: B=random,V=blind"
     )
-    table.add_argument("--output", metavar="FOLDER", help="also write report and figure there")
-    two = command("compare", _compare, "what differs between two runs; exit code 2 if anything")
-    two.add_argument("runs", nargs=2, metavar="RUN", help="an experiment, or a folder of results")
-    two.add_argument(
-        "--verdicts", action="store_true", help="exit with 2 for changed verdicts alone"
+    fit.add_argument("--output", metavar="FOLDER", help="also write a report and a figure there")
+    compare = command("compare", _compare, "compare two workflows; exit with code 2 if they differ")
+    compare.add_argument("runs", nargs=2, metavar="RESULTS", help="an experiment, or its folder")
+    compare.add_argument(
+        "--verdicts", action="store_true", help="exit with code 2 for changed verdicts alone"
     )
-    unneeded = "remove what confee made and no experiment needs any more, after it was confirmed"
-    command("clean", _clean, unneeded).add_argument(
-        "--yes", action="store_true", help="do not ask; needed where nobody can answer"
-    )
+    clean = command("clean", _clean, "remove results that no experiment needs, after confirmation")
+    clean.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
-    # What the workflow runs.
-    command("do", _do, None).add_argument("job")
-    command("compile", _compile, None).add_argument("stamps", nargs="+")
-    for name in ("regret", "slopes", "claims", "picture", "album", "report"):
-        stage = reproduce.add_parser(f"make-{name}")
-        stage.set_defaults(run=_make, stage=name)
-        stage.add_argument("plan")
-        stage.add_argument("key")
-        if name == "picture":
-            stage.add_argument("name")
-            stage.add_argument("files", nargs="+")
-        if name == "report":
-            stage.add_argument("pictures", nargs="*")
-        if name == "album":
-            stage.add_argument("file")
+    # Commands of the workflow, absent from the help.
+    def hidden(name: str, run: Callable[[Any], None], *words: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, description="Run by the workflow.")
+        added.set_defaults(run=run)
+        for word in words:
+            added.add_argument(word.rstrip("+*"), nargs=word[-1] if word[-1] in "+*" else None)
+        return added
+
+    hidden("do", _do, "job")
+    hidden("compile", _compile, "stamps+")
+    more = {"picture": ("name", "files+"), "report": ("pictures*",), "album": ("file",)}
+    for stage in ("regret", "slopes", "claims", "picture", "album", "report"):
+        words = ("plan", "key", *more.get(stage, ()))
+        hidden(f"make-{stage}", _make, *words).set_defaults(stage=stage)
     return parser
 
 
@@ -162,24 +199,23 @@ def _simulate(chosen: Any) -> None:
     from confee.workflow import api
     from confee.world.game import RECORDED
 
-    asked = api.request(composition.compose("cell", chosen.overrides))
-    if asked.output:
-        files.check_writable(asked.output)
-    with _Progress(asked.runs.seeds) as tick:
-        rows = api.run(asked, tick)
-    if asked.output:
-        about = {"cell": asked.cell.key, "opponent": asked.against.key}
-        files.write_table(asked.output, rows, about)
-    print(
-        json.dumps(
-            {name: _summary([row[name] for row in rows]) for name in RECORDED}, allow_nan=False
-        )
-    )
+    request = api.request(composition.compose("cell", chosen.overrides))
+    if request.output:
+        files.check_writable(request.output)
+    with _Progress(request.runs.seeds) as tick:
+        rows = api.run(request, tick)
+    if request.output:
+        about = {"cell": request.cell.key, "opponent": request.against.key}
+        files.write_table(request.output, rows, about)
+    summary = {name: _summary([row[name] for row in rows]) for name in RECORDED}
+    print(json.dumps(summary, allow_nan=False))
 
 
 def _summary(values: Sequence[float]) -> list[float | None] | None:
-    """[mean, standard error, min, max]; one value has no standard error. None where the quantity
-    is none: the parts of regret where rules are played."""
+    """Return [mean, standard error, min, max]; a single value has no standard error.
+
+    None if the quantity is not defined, as the parts of regret where decisions are rules.
+    """
     if any(math.isnan(value) for value in values):
         return None
     count = len(values)
@@ -189,16 +225,28 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
     return [mean, error, min(values), max(values)]
 
 
+KINDS = ("policy", "adversary", "experiment", "claim", "figure", "table")
+
+
 def _list(chosen: Any) -> None:
+    from confee.policies import POLICIES
+    from confee.world.adversaries import ADVERSARIES
+
+    for registry in (POLICIES, ADVERSARIES):
+        if chosen.name in registry:
+            print(harmless(_explanation(registry[chosen.name])))
+            return
+    rows = _everything()
     if chosen.name is not None:
-        _explain(chosen.name)
-    else:
-        _show(_everything())
-
-
-def _show(lines: Sequence[tuple[str, str, str]]) -> None:
-    width = max(len(name) for name, _, _ in lines)
-    for name, kind, summary in lines:
+        rows = [row for row in rows if chosen.name in row[:2]]
+    if not rows:
+        allowed = ", ".join(KINDS)
+        raise ConfeeError(
+            f"list {schema.show(chosen.name)}: unknown; must be one of {allowed}, or a name that "
+            "`confee list` shows"
+        )
+    width = max(len(name) for name, _, _ in rows)
+    for name, kind, summary in rows:
         print(harmless(f"{name:{width}}  {kind:10}  {summary}"))
 
 
@@ -212,7 +260,7 @@ def _everything() -> list[tuple[str, str, str]]:
 
     return [
         *(
-            (p.id, "policy", f"{p.summary} [{p.setting}; told {_told(p.known)}]")
+            (p.id, "policy", f"{p.summary} [{p.setting}; given {_given(p)}]")
             for p in POLICIES.values()
         ),
         *((a.id, "adversary", f"{a.summary} [{a.setting}]") for a in ADVERSARIES.values()),
@@ -226,40 +274,38 @@ def _everything() -> list[tuple[str, str, str]]:
     ]
 
 
-def _explain(name: str) -> None:
-    """The rule of a policy or an adversary, its setting, what it is told, and its options; of
-    anything else, its line."""
+def _explanation(entry: Any) -> str:
+    """Return the docstring of a policy or an adversary, then facts and options in lines."""
     import dataclasses
-    import importlib
 
-    from confee.policies import POLICIES, Policy
-    from confee.world.adversaries import ADVERSARIES, Adversary
+    from confee.core.canonical import canonical
+    from confee.policies.base import ROLES, Policy
     from confee.world.settings import SETTINGS
 
-    one: Policy | Adversary
-    if name in POLICIES:
-        package, one = "confee.policies", POLICIES[name]
-    elif name in ADVERSARIES:
-        package, one = "confee.world.adversaries", ADVERSARIES[name]
-    else:
-        found = [line for line in _everything() if line[0] == name]
-        if not found:
-            raise ConfeeError(f"list {schema.show(name)}: unknown; `confee list` names all")
-        _show(found)
-        return
-    print(harmless((importlib.import_module(f"{package}.{name}").__doc__ or "").strip()))
-    setting = SETTINGS[one.setting]
-    print(f"\nSetting: {setting.id}; known: {setting.known}; decision: {setting.decision}")
-    if isinstance(one, Policy):
-        print(f"Told: {_told(one.known)}")
-        if one.algorithm is not None:
-            print(f"Base algorithm: {one.algorithm.name}")
-    for field in dataclasses.fields(one.options):
-        print(harmless(f"{field.name}={field.default}: {field.metadata['kind'].allowed}"))
+    package = "confee.policies" if isinstance(entry, Policy) else "confee.world.adversaries"
+    module = sys.modules[f"{package}.{entry.id}"]
+    setting = SETTINGS[entry.setting]
+    facts = {"setting": f"{setting.id}; decision: {setting.decision}"}
+    if isinstance(entry, Policy):
+        facts |= {"role": ROLES[entry.role], "given": f"{setting.known}; {_given(entry)}"}
+        if entry.algorithm is not None:
+            facts["algorithm"] = entry.algorithm.name
+    elif entry.strength:
+        facts["strength"] = f"set by {entry.strength}, at most {entry.ceiling:g}"
+    facts["source"] = str(module.__file__)
+    lines = [(module.__doc__ or "").strip(), ""]
+    lines += [f"{name + ':':10} {fact}" for name, fact in facts.items()]
+    fields = dataclasses.fields(entry.options)
+    lines += ["", "options, with their defaults:"] if fields else ["", "no options"]
+    for field in fields:
+        allowed = field.metadata["kind"].allowed
+        lines.append(f"  {field.name}={canonical(field.default)}  ({allowed})")
+        lines += [f"      {about}" for about in [field.metadata["about"]] if about]
+    return "\n".join(lines)
 
 
-def _told(names: Sequence[str]) -> str:
-    return ", ".join(names) or "nothing"
+def _given(policy: Any) -> str:
+    return ", ".join(policy.known) or "nothing"
 
 
 def _config(chosen: Any) -> None:
@@ -269,9 +315,9 @@ def _config(chosen: Any) -> None:
 
     from confee.workflow.planning import Workflow
 
-    made = Workflow({"overrides": chosen.overrides}).experiment
-    shown = {**made.resolved, "jobs": dataclasses.asdict(made.jobs)}
-    print(yaml.safe_dump(shown, sort_keys=False), end="")
+    experiment = Workflow({"overrides": chosen.overrides}).experiment
+    values = {**experiment.resolved, "jobs": dataclasses.asdict(experiment.jobs)}
+    print(yaml.safe_dump(values, sort_keys=False), end="")
 
 
 def _claims(chosen: Any) -> None:
