@@ -18,6 +18,7 @@ from confee.claims import alg_assumption, density, extension, ledger
 from confee.claims.judging import blocks, budget
 from confee.core import jit
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.evidence import Evidence
 from confee.evidence.worst import growth
 from confee.paper import theory
@@ -66,11 +67,11 @@ def test_needs_are_what_the_statement_is_about(case):
     for label, ray in rays.items():
         assert ray.variable == label
         places = list(ray.places(label))
-        assert all(theory.theorem_range(*p.setting) for p in places if p.V)
-        assert sum(p.V == 0 for p in places) == (2 if label == "B" else 1)
-        assert all(p.B <= 1.3e5 for p in places)
+        assert all(theory.theorem_range(*p.size) for p in places if p.size.V)
+        assert sum(p.size.V == 0 for p in places) == (2 if label == "B" else 1)
+        assert all(p.size.B <= 1.3e5 for p in places)
     for ray in case.rays(True).values():
-        within = [theory.theorem_range(*p.setting) for p in ray.places("") if p.V]
+        within = [theory.theorem_range(*p.size) for p in ray.places("") if p.size.V]
         assert np.mean(within) >= 0.5
     assert {a.policy["name"] for a in asks if a.tag != case.id} == {case.labels["restarted"]}
     names = {a.policy["name"] for a in asks}
@@ -88,7 +89,7 @@ def test_they_cost_minutes_and_seconds_in_a_toy(toy):
     seconds = {}
     for case in CASES:
         queries = sum(
-            a.seeds * a.B * len(family(a.against, a.K, a.T, a.B, a.V))
+            a.seeds * a.size.B * len(family(a.against, a.size))
             for a in claims.needs([case.id], toy).asks
             if not a.policy["name"].startswith("uniform")
         )
@@ -115,7 +116,8 @@ def test_the_schedule_has_the_ratios_of_rho(case):
 
 def opponent_of(case):
     """What a path of the case is drawn from, at sizes that are of no consequence."""
-    return family(case.adversaries([1]), case.K, 2000, 900, 1.5)[0], case.K, 2000, 1.5, 7
+    size = Size(case.K, 2000, 900, 1.5)
+    return family(case.adversaries([1]), size)[0], size, 7
 
 
 def test_chances_of_square_roots_are_those_of_the_paper():
@@ -185,7 +187,7 @@ def ideal(
                         "adversary": "switching",
                         "adversary.gap": gap,
                         "seed": range(ask.seeds),
-                        "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.T,
+                        "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.size.T,
                     }
                 )
             )
@@ -320,7 +322,8 @@ def test_nothing_is_said_without_runs():
 
 @pytest.mark.parametrize("case", one_is_enough(CASES, "extension/episodic"))
 def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
-    toy = [a for a in claims.needs([case.id], True).asks if a.B < 1500 or a.V == case.V / 4]
+    asks = claims.needs([case.id], True).asks
+    toy = [a for a in asks if a.size.B < 1500 or a.size.V == case.V / 4]
     asked = played([dataclasses.replace(a, seeds=2, against=fewer(a.against)) for a in toy])
     found = judged(case.id, asked, drawn(case.id), toy=True)
     assert "toy horizon" in found.horizon
@@ -365,12 +368,13 @@ def test_misled_is_the_restarted_algorithm_told_the_least_V(case):
     told = known(path, case.alg.setting.id)
     for a in asks:
         options = {name: value for name, value in a.policy.items() if name != "name"}
-        found = restarted.arguments(Known(told, a.T, a.B, a.V), restarted.options(**options))
+        _, T, B, V = a.size
+        found = restarted.arguments(Known(told, T, B, V), restarted.options(**options))
         options["rate_scale"] = 1.0
-        same = restarted.arguments(Known(told, a.T, a.B, least), restarted.options(**options))
+        same = restarted.arguments(Known(told, T, B, least), restarted.options(**options))
         assert found[-1] == pytest.approx(same[-1])
         assert found[-1] < 1
-    assert len({a.V for a in asks}) >= 5
+    assert len({a.size.V for a in asks}) >= 5
 
 
 # ------------------------------------------------------------------ the assumption: the study

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from confee.core.size import Size
 from confee.simulation.cells import cell, opponent
 from confee.simulation.needs import Study
 from confee.simulation.plan import CHOOSE, ESTIMATE, Seeds, Unit
@@ -21,9 +22,11 @@ SEEDS = Seeds(choose=4, worst=1, estimate=8, most=256, error=0.1)
 
 def unit(policy="ucb1", stage=CHOOSE, turn=0, **sizes):
     sizes = SIZES | sizes
-    against = tuple(opponent({"name": "switching", "gap": gap}, **sizes) for gap in (0.1, 0.2))
+    against = tuple(
+        opponent({"name": "switching", "gap": gap}, Size(**sizes)) for gap in (0.1, 0.2)
+    )
     first, count = SEEDS.window(stage, turn)
-    return Unit(cell({"name": policy}, **sizes), against, stage, turn, first, count, SEEDS)
+    return Unit(cell({"name": policy}, Size(**sizes)), against, stage, turn, first, count, SEEDS)
 
 
 def run_of(*work, kernels=(), **more):

@@ -18,6 +18,7 @@ from confee.claims.judging.rates import USUAL
 from confee.config import conf_files
 from confee.core.canonical import digest
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.core.sources import closure
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import family, label_of
@@ -471,7 +472,9 @@ def test_a_policy_meets_its_own_setting():
     }
 
     def met(setting, more=()):
-        found = family({**entries, **dict(more)}, 3, 1000, 100, 2.0, setting=setting, who="mine")
+        found = family(
+            {**entries, **dict(more)}, Size(3, 1000, 100, 2.0), setting=setting, who="mine"
+        )
         return [one.adversary for one in found]
 
     assert met("linear") == met("arms") == ["linear_switching"] * 2

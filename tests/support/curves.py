@@ -107,7 +107,7 @@ def points_of(rays: Mapping[str, Ray], labels: Iterable[str]) -> pd.DataFrame:
             "variable": ray.variable,
             "point": float(place.point),
             "phase": place.phase,
-            **place.sizes,
+            **place.size._asdict(),
         }
         for label in labels
         for axis, ray in rays.items()

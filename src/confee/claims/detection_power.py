@@ -20,6 +20,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.shares import limits
+from confee.core.size import Size
 from confee.paper import proofs, theory
 from confee.simulation.needs import Ask, Needs, Study
 
@@ -67,7 +68,7 @@ def needs(id: str, toy: bool) -> Needs:
 def _twin_asks(toy: bool):
     """The twin in the same cells; in a toy run, too, as often as it takes to hold."""
     for K, T, B in change_tests.TOY_CELLS if toy else change_tests.CELLS:
-        yield Ask(ID, {"name": TWIN}, K, T, B, change_tests.VARIATION, AGAINST, RUNS)
+        yield Ask(ID, {"name": TWIN}, Size(K, T, B, change_tests.VARIATION), AGAINST, RUNS)
 
 
 def _studies(toy: bool):

@@ -21,6 +21,7 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
+from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Ask, Conf, Needs
@@ -81,7 +82,7 @@ def needs(id: str, toy: bool) -> Needs:
         sizes = [(T // 20, B // 20) for T, B in SIZES] if toy else SIZES
         seeds = 4 if toy else 25
         asks = [
-            Ask(RESTARTS, {"name": "hyque", "scale": scale}, ARMS, T, B, 2.0, WORLDS, seeds)
+            Ask(RESTARTS, {"name": "hyque", "scale": scale}, Size(ARMS, T, B, 2.0), WORLDS, seeds)
             for T, B in sizes
             for scale in SCALES
         ]

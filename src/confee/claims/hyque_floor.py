@@ -25,6 +25,7 @@ from confee.claims.judging.exponents import MARGIN, Check, with_controls
 from confee.claims.judging.finding import ALPHA, FAILS, HOLDS, Finding, at_horizon
 from confee.claims.judging.rates import exponents_verdict
 from confee.core.canonical import canonical
+from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.needs import Ask, Needs, Study
 from confee.world.adversaries.packed import FRACTIONS
@@ -99,7 +100,9 @@ def needs(id: str, toy: bool) -> Needs:
         studies.append(Study(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
         for policy, seeds in SEEDS.items():
-            asks.append(Ask(ID, {"name": policy}, ARMS, T, B, PATHS[FRACTIONS], against, seeds))
+            asks.append(
+                Ask(ID, {"name": policy}, Size(ARMS, T, B, PATHS[FRACTIONS]), against, seeds)
+            )
     return Needs(asks=tuple(asks), studies=tuple(studies))
 
 

@@ -20,6 +20,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
+from confee.core.size import Size
 from confee.evidence.worst import SETTING
 from confee.paper import proofs, theory
 from confee.policies import POLICIES
@@ -74,7 +75,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 def _ask(policy: str, K: int, T: int, V: float, seeds: int) -> Ask:
     against = {"hard": {"name": "hard", "c": GAPS}}
-    return Ask(ID, {"name": policy}, K, T, round(T**0.8), V, against, seeds)
+    return Ask(ID, {"name": policy}, Size(K, T, round(T**0.8), V), against, seeds)
 
 
 def judge(evidence: Evidence) -> list[Finding]:

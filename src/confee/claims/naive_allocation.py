@@ -22,6 +22,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.ratios import LEVEL, above, fieller, together
+from confee.core.size import Size
 from confee.evidence.worst import SETTING, worst_cases
 from confee.simulation.needs import Ask, Conf, Needs
 
@@ -65,8 +66,8 @@ def needs(id: str, toy: bool) -> Needs:
     policies = {p: seeds for some in STEPS.values() for p in some}
     policies |= {REFERENCE: 2 * seeds, POSITIVE: 4}
     asks = [
-        Ask(ID, {"name": p}, *s, against=against, seeds=n)
-        for s in sizes
+        Ask(ID, {"name": p}, Size(*size), against=against, seeds=n)
+        for size in sizes
         for p, n in policies.items()
     ]
     return Needs(asks=tuple(asks))

@@ -20,6 +20,7 @@ from confee.claims.judging.finding import (
     fewest_seeds,
 )
 from confee.claims.judging.ratios import LEVEL, at_most, paired, together
+from confee.core.size import Size
 from confee.evidence.worst import SETTING
 from confee.simulation.needs import Ask, Needs
 
@@ -101,7 +102,7 @@ def needs(id: str, toy: bool) -> Needs:
             if 2 * B >= T:
                 policies += [DISCARDING]
                 policies += [COUNT_CONTROL, REGRET_CONTROL] if variations[0] == V else []
-            asks += [Ask(ID, {"name": p}, 4, T, B, V, against, seeds) for p in policies]
+            asks += [Ask(ID, {"name": p}, Size(4, T, B, V), against, seeds) for p in policies]
     return Needs(asks=tuple(asks))
 
 

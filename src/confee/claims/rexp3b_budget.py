@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from confee.claims.judging import budget
 from confee.claims.judging.finding import (
@@ -18,6 +18,7 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
+from confee.core.size import Size
 from confee.evidence.worst import SETTING
 from confee.paper import theory
 from confee.simulation.needs import Ask, Needs
@@ -47,12 +48,8 @@ AGAINST = {"stationary": {"name": "stationary"}}
 
 def needs(id: str, toy: bool) -> Needs:
     """A cell whose first batch ends just before T, so that a second one starts afresh."""
-    sizes: dict[str, Any]
-    if toy:
-        sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
-    else:
-        sizes = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32}
-    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, **sizes, against=AGAINST, seeds=4),))
+    size = Size(8, 50_000, 1_200, 1 / 8) if toy else Size(32, 10_000_000, 120_000, 1 / 32)
+    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, size, against=AGAINST, seeds=4),))
 
 
 def wished(K: int, T: int, B: int, V: float) -> int:

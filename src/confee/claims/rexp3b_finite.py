@@ -18,6 +18,7 @@ from confee.claims.judging.finding import (
 )
 from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
+from confee.core.size import Size
 from confee.evidence.worst import CELL, SETTING, worst_cases
 from confee.paper import proofs
 from confee.simulation.needs import Ask, Needs, Sweep
@@ -54,7 +55,7 @@ def needs(id: str, toy: bool) -> Needs:
     """The rays, and a cell with B large and V small, where the bound says something."""
     B, seeds = (50_000, 2) if toy else (200_000, 8)
     asks = [
-        Ask(ID, {"name": "rexp3b", "pool": pool}, 4, 1_000_000, B, 0.25, AGAINST, seeds)
+        Ask(ID, {"name": "rexp3b", "pool": pool}, Size(4, 1_000_000, B, 0.25), AGAINST, seeds)
         for pool in ("multiset", "set")
     ]
     sweeps = () if toy else (Sweep({"name": "rexp3b"}, rays=VARIABLES, estimate=4),)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confee.core.canonical import canonical, digest
+from confee.core.size import Size
 from confee.core.sources import code_hash
 
 AXES = ("T", "B", "V", "K")
@@ -52,10 +53,7 @@ class Ask:
 
     tag: str
     policy: Conf
-    K: int
-    T: int
-    B: int
-    V: float
+    size: Size
     against: Mapping[str, Conf]
     seeds: int
     proxy: str = "means"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.core.sources import code_hash
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.grid import Grid, Place
@@ -140,7 +141,7 @@ class Unit:
     def cost(self) -> float:
         """Queried rounds, about: what its time is proportional to."""
         share = 1e-3 if self.cell.spec.looks_at_nothing else 1
-        return self.runs * (1e3 + share * self.cell.B * (1 + self.cell.K / 20))
+        return self.runs * (1e3 + share * self.cell.size.B * (1 + self.cell.size.K / 20))
 
     def describe(self) -> dict[str, Any]:
         """What a job file says of it; `unit` reads it back."""
@@ -162,7 +163,7 @@ def unit(said: Mapping[str, Any]) -> Unit:
     key = dict(said["cell"])
     conf = {"name": key["policy"], **key["options"]}
     one = Unit(
-        cell=cell(conf, **{name: key[name] for name in "KTBV"}),
+        cell=cell(conf, Size(*(key[name] for name in Size._fields))),
         opponents=tuple(Opponent(a, tuple(sorted(p.items()))) for a, p in said["opponents"]),
         stage=said["stage"],
         turn=said["turn"],
@@ -243,19 +244,18 @@ def plan(
     places = list(grid.places())
     about: dict[tuple, set[str]] = {}
     for place in places:
-        about.setdefault(place.setting, set()).update(grid.met(place, entries))
+        about.setdefault(place.size, set()).update(grid.met(place, entries))
     for label, entrant in entrants.items():
         how = entrant.seeds(seeds)
         for place in places:
             if not _plays(label, entrant, place, grid):
                 continue
-            sizes, where = place.sizes, place.setting
             try:
-                one = cell(entrant.conf, f"policies.{label}", **sizes)
-                game = where, one.spec.setting
+                one = cell(entrant.conf, place.size, f"policies.{label}")
+                game = place.size, one.spec.setting
                 if game not in met:
-                    named = {e: said for e, said in entries.items() if e in about[where]}
-                    met[game] = family(named, *where, setting=one.spec.setting, who=label)
+                    named = {e: said for e, said in entries.items() if e in about[place.size]}
+                    met[game] = family(named, place.size, one.spec.setting, label)
             except ConfeeError as error:
                 raise ConfeeError(f"{grid.name(place)}={place.point:g}: {error}") from None
             if one not in seen:
@@ -263,14 +263,14 @@ def plan(
                 made.units.extend(units(one, met[game], how, shard, accounting))
             said = {"label": one.label, "policy": one.policy, "axis": place.axis}
             where_on = {"point": float(place.point), "phase": place.phase}
-            made.points.append(said | {"variable": grid.variable(place)} | where_on | sizes)
+            made.points.append(
+                said | {"variable": grid.variable(place)} | where_on | place.size._asdict()
+            )
     for asked in needs.asks if needs else ():
-        where = (asked.K, asked.T, asked.B, asked.V)
-        sizes = dict(zip("KTBV", where, strict=True))
-        one = cell(asked.policy, **sizes)
+        one = cell(asked.policy, asked.size)
         how = Seeds(asked.seeds, 0, 0, 0, 0)
         proxy = replace(accounting, proxy=asked.proxy)
-        for u in units(one, family(asked.against, *where), how, shard, proxy):
+        for u in units(one, family(asked.against, asked.size), how, shard, proxy):
             made.asked.append((asked.tag, u))
     made.studies = list({s.file: s for s in (needs.studies if needs else ())}.values())
     return made
@@ -280,7 +280,7 @@ def _plays(label: str, entrant: Entrant, place: Place, grid: Grid) -> bool:
     """Whether a policy is played at a place: maps name their policies, policies their axes."""
     if place.axis in grid.maps:
         return label in grid.maps[place.axis].policies
-    small = entrant.largest_B >= place.B and entrant.largest_K >= place.K
+    small = entrant.largest_B >= place.size.B and entrant.largest_K >= place.size.K
     return place.axis in entrant.axes and small
 
 

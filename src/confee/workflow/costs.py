@@ -61,7 +61,7 @@ class Part:
 
 def _rounds(one: Cell) -> float:
     alike = 0.1 if one.spec.looks_at_nothing else 1  # it looks at nothing
-    return alike * one.B * (1 + one.K / 20)
+    return alike * one.size.B * (1 + one.size.K / 20)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any
 from confee.core import jit, schema, sources
 from confee.core.canonical import canonical, digest
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES
 from confee.simulation import files, studies, turns
 from confee.simulation.calibrate import calibrate, calibrated
@@ -48,7 +49,7 @@ def calibration_file(one: Cell) -> Path:
 
 def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
-    scale = calibrate(one.K, one.T, one.B, one.options)
+    scale = calibrate(*one.size[:3], one.options)
     sources.check()
     kept = {**calibration_key(one), "scale": scale}
     files.write_text(calibration_file(one), files.sealed(kept))
@@ -231,10 +232,10 @@ def _keeping_kernels() -> Iterator[None]:
 
 
 def _compile(name: str) -> None:
-    sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
+    size = Size(K=2, T=64, B=16, V=1)
     if name in POLICIES:
-        one = cell({"name": name}, **sizes)
-        against = opponent({"name": usual(one.spec.setting)}, **sizes)
+        one = cell({"name": name}, size)
+        against = opponent({"name": usual(one.spec.setting)}, size)
         for runs in (1, FEWEST):  # by itself, and as lanes
             play_all(one, [against], range(runs), calibrated(one))
     else:

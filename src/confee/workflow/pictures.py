@@ -14,6 +14,7 @@ import numpy as np
 from confee.claims.judging.finding import Finding
 from confee.config import reproduce
 from confee.core.canonical import digest
+from confee.core.size import Size
 from confee.paper import theory
 from confee.rendering import TABLES, arguments, caption, figure, recipe, table
 from confee.simulation import files
@@ -27,7 +28,7 @@ BLOCK = ((3, 0), (0, 1), (1, 2), (2, 4), (0, 5), (0, 6))
 BLOCK_ORDER, BLOCK_SLOT = 3, 2
 
 # The pace figure: small enough to note every query, large enough for a dozen blocks.
-PACE: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+PACE = Size(K=2, T=100_000, B=10_000, V=2)
 
 # The figure of the change tests: horizons at which thresholds are drawn.
 HORIZONS = tuple(round(10 ** (4 + step / 8)) for step in range(8 * 14 + 1))
@@ -222,7 +223,7 @@ class Data:
 
     # The pace figure.
 
-    T, B = PACE["T"], PACE["B"]
+    T, B = PACE.T, PACE.B
 
     @cached_property
     def blocks(self) -> list[int]:
@@ -239,8 +240,8 @@ class Data:
         from confee.simulation.cells import cell, opponent
         from confee.simulation.trace import query_rounds
 
-        one = cell({"name": "hyque"}, **PACE)
-        against = opponent({"name": "switching", "gap": 0.25}, **PACE)
+        one = cell({"name": "hyque"}, PACE)
+        against = opponent({"name": "switching", "gap": 0.25}, PACE)
         rounds = query_rounds(one, against, seed=0)
         return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.finding import FAILS, HOLDS, UNDECIDED, Control
+from confee.core.size import Size
 from confee.evidence.worst import SETTING
 from confee.paper import theory
 from confee.simulation.needs import Ask, Conf
@@ -35,7 +36,9 @@ def just_started(
     for b, order in BLOCKS[:1] if toy else BLOCKS:
         for f in FRACTIONS:
             slots = 2**order - 1 + round(f * 2**order)
-            yield Ask(tag, policy, K, b * slots, 2 * slots, V, against, RUNS // len(BLOCKS) + 1)
+            yield Ask(
+                tag, policy, Size(K, b * slots, 2 * slots, V), against, RUNS // len(BLOCKS) + 1
+            )
 
 
 def played(evidence: Evidence, tag: str) -> pd.DataFrame:
