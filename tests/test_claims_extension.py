@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 from functools import cache
 from itertools import pairwise
@@ -26,9 +25,9 @@ from confee.policies import POLICIES
 from confee.policies.base import Known
 from confee.policies.ucb import UCB1
 from confee.simulation.cells import family
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.simulation.play import draw_path
-from confee.simulation.studies import assumption, near_stationary, schedules
+from confee.simulation.studies import STUDIES, assumption, near_stationary, schedules
 from confee.workflow import jobs
 from confee.world.path import known
 from support import curves
@@ -49,9 +48,9 @@ def one_is_enough(all_of_them, fast):
     ]
 
 
-def made(study: Study) -> list[dict]:
+def made(study: Draws) -> list[dict]:
     """The rows of a study, as its job makes them."""
-    return importlib.import_module(study.module).run(**study.parameters)
+    return STUDIES[study.name].run(**study.parameters)
 
 
 # ------------------------------------------------------------------ extension: what is asked for
@@ -447,13 +446,13 @@ def test_rounds_with_more_variation_than_rho_are_not_looked_at():
 def test_a_study_says_where_it_was_made_and_draws_the_same_again(one):
     study = claims.needs([one.id], True).studies[0]
     parameters = {**study.parameters, "T": 200, "runs": 2}
-    rows = made(Study(study.name, parameters))
-    assert rows == made(Study(study.name, parameters))
+    rows = made(Draws(study.name, parameters))
+    assert rows == made(Draws(study.name, parameters))
     assert [row["run"] for row in rows] == [0, 1]
     assert all(study.parameters["sizes"].items() <= row.items() for row in rows)
     assert all(row["rounds"] == 200 for row in rows)
     with pytest.raises(ConfeeError, match=r"options\.nonsense"):
-        made(Study(study.name, {**parameters, "options": {"nonsense": 1}}))
+        made(Draws(study.name, {**parameters, "options": {"nonsense": 1}}))
 
 
 # ------------------------------------------------------------------ the assumption: twins

@@ -10,7 +10,7 @@ import pytest
 
 from confee.core.size import Size
 from confee.simulation.cells import cell, opponent
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.simulation.plan import CHOOSE, ESTIMATE, Seeds, Unit
 from confee.workflow import costs, estimate
 from confee.workflow.costs import Part
@@ -70,7 +70,7 @@ def test_work_is_counted_in_runs_and_queries():
     assert Part.of(unit("uniform")).rounds == pytest.approx(110)
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
-    assert Part.of(Study("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
+    assert Part.of(Draws("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
     assert Part.of(unit("hyque_calibrated").cell).most == 300
 
 
@@ -174,7 +174,7 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
 
 
 def test_without_a_record_it_says_so():
-    made, asked = run_of(unit(), Study("ages", {}, 50.0))
+    made, asked = run_of(unit(), Draws("ages", {}, 50.0))
     assert line(made, asked, 2).startswith("about 56 s on 2 free cores (rough: nothing")
 
 

@@ -22,7 +22,7 @@ from confee.claims.judging.finding import (
 from confee.claims.judging.shares import limits
 from confee.core.size import Size
 from confee.paper import proofs, theory
-from confee.simulation.needs import Ask, Needs, Study
+from confee.simulation.needs import Ask, Draws, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def _studies(toy: bool):
         for change, level, size in paths:
             parameters = {"K": K, "T": T, "B": B, "change": change, "level": level, "size": size}
             parameters |= {"at": 0.5, "runs": runs}
-            yield Study(STUDY, parameters, seconds=runs * B * 1.2e-7)
+            yield Draws(STUDY, parameters, seconds=runs * B * 1.2e-7)
 
 
 def judge(evidence: Evidence) -> list[Finding]:

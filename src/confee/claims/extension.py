@@ -41,7 +41,7 @@ from confee.paper import theory
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
 from confee.simulation.grid import Ray
-from confee.simulation.needs import Ask, Conf, Needs, Study
+from confee.simulation.needs import Ask, Conf, Draws, Needs
 from confee.simulation.play import draw_path
 from confee.world.path import known
 
@@ -249,7 +249,7 @@ def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
     yield from budget.just_started(case.id, case.policies["hyque"], case.K, case.V, against, toy)
 
 
-def _schedules(case: Case, toy: bool) -> Iterator[Study]:
+def _schedules(case: Case, toy: bool) -> Iterator[Draws]:
     """Blocks that start instances by the ratios of the algorithm's rho; and doubled quotas."""
     horizons = (10**4,) if toy else (10**5, 10**6)
     cells = [cell for cell in blocks.cells(horizons) if cell["exponent"] < 1]
@@ -258,7 +258,7 @@ def _schedules(case: Case, toy: bool) -> Iterator[Study]:
     for cell in [*cells, even, even | {"quota": 2}]:
         last, _ = theory.last_block(cell["T"], cell["B"])
         rates = {"rates": case.alg.id, "chances": _chances(case, last)}
-        yield Study(blocks.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
+        yield Draws(blocks.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
 
 
 def _chances(case: Case, last: int) -> list[list[float]]:

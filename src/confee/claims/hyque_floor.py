@@ -27,7 +27,7 @@ from confee.claims.judging.rates import exponents_verdict
 from confee.core.canonical import canonical
 from confee.core.size import Size
 from confee.paper import theory
-from confee.simulation.needs import Ask, Needs, Study
+from confee.simulation.needs import Ask, Draws, Needs
 from confee.world.adversaries.packed import FRACTIONS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def needs(id: str, toy: bool) -> Needs:
             "paths": [list(path) for path in PATHS],
             "windows": [theory.window(ARMS, B, V) for V in PATHS.values()],
         }
-        studies.append(Study(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
+        studies.append(Draws(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
         for policy, seeds in SEEDS.items():
             asks.append(

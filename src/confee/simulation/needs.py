@@ -60,11 +60,11 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Study:
-    """Draws without a bandit in a cell: `run(**parameters)` of confee.simulation.studies.<name>.
+class Draws:
+    """The rows of the study `name` at some parameters.
 
-    It returns rows, that become `studies/<name>.parquet` together with those of the other studies
-    of that name. `seconds` is about what it takes, to cut jobs by.
+    They become `studies/<name>.parquet`, together with those at other parameters. `seconds` is
+    about what they take; jobs are cut by it.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Study:
 class Needs:
     sweeps: tuple[Sweep, ...] = ()
     asks: tuple[Ask, ...] = ()
-    studies: tuple[Study, ...] = ()
+    studies: tuple[Draws, ...] = ()
 
 
 def octave(phase: int, phases: int) -> float:

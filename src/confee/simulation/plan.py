@@ -21,7 +21,7 @@ from confee.core.size import Size
 from confee.core.sources import code_hash
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.grid import Grid, Place
-from confee.simulation.needs import AXES, Needs, Study
+from confee.simulation.needs import AXES, Draws, Needs
 from confee.simulation.play import USUAL, Accounting
 
 CHOOSE, ESTIMATE = "choose", "estimate"
@@ -215,7 +215,7 @@ class Plan:
     units: list[Unit] = field(default_factory=list)
     points: list[dict[str, Any]] = field(default_factory=list)
     asked: list[tuple[str, Unit]] = field(default_factory=list)
-    studies: list[Study] = field(default_factory=list)
+    studies: list[Draws] = field(default_factory=list)
 
     @property
     def everything(self) -> list[Unit]:

@@ -19,7 +19,7 @@ from typing import Any
 from confee.simulation import files
 from confee.simulation.calibrate import LEVELS, RUNS
 from confee.simulation.cells import Cell
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.simulation.plan import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
@@ -47,9 +47,9 @@ class Part:
     cpu: float = 0.0
 
     @classmethod
-    def of(cls, one: Unit | Study | Cell) -> Part:
+    def of(cls, one: Unit | Draws | Cell) -> Part:
         """What is known of it before: all runs needed. A cell stands for its scale."""
-        if isinstance(one, Study):
+        if isinstance(one, Draws):
             return cls(f"study {one.name}", one.seconds / A_ROUND)
         if isinstance(one, Cell):
             runs = len(LEVELS) * RUNS

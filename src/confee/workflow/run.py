@@ -20,7 +20,7 @@ from confee.rendering import FIGURES, PAGE, TABLES, module_name
 from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
 from confee.simulation.grid import Grid
-from confee.simulation.needs import Study, Sweep
+from confee.simulation.needs import Draws, Sweep
 from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
 from confee.workflow import cleaning, stages
 from confee.workflow.handoff import Told
@@ -91,7 +91,7 @@ class Run:
         sheets = TABLES if self.pictures or not e.claims else {}
         self.tables = [name for name, sheet in sheets.items() if there & set(sheet.axes)]
         self.jobs: dict[str, Job] = {}
-        self.work: dict[str, Sequence[Unit | Study | Cell]] = {}
+        self.work: dict[str, Sequence[Unit | Draws | Cell]] = {}
         self._needs: dict[str, list[str]] = {}
         self.kernels: set[str] = set()
         self._cut_jobs()
@@ -142,7 +142,7 @@ class Run:
         return [u for u in self.plan.everything if not files.is_whole(RESULTS / u.file)]
 
     @cached_property
-    def missing_studies(self) -> list[Study]:
+    def missing_studies(self) -> list[Draws]:
         return [s for s in self.plan.studies if not files.is_whole(RESULTS / s.file)]
 
     @cached_property
@@ -495,9 +495,9 @@ def _turn(u: Unit) -> tuple[bool, int]:
     return u.stage == ESTIMATE, u.turn
 
 
-def _by_time(studies: Sequence[Study], seconds: float) -> list[list[Study]]:
+def _by_time(studies: Sequence[Draws], seconds: float) -> list[list[Draws]]:
     """Studies in jobs of about so many seconds, the longest first."""
-    made: list[list[Study]] = []
+    made: list[list[Draws]] = []
     left = 0.0
     for study in sorted(studies, key=lambda s: -s.seconds):
         if left < study.seconds:
