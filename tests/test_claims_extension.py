@@ -19,7 +19,7 @@ from confee.core import jit
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.evidence import Evidence
-from confee.evidence.worst import growth
+from confee.evidence.declared import growth
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.base import Known

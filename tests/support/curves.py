@@ -15,7 +15,8 @@ import pandas as pd
 
 from confee.core.size import Size
 from confee.evidence.curve import Curve, curve
-from confee.evidence.worst import COLUMNS, growth
+from confee.evidence.declared import growth
+from confee.evidence.worst import COLUMNS
 from confee.simulation.grid import Ray
 
 Law = Callable[..., np.ndarray]

@@ -19,7 +19,7 @@ from confee.claims.judging.finding import (
     fewest_seeds,
 )
 from confee.core.size import Size
-from confee.evidence.worst import SETTING
+from confee.evidence.columns import SIZE
 from confee.paper import theory
 from confee.simulation.needs import Ask, Needs
 
@@ -99,7 +99,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 def _controls(runs: pd.DataFrame) -> tuple[Control, ...]:
     """Plans in the same cells: twice Delta_B must exceed B, the mended Delta_B must not."""
-    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    cells = set(runs[SIZE].itertuples(index=False, name=None))
     double = max(2 * wished(K, T, B, V) / B for K, T, B, V in cells)
     mended = max(_mended(K, T, B, V) / B for K, T, B, V in cells)
     return (
@@ -117,5 +117,5 @@ def _mended(K: int, T: int, B: int, V: float) -> int:
 
 def _planned(runs: pd.DataFrame) -> float:
     """Largest wished / B that the printed plan has in the cells played."""
-    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    cells = set(runs[SIZE].itertuples(index=False, name=None))
     return max(wished(K, T, B, V) / B for K, T, B, V in cells)

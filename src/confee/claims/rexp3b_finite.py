@@ -19,7 +19,8 @@ from confee.claims.judging.finding import (
 from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
 from confee.core.size import Size
-from confee.evidence.worst import CELL, SETTING, worst_cases
+from confee.evidence.columns import CELL, SIZE
+from confee.evidence.worst import worst_cases
 from confee.paper import proofs
 from confee.simulation.needs import Ask, Needs, Sweep
 
@@ -69,9 +70,9 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     outcome = at_most(cells, 1.0)
     worst = cells.loc[cells["ratio"].idxmax()]
-    where = ", ".join(f"{name}={worst[name]:.6g}" for name in SETTING)
+    where = ", ".join(f"{name}={worst[name]:.6g}" for name in SIZE)
     loosest = cells.loc[cells["high"].idxmax()]
-    loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
+    loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SIZE)
     control = _control(evidence)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
     verdict = Finding(
@@ -132,7 +133,7 @@ def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
     cells = cells.drop_duplicates(CELL).reset_index(drop=True)
     if cells.empty:
         return cells
-    settings = cells[SETTING].itertuples(index=False, name=None)
+    settings = cells[SIZE].itertuples(index=False, name=None)
     bound = np.array([proofs.rexp3b_bound(*setting) for setting in settings])
     t = stats.t.isf(LEVEL / 2 / len(cells), np.maximum(cells["seeds"] - 1, 1))
     half = (t * cells["se"]).fillna(np.inf)

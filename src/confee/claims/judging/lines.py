@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from confee.evidence.worst import CELL, SETTING, worst_cases
+from confee.evidence.columns import CELL, SIZE
+from confee.evidence.worst import worst_cases
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Ask, Conf
 
@@ -61,7 +62,7 @@ def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
                             **place.size._asdict(),
                         }
                     )
-    columns = ["label", "policy", "axis", "variable", "point", "phase", *SETTING]
+    columns = ["label", "policy", "axis", "variable", "point", "phase", *SIZE]
     return worst, pd.DataFrame(points, columns=columns)
 
 
