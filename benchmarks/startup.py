@@ -24,7 +24,7 @@ from confee.core.size import Size
 from confee.policies import policy
 from confee.simulation.cells import cell, opponent
 from confee.simulation.files import sealed
-from confee.simulation.plan import CHOOSE, Seeds, Unit
+from confee.simulation.units import CHOOSE, Seeds, Unit
 from confee.world.adversaries import usual
 
 SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
@@ -48,7 +48,7 @@ from confee.core import jit
 done("numba")
 from confee.workflow import jobs
 done("the game, cells, files")
-from confee.simulation.plan import unit
+from confee.simulation.units import unit
 one = unit(json.load(open("job.json"))["units"][0])
 one.file, [met.spec for met in one.opponents]
 done("the policy, its adversary, hashes of their sources")

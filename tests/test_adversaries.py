@@ -16,8 +16,8 @@ from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import cell, family, opponent
-from confee.simulation.plan import Seeds, unit, units
 from confee.simulation.play import USUAL, Accounting, draw_path, play
+from confee.simulation.units import Seeds, unit, units
 from confee.world.adversaries import ADVERSARIES, lines, random_walk, sinusoid, switching, trace
 from confee.world.game import new_ledger, new_world
 from support import plays

@@ -11,7 +11,7 @@ import pytest
 from confee.core.size import Size
 from confee.simulation.cells import cell, opponent
 from confee.simulation.needs import Draws
-from confee.simulation.plan import CHOOSE, ESTIMATE, Seeds, Unit
+from confee.simulation.units import CHOOSE, ESTIMATE, Seeds, Unit
 from confee.workflow import costs, estimate
 from confee.workflow.costs import Part
 from confee.workflow.estimate import Asked, line, spoken, total

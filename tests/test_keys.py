@@ -43,7 +43,7 @@ TOLD = """
 from confee import simulate
 from confee.core.errors import ConfeeError
 from confee.simulation.cells import cell, family
-from confee.simulation.plan import Seeds, units
+from confee.simulation.units import Seeds, units
 from confee.simulation.play import USUAL
 try:
     sizes = {"K": 2, "T": 400, "B": 40, "V": 0}

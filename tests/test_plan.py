@@ -23,7 +23,7 @@ from confee.core.sources import closure
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import family, label_of
 from confee.simulation.files import read_table, write_table
-from confee.simulation.plan import Seeds, unit
+from confee.simulation.units import Seeds, unit
 from confee.workflow import cleaning
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.results import collect, frame, runs

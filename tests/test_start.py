@@ -15,7 +15,7 @@ from confee.core import sources
 from confee.core.size import Size
 from confee.simulation import files
 from confee.simulation.cells import cell, opponent
-from confee.simulation.plan import CHOOSE, Seeds, Unit
+from confee.simulation.units import CHOOSE, Seeds, Unit
 
 SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
 
@@ -33,7 +33,7 @@ main(["do", "job.json"])
 found["last"] = sorted(sys.modules)
 
 from confee.policies import POLICIES
-from confee.simulation.plan import unit
+from confee.simulation.units import unit
 from confee.world.adversaries import ADVERSARIES
 said = json.load(open("job.json"))["units"][0]
 files = [unit(said).file.as_posix()]

@@ -19,8 +19,9 @@ from confee.core.size import Size
 from confee.simulation.cells import SizeRanges, cell, family
 from confee.simulation.grid import LARGEST, Grid, Map, Ray
 from confee.simulation.needs import AXES
-from confee.simulation.plan import Entrant, Seeds
+from confee.simulation.plan import Entrant
 from confee.simulation.play import Accounting
+from confee.simulation.units import Seeds
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""

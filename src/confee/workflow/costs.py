@@ -20,7 +20,7 @@ from confee.simulation import files
 from confee.simulation.calibrate import LEVELS, RUNS
 from confee.simulation.cells import Cell
 from confee.simulation.needs import Draws
-from confee.simulation.plan import ESTIMATE, Unit
+from confee.simulation.units import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"

@@ -19,9 +19,9 @@ from confee.simulation import files, turns
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.needs import Draws
-from confee.simulation.plan import ESTIMATE, Unit, unit
 from confee.simulation.play import FEWEST, play_all
 from confee.simulation.studies import STUDIES
+from confee.simulation.units import ESTIMATE, Unit, unit
 from confee.workflow import costs
 from confee.workflow.handoff import RESULTS
 from confee.workflow.runlock import NO_LOCKS

@@ -21,7 +21,8 @@ from confee.simulation import files
 from confee.simulation.cells import Cell, label_of
 from confee.simulation.grid import Grid
 from confee.simulation.needs import Draws, Sweep
-from confee.simulation.plan import ESTIMATE, Entrant, Plan, Unit, groups, plan
+from confee.simulation.plan import Entrant, Plan, plan
+from confee.simulation.units import ESTIMATE, Unit, groups
 from confee.workflow import cleaning, stages
 from confee.workflow.handoff import Told
 from confee.workflow.jobs import RESULTS, calibration_file, compiled, has_scale, job_file, stamp
