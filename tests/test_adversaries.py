@@ -17,7 +17,7 @@ from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import cell, family, opponent
 from confee.simulation.play import USUAL, Accounting, draw_path, play
-from confee.simulation.units import Seeds, unit, units
+from confee.simulation.units import Seeds, unit, units_of
 from confee.world.adversaries import ADVERSARIES, lines, random_walk, sinusoid, switching, trace
 from confee.world.game import new_ledger, new_world
 from support import plays
@@ -726,8 +726,8 @@ def test_a_trace_is_its_content_wherever_it_lies(tmp_path, monkeypatch):
     assert row["adversary.digest"] == absolute.parameters["digest"]
     # A job reads its unit back in another folder, and finds the file.
     seeds = Seeds(2, 1, 0, 0, 0.1)
-    (planned,) = units(cell({"name": "uniform"}, Size(**sizes)), [relative], seeds, 0, USUAL)
-    (elsewhere,) = units(cell({"name": "uniform"}, Size(**sizes)), [moved], seeds, 0, USUAL)
+    (planned,) = units_of(cell({"name": "uniform"}, Size(**sizes)), [relative], seeds, 0, USUAL)
+    (elsewhere,) = units_of(cell({"name": "uniform"}, Size(**sizes)), [moved], seeds, 0, USUAL)
     assert planned.file == elsewhere.file
     monkeypatch.chdir(tmp_path / "folder")
     back = unit(json.loads(json.dumps(planned.describe())))

@@ -42,7 +42,7 @@ def touched(before, after):
     """(policy, K, T, B, V) of the cells that one of two plans has alone."""
     names = before.keys() ^ after.keys()
     cells = (({**before, **after})[name].cell for name in names)
-    return {(c.policy, c.K, c.T, c.B, c.V) for c in cells}
+    return {(c.policy, *c.size) for c in cells}
 
 
 def test_a_unit_is_named_after_its_key_and_read_back():
@@ -61,9 +61,7 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
     assert longer
     assert all(T > 3000 for _, _, T, _, _ in longer)
     assert touched(before, files("+plays.rexp3b.estimate=2")) <= {
-        (c.policy, c.K, c.T, c.B, c.V)
-        for c in (u.cell for u in before.values())
-        if c.policy == "rexp3b"
+        (c.policy, *c.size) for c in (u.cell for u in before.values()) if c.policy == "rexp3b"
     }
     for neutral in ("jobs.cells=1", "jobs.queries=1", "toy=false", "name=other"):
         assert not touched(before, files(neutral))

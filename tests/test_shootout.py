@@ -265,7 +265,7 @@ def test_all_runs_are_paired(run):
     """The same opponents and seeds for all policies at a setting; moving where V > 0, else not."""
     met = {}
     for u in run.plan.units:
-        met.setdefault(u.cell.size, set()).add((u.opponents, u.stage, u.first, u.count))
+        met.setdefault(u.cell.size, set()).add((u.opponents, u.pass_, u.first, u.count))
     assert all(len(some) == 1 for some in met.values())
     for (*_, V), ((opponents, stage, *_),) in met.items():
         assert stage == "choose"

@@ -8,20 +8,24 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.simulation.cells import Cell, Opponent, cell, family
 from confee.simulation.grid import Grid, Place
 from confee.simulation.needs import AXES, Draws, Needs
 from confee.simulation.play import USUAL, Accounting
-from confee.simulation.units import Seeds, Unit, units
+from confee.simulation.units import Seeds, Unit, units_of
 
 LARGEST_PLAN = 50_000
-"""Units of a plan, and opponents at all its settings: planning alone takes half a minute then."""
+"""The most units of a plan, and opponents at all its sizes: that takes half a minute to plan."""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A policy in an experiment: on which axes and rays it is played, up to which budget and number
-    of arms, and on how many fresh seeds first (None: the experiment's)."""
+    """A policy in an experiment.
+
+    It is played on `axes`, which also name rays, up to `largest_B` and `largest_K`, and first on
+    `estimate` fresh seeds (None: as many as the experiment says).
+    """
 
     conf: Mapping[str, Any]
     axes: Sequence[str] = AXES
@@ -31,14 +35,18 @@ class Entrant:
     estimate: int | None = None
 
     def seeds(self, usual: Seeds) -> Seeds:
-        """Where its seeds are spent."""
+        """Return the numbers of its seeds."""
         start = usual.estimate if self.estimate is None else self.estimate
         return replace(usual, estimate=start, most=max(usual.most, start))
 
 
 @dataclass
 class Plan:
-    """All work of an experiment, which place serves which cell, which file which claim."""
+    """All work of an experiment.
+
+    `units` are those of the grid, `points` say which cell lies where on it, `asked` are the (tag,
+    unit) that claims asked for, and `studies` the draws that they need.
+    """
 
     units: list[Unit] = field(default_factory=list)
     points: list[dict[str, Any]] = field(default_factory=list)
@@ -47,7 +55,7 @@ class Plan:
 
     @property
     def everything(self) -> list[Unit]:
-        """The units of the grid and of what claims asked for, each once."""
+        """The units of the grid and those that claims asked for, each once."""
         return list({u.file: u for u in [*self.units, *(u for _, u in self.asked)]}.values())
 
 
@@ -60,48 +68,85 @@ def plan(
     accounting: Accounting = USUAL,
     needs: Needs | None = None,
 ) -> Plan:
-    """The plan of an experiment, with the cells and studies that claims ask for.
+    """Return the plan of an experiment, with the cells and studies that its claims need.
 
-    What is played at a setting (K, T, B, V) is the same for all policies and all places there: what
-    any of them is about, as far as it is a game that the policy plays.
+    Policies at one size face the union of the adversaries that its places there ask for, limited to
+    games that each policy plays.
+
+    Parameters
+    ----------
+    entrants, entries
+        The policies and the adversaries of the experiment, by label.
+    shard
+        The most seeds of a unit; 0 for all.
+
+    Raises
+    ------
+    ConfeeError
+        A cell or an adversary is out of range, or the plan is larger than LARGEST_PLAN.
     """
-    _check_size(entrants, entries, grid, seeds, shard)
-    made = Plan()
-    seen: set[Cell] = set()
-    met: dict[tuple, list[Opponent]] = {}
+    _check_length(entrants, entries, grid, seeds, shard)
+    needs = needs or Needs()
+    units, points = _on_grid(entrants, entries, grid, seeds, shard, accounting)
+    asked = [
+        (ask.tag, unit)
+        for ask in needs.asks
+        for unit in units_of(
+            cell(ask.policy, ask.size),
+            family(ask.against, ask.size),
+            Seeds(ask.seeds, 0, 0, 0, 0),
+            shard,
+            replace(accounting, proxy=ask.proxy),
+        )
+    ]
+    return Plan(units, points, asked, list({draws.file: draws for draws in needs.studies}.values()))
+
+
+def _on_grid(
+    entrants: Mapping[str, Entrant],
+    entries: Mapping[str, Mapping[str, Any]],
+    grid: Grid,
+    seeds: Seeds,
+    shard: int,
+    accounting: Accounting,
+) -> tuple[list[Unit], list[dict[str, Any]]]:
+    """Return the units of all cells on the grid, and where each cell lies: the rows of points."""
+    units: list[Unit] = []
+    points: list[dict[str, Any]] = []
+    planned: set[Cell] = set()
+    opponents: dict[tuple[Size, str], list[Opponent]] = {}
     places = list(grid.places())
-    about: dict[tuple, set[str]] = {}
+    wanted: dict[Size, set[str]] = {}
     for place in places:
-        about.setdefault(place.size, set()).update(grid.met(place, entries))
+        wanted.setdefault(place.size, set()).update(grid.met(place, entries))
     for label, entrant in entrants.items():
-        how = entrant.seeds(seeds)
         for place in places:
             if not _plays(label, entrant, place, grid):
                 continue
             try:
-                one = cell(entrant.conf, place.size, f"policies.{label}")
-                game = place.size, one.spec.setting
-                if game not in met:
-                    named = {e: said for e, said in entries.items() if e in about[place.size]}
-                    met[game] = family(named, place.size, one.spec.setting, label)
+                planning = cell(entrant.conf, place.size, f"policies.{label}")
+                game = place.size, planning.spec.setting
+                if game not in opponents:
+                    met = {e: conf for e, conf in entries.items() if e in wanted[place.size]}
+                    opponents[game] = family(met, *game, who=label)
             except ConfeeError as error:
                 raise ConfeeError(f"{grid.name(place)}={place.point:g}: {error}") from None
-            if one not in seen:
-                seen.add(one)
-                made.units.extend(units(one, met[game], how, shard, accounting))
-            said = {"label": one.label, "policy": one.policy, "axis": place.axis}
-            where_on = {"point": float(place.point), "phase": place.phase}
-            made.points.append(
-                said | {"variable": grid.variable(place)} | where_on | place.size._asdict()
+            if planning not in planned:
+                planned.add(planning)
+                own = entrant.seeds(seeds)
+                units.extend(units_of(planning, opponents[game], own, shard, accounting))
+            points.append(
+                {
+                    "label": planning.label,
+                    "policy": planning.policy,
+                    "axis": place.axis,
+                    "variable": grid.variable(place),
+                    "point": float(place.point),
+                    "phase": place.phase,
+                    **place.size._asdict(),
+                }
             )
-    for asked in needs.asks if needs else ():
-        one = cell(asked.policy, asked.size)
-        how = Seeds(asked.seeds, 0, 0, 0, 0)
-        proxy = replace(accounting, proxy=asked.proxy)
-        for u in units(one, family(asked.against, asked.size), how, shard, proxy):
-            made.asked.append((asked.tag, u))
-    made.studies = list({s.file: s for s in (needs.studies if needs else ())}.values())
-    return made
+    return units, points
 
 
 def _plays(label: str, entrant: Entrant, place: Place, grid: Grid) -> bool:
@@ -112,23 +157,23 @@ def _plays(label: str, entrant: Entrant, place: Place, grid: Grid) -> bool:
     return place.axis in entrant.axes and small
 
 
-def _check_size(
+def _check_length(
     entrants: Mapping[str, Entrant],
     entries: Mapping[str, Mapping[str, Any]],
     grid: Grid,
     seeds: Seeds,
     shard: int,
 ) -> None:
-    """Raises ConfeeError if the plan would be too large to be made."""
+    """Raise ConfeeError if there would be too many units or opponents to plan."""
     places = grid.sizes
     lists = [[len(v) for v in entry.values() if isinstance(v, list)] for entry in entries.values()]
     opponents = sum(places.values()) * sum(map(math.prod, lists))
     work = 0
     for label, entrant in entrants.items():
-        own = [m for m, one in grid.maps.items() if label in one.policies]
+        own = [name for name, map in grid.maps.items() if label in map.policies]
         cells = sum(places.get(axis, 0) for axis in {*entrant.axes, *own})
         work += cells * entrant.seeds(seeds).units(shard)
-    for what, count in (("units of work", work), ("opponents at all settings", opponents)):
+    for what, count in (("units of work", work), ("opponents at all sizes", opponents)):
         if count > LARGEST_PLAN:
             raise ConfeeError(
                 f"plan: {count} {what}; must be at most {LARGEST_PLAN}: take fewer points (grid, "

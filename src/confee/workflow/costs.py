@@ -55,7 +55,7 @@ class Part:
             runs = len(LEVELS) * RUNS
             return cls(CALIBRATE, _rounds(one), most=runs, runs=runs)
         met = len(one.opponents)
-        runs = one.count * (min(met, one.seeds.worst) if one.stage == ESTIMATE else met)
+        runs = one.count * (min(met, one.seeds.worst) if one.pass_ == ESTIMATE else met)
         return cls(one.cell.policy, _rounds(one.cell), one.turn, runs, runs)
 
 

@@ -95,7 +95,7 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     `after`: the files of the cell's earlier stages and turns.
     """
     opponents: Sequence[Opponent] = one.opponents
-    if one.stage == ESTIMATE:
+    if one.pass_ == ESTIMATE:
         earlier = [row for name in after for row in turns.decisive(read_unit(name)).to_pylist()]
         how = one.seeds
         opponents = turns.still_to_meet(

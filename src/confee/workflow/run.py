@@ -493,7 +493,7 @@ def _with_sweeps(
 
 def _turn(u: Unit) -> tuple[bool, int]:
     """Orders the stages of a cell: choose, then the turns of the estimate."""
-    return u.stage == ESTIMATE, u.turn
+    return u.pass_ == ESTIMATE, u.turn
 
 
 def _by_time(studies: Sequence[Draws], seconds: float) -> list[list[Draws]]:
