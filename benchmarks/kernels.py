@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.simulation.calibrate import calibrated
@@ -63,7 +64,9 @@ def a_path(policy: str, K: int, T: int, B: int) -> Environment:
     setting = POLICIES[policy].setting
     if setting == "arms":
         return arms(K, T)
-    return draw_path(opponent({"name": usual(setting)}, K=K, T=T, B=B, V=V), K, T, V, 0)
+    return draw_path(
+        opponent({"name": usual(setting)}, Size(K=K, T=T, B=B, V=V)), Size(K, T, T, V), 0
+    )
 
 
 def arms(K: int, T: int, segments: int = 64) -> MeanPath:
@@ -76,7 +79,7 @@ def arms(K: int, T: int, segments: int = 64) -> MeanPath:
 
 def kernel_time(policy: str, path: Environment, K: int, T: int, B: int) -> float:
     """Seconds of one run of a kernel."""
-    one = cell({"name": policy}, K=K, T=T, B=B, V=V)
+    one = cell({"name": policy}, Size(K=K, T=T, B=B, V=V))
     told = known(path, one.spec.setting)
     arguments = one.spec.kernel_arguments(told, T, B, V, path.pieces, calibrated(one, 1.0))
     world = SETTINGS[one.spec.setting].game.new_world(path)
@@ -88,7 +91,7 @@ def kernel_time(policy: str, path: Environment, K: int, T: int, B: int) -> float
 
 def lanes_time(policy: str, path: MeanPath, K: int, T: int, B: int) -> float:
     """Seconds a run of `LANES` runs played together; NaN if the policy has no lanes."""
-    one = cell({"name": policy}, K=K, T=T, B=B, V=V)
+    one = cell({"name": policy}, Size(K=K, T=T, B=B, V=V))
     if one.spec.lanes is None:
         return math.nan
     arguments = one.spec.kernel_arguments(K, T, B, V, path.pieces, one.options)

@@ -20,10 +20,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from confee.core.size import Size
 from confee.policies import policy
 from confee.simulation.cells import cell, opponent
 from confee.simulation.files import sealed
-from confee.simulation.plan import CHOOSE, Seeds, Unit
+from confee.simulation.units import CHOOSE, Seeds, Unit
 from confee.world.adversaries import usual
 
 SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
@@ -47,7 +48,7 @@ from confee.core import jit
 done("numba")
 from confee.workflow import jobs
 done("the game, cells, files")
-from confee.simulation.plan import unit
+from confee.simulation.units import unit
 one = unit(json.load(open("job.json"))["units"][0])
 one.file, [met.spec for met in one.opponents]
 done("the policy, its adversary, hashes of their sources")
@@ -81,9 +82,9 @@ print(json.dumps(took))
 
 def job(name: str) -> dict:
     """A job of one unit of a policy: one run, of 64 rounds of which 16 are queried."""
-    against = opponent({"name": usual(policy(name).setting)}, **SIZES)
+    against = opponent({"name": usual(policy(name).setting)}, Size(**SIZES))
     seeds = Seeds(choose=1, worst=1, estimate=0, most=0, error=0.03)
-    unit = Unit(cell({"name": name}, **SIZES), (against,), CHOOSE, 0, 0, 1, seeds)
+    unit = Unit(cell({"name": name}, Size(**SIZES)), (against,), CHOOSE, 0, 0, 1, seeds)
     return {"kind": "play", "units": [unit.describe() | {"after": []}]}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from confee import ConfeeError, simulate
+from confee.core.size import Size
 from confee.policies import POLICIES
 from confee.policies.base import Policy
 from confee.simulation.cells import cell, opponent
@@ -37,8 +38,8 @@ def test_the_literal_proxy_changes_no_play_and_is_biased_upward(policy):
 
 
 def test_counterfactual_rewards_have_the_means_of_the_path():
-    against = opponent({"name": "switching", "gap": 0.4}, K=3, T=4000, B=400, V=2)
-    path = draw_path(against, 3, 4000, 2, 0)
+    against = opponent({"name": "switching", "gap": 0.4}, Size(K=3, T=4000, B=400, V=2))
+    path = draw_path(against, Size(3, 4000, 4000, 2), 0)
     world, data, rng = game.new_world(path), game.new_data(3), np.random.default_rng(0)
     ledger = game.new_ledger(literal=True, coins=7)
     seen = sum(game.query(world, ledger, data, t, 0, rng) for t in range(1, 4001))
@@ -80,8 +81,8 @@ def _kernel(rounds):
 def test_a_kernel_that_breaks_the_rules_is_refused(monkeypatch, rounds, said):
     broken = Policy(id="broken", summary="", kernel=_kernel(rounds))
     monkeypatch.setitem(POLICIES, "broken", broken)
-    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
-    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    one = cell({"name": "broken"}, Size(K=2, T=100, B=50, V=1))
+    against = opponent({"name": "switching", "gap": 0.4}, Size(K=2, T=100, B=50, V=1))
     with pytest.raises(ConfeeError, match=said):
         play(one, against, 0)
 
@@ -91,8 +92,8 @@ def test_an_idle_run_past_the_horizon_is_refused_and_reads_nothing_outside(monke
         game.idle(world, ledger, game.new_data(K), 1, T + 50, np.ones(K), rng)
 
     monkeypatch.setitem(POLICIES, "broken", Policy(id="broken", summary="", kernel=beyond))
-    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
-    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    one = cell({"name": "broken"}, Size(K=2, T=100, B=50, V=1))
+    against = opponent({"name": "switching", "gap": 0.4}, Size(K=2, T=100, B=50, V=1))
     with pytest.raises(ConfeeError, match="out of order 1 times"):
         play(one, against, 0)
 
@@ -121,8 +122,8 @@ def test_chances_that_are_none_are_refused(monkeypatch, chances):
 
 def refused(monkeypatch, kernel, said):
     monkeypatch.setitem(POLICIES, "broken", Policy(id="broken", summary="", kernel=kernel))
-    one = cell({"name": "broken"}, K=2, T=100, B=50, V=1)
-    against = opponent({"name": "switching", "gap": 0.4}, K=2, T=100, B=50, V=1)
+    one = cell({"name": "broken"}, Size(K=2, T=100, B=50, V=1))
+    against = opponent({"name": "switching", "gap": 0.4}, Size(K=2, T=100, B=50, V=1))
     with pytest.raises(ConfeeError, match=said):
         play(one, against, 0)
 

@@ -16,8 +16,8 @@ from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import cell, family, opponent
-from confee.simulation.plan import Seeds, unit, units
 from confee.simulation.play import USUAL, Accounting, draw_path, play
+from confee.simulation.units import Seeds, unit, units_of
 from confee.world.adversaries import ADVERSARIES, lines, random_walk, sinusoid, switching, trace
 from confee.world.game import new_ledger, new_world
 from support import plays
@@ -72,8 +72,8 @@ CONTINUOUS = ("drift", "sinusoid", "random_walk", "trace", "linear_rotation")
 
 def path_of(name, conf, seed=0, **sizes):
     sizes = SIZES | sizes
-    against = opponent({"name": name, **conf}, **sizes)
-    return draw_path(against, sizes["K"], sizes["T"], sizes["V"], seed)
+    against = opponent({"name": name, **conf}, Size(**sizes))
+    return draw_path(against, Size(sizes["K"], sizes["T"], sizes["T"], sizes["V"]), seed)
 
 
 def changes(path):
@@ -113,12 +113,12 @@ def test_adversaries_stay_within_their_budget(name, conf, data):
     B = data.draw(st.integers(K, T))
     V = data.draw(st.sampled_from([0.0, 1e-9, 0.1, 0.25, 1.0, 3.7, 20.0, 100.0]) | st.floats(0, 50))
     try:
-        against = opponent({"name": name, **conf}, K=K, T=T, B=B, V=V)
+        against = opponent({"name": name, **conf}, Size(K=K, T=T, B=B, V=V))
     except ConfeeError:
         assert name in ("hard", "single_jump") or (name == "trace" and K > 15)
         return
     assert json.loads(json.dumps(against.key)) == canonical(against.key)
-    path = draw_path(against, K, T, V, data.draw(st.integers(0, 10**6)))
+    path = draw_path(against, Size(K, T, T, V), data.draw(st.integers(0, 10**6)))
     assert path.variation() <= V * (1 + 1e-9) + 1e-15
     if V > 1e-6 and (name != "trace" or T > 100):  # few rows of a real series may all tie
         assert (path.mean + path.last).max() > (path.mean + path.last).min()
@@ -166,16 +166,16 @@ def test_arms_are_alike(name, conf):
 @every_conf
 def test_the_oracle_has_no_regret_and_uniform_play_has(name, conf):
     sizes = {"K": 3, "T": 5000, "B": 1000, "V": 2.0}
-    against = opponent({"name": name, **conf}, **sizes)
+    against = opponent({"name": name, **conf}, Size(**sizes))
     for seed in range(3):
-        assert play(cell({"name": "oracle"}, **sizes), against, seed)["regret"] == pytest.approx(
-            0, abs=1e-9
-        )
-        row = play(cell({"name": "uniform"}, **sizes), against, seed)
+        assert play(cell({"name": "oracle"}, Size(**sizes)), against, seed)[
+            "regret"
+        ] == pytest.approx(0, abs=1e-9)
+        row = play(cell({"name": "uniform"}, Size(**sizes)), against, seed)
         assert row["regret"] > 10
         assert row["variation"] <= 2 * (1 + 1e-9)
         if not conf.get("adaptive"):
-            means = draw_path(against, 3, 5000, 2.0, seed).means()
+            means = draw_path(against, Size(3, 5000, 5000, 2.0), seed).means()
             lost = (means.max(axis=1) - means.mean(axis=1)).sum()
             assert row["regret"] == pytest.approx(lost)
 
@@ -199,7 +199,7 @@ def test_a_strength_is_an_option_with_the_familys_ceiling(name):
     entry = {"name": name, "strength": [1, 2, "ceiling"]}
     if name == "stationary":
         entry["level"] = 0
-    values = [o.parameters[spec.strength] for o in family({"one": entry}, **sizes)]
+    values = [o.parameters[spec.strength] for o in family({"one": entry}, Size(**sizes))]
     critical = theory.critical_gap(3, 10**5, 2.0)
     assert values == pytest.approx([critical, 2 * critical, spec.ceiling])
 
@@ -527,7 +527,7 @@ ADAPTIVE = {"K": 3, "T": 300, "B": 3, "V": 2.0}
 
 
 def adaptive(**sizes):
-    return opponent({"name": "hard", "c": 1, "adaptive": True}, **(ADAPTIVE | sizes))
+    return opponent({"name": "hard", "c": 1, "adaptive": True}, Size(**ADAPTIVE | sizes))
 
 
 def by_plan(path, arms):
@@ -551,7 +551,7 @@ def test_adaptive_by_hand():
     """The good arm of a batch is the least index among those played least in the batch before."""
     against = adaptive()
     gap, length = against.parameters["gap"], against.parameters["length"]
-    path = draw_path(against, 3, 300, 2.0, 0)
+    path = draw_path(against, Size(3, 300, 300, 2.0), 0)
     m = len(path.mean)
     assert m == math.ceil(300 / length) > 8
     arms = [0, 1, 2, 0, 0, 1, *[2] * (m - 6)]
@@ -572,7 +572,7 @@ def test_adaptive_by_hand():
 def test_an_arm_played_always_is_good_in_the_first_batch_at_most(arm):
     first = set()
     for seed in range(12):
-        path = draw_path(adaptive(), 3, 300, 2.0, seed)
+        path = draw_path(adaptive(), Size(3, 300, 300, 2.0), seed)
         played, _ = by_plan(path, [arm] * len(path.mean))
         assert arm not in played.best[1:]
         first.add(int(played.best[0]))
@@ -584,7 +584,7 @@ def test_adaptive_needs_no_more_than_v_and_says_so():
     sizes = {"K": 3, "T": 4000, "B": 1000, "V": 2.0}
     against = adaptive(**sizes)
     for name in ("oracle", "informed", "uniform", "ucb1", "rexp3b"):
-        one = cell({"name": name}, **sizes)
+        one = cell({"name": name}, Size(**sizes))
         row, again = play(one, against, 5), play(one, against, 5)
         assert row == again
         assert 0 <= row["variation"] <= 2.0
@@ -596,11 +596,11 @@ def test_adaptive_needs_no_more_than_v_and_says_so():
 
 def test_adaptive_is_drawn_apart_and_changes_nothing_where_it_is_off():
     sizes = {"K": 3, "T": 4000, "B": 1000, "V": 2.0}
-    plain = opponent({"name": "hard", "c": 1}, **sizes)
-    assert opponent({"name": "hard", "c": 1, "adaptive": False}, **sizes) == plain
+    plain = opponent({"name": "hard", "c": 1}, Size(**sizes))
+    assert opponent({"name": "hard", "c": 1, "adaptive": False}, Size(**sizes)) == plain
     assert "adaptive" not in plain.parameters
     assert adaptive(**sizes).parameters == plain.parameters | {"adaptive": 1}
-    path = draw_path(adaptive(**sizes), 3, 4000, 2.0, 0)
+    path = draw_path(adaptive(**sizes), Size(3, 4000, 4000, 2.0), 0)
     assert path.pieces == len(path.mean)  # what a policy told S is told
 
 
@@ -608,7 +608,7 @@ def test_adaptive_counts_idle_rounds_by_their_chances():
     """Sampled plays change no good arm: uniform play ties all arms, so arm 0 is good each time, and
     the regret has the same mean, within 4 standard errors."""
     sizes = {"K": 3, "T": 4000, "B": 1000, "V": 2.0}
-    one, against = cell({"name": "uniform"}, **sizes), adaptive(**sizes)
+    one, against = cell({"name": "uniform"}, Size(**sizes)), adaptive(**sizes)
     exact = play(one, against, 0)
     sampled = [
         play(one, against, seed, accounting=Accounting(idle="sampled")) for seed in range(200)
@@ -713,43 +713,43 @@ def test_a_trace_is_its_content_wherever_it_lies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sizes = {"K": 2, "T": 1000, "B": 100, "V": 2.0}
     absolute, moved, relative = (
-        opponent({"name": "trace", "file": file, **LEVELS}, **sizes)
+        opponent({"name": "trace", "file": file, **LEVELS}, Size(**sizes))
         for file in (one, other, "one.csv")
     )
     assert absolute.key == moved.key == relative.key
     assert str(tmp_path) not in json.dumps(absolute.key)
-    draws = [draw_path(o, 2, 1000, 2.0, 7).means() for o in (absolute, moved, relative)]
+    draws = [draw_path(o, Size(2, 1000, 1000, 2.0), 7).means() for o in (absolute, moved, relative)]
     assert (draws[0] == draws[1]).all()
     assert (draws[0] == draws[2]).all()
-    row = play(cell({"name": "uniform"}, **sizes), absolute, 0)
+    row = play(cell({"name": "uniform"}, Size(**sizes)), absolute, 0)
     assert "adversary.file" not in row
     assert row["adversary.digest"] == absolute.parameters["digest"]
     # A job reads its unit back in another folder, and finds the file.
     seeds = Seeds(2, 1, 0, 0, 0.1)
-    (planned,) = units(cell({"name": "uniform"}, **sizes), [relative], seeds, 0, USUAL)
-    (elsewhere,) = units(cell({"name": "uniform"}, **sizes), [moved], seeds, 0, USUAL)
+    (planned,) = units_of(cell({"name": "uniform"}, Size(**sizes)), [relative], seeds, 0, USUAL)
+    (elsewhere,) = units_of(cell({"name": "uniform"}, Size(**sizes)), [moved], seeds, 0, USUAL)
     assert planned.file == elsewhere.file
     monkeypatch.chdir(tmp_path / "folder")
     back = unit(json.loads(json.dumps(planned.describe())))
-    assert (draw_path(back.opponents[0], 2, 1000, 2.0, 7).means() == draws[0]).all()
+    assert (draw_path(back.opponents[0], Size(2, 1000, 1000, 2.0), 7).means() == draws[0]).all()
 
 
 def test_a_trace_that_changed_is_another_one(tmp_path):
     file = write(tmp_path / "own.csv", FIVE)
     sizes = {"K": 2, "T": 1000, "B": 100, "V": 2.0}
     conf = {"name": "trace", "file": file, **LEVELS}
-    before = opponent(conf, **sizes)
+    before = opponent(conf, Size(**sizes))
     write(tmp_path / "own.csv", [*FIVE[:-1], "5,3.4,3.9,1.1"])
-    assert opponent(conf, **sizes).key != before.key
+    assert opponent(conf, Size(**sizes)).key != before.key
     with pytest.raises(ConfeeError, match=r"own\.csv: changed since it was planned; run again"):
-        draw_path(before, 2, 1000, 2.0, 0)
+        draw_path(before, Size(2, 1000, 1000, 2.0), 0)
 
 
 def test_a_copy_of_the_shipped_series_is_the_shipped_series(tmp_path):
     (tmp_path / "copy.csv").write_bytes(trace.SHIPPED.read_bytes())
     sizes = {"K": 2, "T": 1000, "B": 100, "V": 2.0}
-    copy = opponent({"name": "trace", "file": str(tmp_path / "copy.csv")}, **sizes)
-    assert copy.key == opponent({"name": "trace"}, **sizes).key
+    copy = opponent({"name": "trace", "file": str(tmp_path / "copy.csv")}, Size(**sizes))
+    assert copy.key == opponent({"name": "trace"}, Size(**sizes)).key
 
 
 @pytest.mark.parametrize(
@@ -785,7 +785,7 @@ def test_refused_files_in_one_line(tmp_path, text, said):
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     entry = {"name": "trace", "file": str(file), "strength": [1], **LEVELS}
     with pytest.raises(ConfeeError) as error:  # not excused by a strength out of range
-        family({"own": entry}, 2, 1000, 100, 2.0)
+        family({"own": entry}, Size(2, 1000, 100, 2.0))
     assert str(error.value).startswith(f"adversary.file={file}: {said}")
     assert "\n" not in str(error.value)
 

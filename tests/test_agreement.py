@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confee.core.size import Size
 from confee.policies import POLICIES, hyque, rexp3b, sw_ucb
 from confee.simulation.cells import opponent
 from confee.simulation.play import draw_path
@@ -83,8 +84,8 @@ def _name(case):
 
 def _switching(case, seed):
     _, _, K, T, B, V, gap = case
-    against = opponent({"name": "switching", "gap": gap}, K=K, T=T, B=B, V=V)
-    return draw_path(against, K, T, V, seed)
+    against = opponent({"name": "switching", "gap": gap}, Size(K=K, T=T, B=B, V=V))
+    return draw_path(against, Size(K, T, T, V), seed)
 
 
 def _compare(case, runs, repeats=12):

@@ -18,6 +18,7 @@ import pytest
 import confee.policies
 from confee.core.errors import ConfeeError
 from confee.core.jit import njit, over
+from confee.core.size import Size
 from confee.policies import POLICIES, hyque, planned
 from confee.policies.algorithm import CALLED, Algorithm
 from confee.policies.examine import examine, observe
@@ -49,8 +50,8 @@ every_algorithm = pytest.mark.parametrize("alg", ALL.values(), ids=ALL)
 
 def still(alg, seed=0):
     """(path, world, known, constants): a world of its setting in which nothing changes."""
-    against = opponent({"name": usual(alg.setting.id)}, K=K, T=T, B=T, V=0)
-    path = draw_path(against, K, T, 0, seed)
+    against = opponent({"name": usual(alg.setting.id)}, Size(K=K, T=T, B=T, V=0))
+    path = draw_path(against, Size(K, T, T, 0), seed)
     known = path.offers[alg.setting.id]
     constants = alg.constants(known, T, alg.options())
     return path, alg.setting.game.new_world(path), known, constants
@@ -150,7 +151,8 @@ def test_without_a_bonus_or_with_a_rho_of_another_order_it_is_broken():
 
 
 def arms():
-    path = draw_path(opponent({"name": "switching"}, K=K, T=T, B=T, V=0), K, T, 0, 0)
+    size = Size(K, T, T, 0)
+    path = draw_path(opponent({"name": "switching"}, size), size, 0)
     return game.new_world(path), K, 2.0, T
 
 
@@ -225,7 +227,8 @@ def test_values_outside_0_and_1_are_refused_whenever_they_come(f):
         arm, value = choose(instance, tau, known, constants, rng)
         return arm, f if tau == 40 else value
 
-    path = draw_path(opponent({"name": "switching"}, K=K, T=2000, B=600, V=1), K, 2000, 1, 0)
+    size = Size(K, 2000, 600, 1)
+    path = draw_path(opponent({"name": "switching"}, size), size, 0)
     spec, ledger = POLICIES["hyque"], game.new_ledger()
     arguments = spec.kernel_arguments(K, 2000, 600, 1, path.pieces, spec.options())
     kernel = plays.plain(spec.kernel, act=act)

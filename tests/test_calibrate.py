@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confee.core.canonical import stream
+from confee.core.size import Size
 from confee.policies import POLICIES, hyque
 from confee.policies.base import Known
 from confee.policies.hyque_calibrated import Calibrated
@@ -108,9 +109,9 @@ def test_measuring_leaves_play_as_it_is():
 
 
 def test_options_a_cell_is_played_with(monkeypatch):
-    one = cell({"name": "hyque_calibrated", "buffer": "appendix"}, K=K, T=T, B=B, V=1)
+    one = cell({"name": "hyque_calibrated", "buffer": "appendix"}, Size(K=K, T=T, B=B, V=1))
     monkeypatch.setattr(calibration, "calibrate", lambda *arguments: 0.125)
     assert calibrated(one) == Calibrated(buffer="appendix", scale=0.125)
     assert calibrated(one, 0.5) == Calibrated(buffer="appendix", scale=0.5)
-    plain = cell({"name": "hyque"}, K=K, T=T, B=B, V=1)
+    plain = cell({"name": "hyque"}, Size(K=K, T=T, B=B, V=1))
     assert calibrated(plain) is plain.options

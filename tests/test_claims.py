@@ -298,13 +298,10 @@ def restarting(denied, scale=1e-4):
                     "policy": "hyque",
                     "label": f"hyque {ask.policy['scale']}",
                     "policy.scale": ask.policy["scale"],
-                    "K": ask.K,
-                    "T": ask.T,
-                    "B": ask.B,
-                    "V": ask.V,
+                    **ask.size._asdict(),
                     "adversary": "stationary",
                     "seed": seed,
-                    "queries": ask.B,
+                    "queries": ask.size.B,
                     "denied": over,
                     "restarts": 5,
                     "regret": 1.0,
@@ -358,9 +355,8 @@ def test_hyque_budget_as_played():
     """In the toy's own cells the default keeps to B, and `quota: block` does not."""
     rows = []
     for ask in claims.needs(["hyque-budget"], True).asks:
-        sizes = {name: getattr(ask, name) for name in "KTBV"}
-        (against,) = simulated.family(ask.against, **sizes)
-        rows += play_all(simulated.cell(ask.policy, **sizes), [against], range(ask.seeds))
+        (against,) = simulated.family(ask.against, ask.size)
+        rows += play_all(simulated.cell(ask.policy, ask.size), [against], range(ask.seeds))
     found = one(claims.judge(evidence(regret=pd.DataFrame(rows)), ["hyque-budget"]))
     assert [r.outcome for r in found.readings] == ["fails"]
     steps = {step.step: step for step in found.steps}

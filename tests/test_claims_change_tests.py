@@ -34,9 +34,8 @@ def play(asks):
     for ask in asks:
         if ask.policy["name"] == change_tests.CALIBRATED:
             continue
-        sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
-        one = cell(ask.policy, **sizes)
-        found = play_all(one, family(ask.against, **sizes), range(ask.seeds))
+        one = cell(ask.policy, ask.size)
+        found = play_all(one, family(ask.against, ask.size), range(ask.seeds))
         rows += [row | {"ask": ask.tag} for row in found]
     return pd.DataFrame(rows)
 
@@ -77,11 +76,11 @@ def test_asks_can_be_played(claim):
         twin = {detection_power.TWIN} if claim is detection_power else set()
         assert {a.policy["name"] for a in asks} == {"hyque", "hyque_calibrated"} | twin
         for a in asks:
-            cell(a.policy, K=a.K, T=a.T, B=a.B, V=a.V)
-            opponents = family(a.against, a.K, a.T, a.B, a.V)
+            cell(a.policy, a.size)
+            opponents = family(a.against, a.size)
             assert len(opponents) == (5 if claim is false_alarms else 4)
-            assert a.B >= a.T**0.8 * 0.999
-            assert a.B <= 10**5
+            assert a.size.B >= a.size.T**0.8 * 0.999
+            assert a.size.B <= 10**5
 
 
 # ------------------------------------------------------------------ false alarms

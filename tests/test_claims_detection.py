@@ -116,10 +116,8 @@ def played(*names):
     rows = []
     for ask in detection_power.needs(True).asks:
         if ask.policy["name"] in names:
-            sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
-            found = play_all(
-                cell(ask.policy, **sizes), family(ask.against, **sizes), range(ask.seeds)
-            )
+            against = family(ask.against, ask.size)
+            found = play_all(cell(ask.policy, ask.size), against, range(ask.seeds))
             rows += [row | {"ask": ask.tag} for row in found]
     return pd.DataFrame(rows)
 
@@ -158,7 +156,7 @@ def test_the_twin_meets_what_hyque_meets():
     for toy in (True, False):
         asks = detection_power.needs(toy).asks
         where = {
-            name: {(a.K, a.T, a.B, a.V) for a in asks if a.policy["name"] == name}
+            name: {a.size for a in asks if a.policy["name"] == name}
             for name in ("hyque", "glr_ucb")
         }
         assert where["hyque"] == where["glr_ucb"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 from functools import cache
 from itertools import pairwise
@@ -18,16 +17,17 @@ from confee.claims import alg_assumption, density, extension, ledger
 from confee.claims.judging import blocks, budget
 from confee.core import jit
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.evidence import Evidence
-from confee.evidence.worst import growth
+from confee.evidence.declared import growth
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.base import Known
 from confee.policies.ucb import UCB1
 from confee.simulation.cells import family
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.simulation.play import draw_path
-from confee.simulation.studies import assumption, near_stationary, schedules
+from confee.simulation.studies import STUDIES, assumption, near_stationary, schedules
 from confee.workflow import jobs
 from confee.world.path import known
 from support import curves
@@ -48,9 +48,9 @@ def one_is_enough(all_of_them, fast):
     ]
 
 
-def made(study: Study) -> list[dict]:
+def made(study: Draws) -> list[dict]:
     """The rows of a study, as its job makes them."""
-    return importlib.import_module(study.module).run(**study.parameters)
+    return STUDIES[study.name].run(**study.parameters)
 
 
 # ------------------------------------------------------------------ extension: what is asked for
@@ -66,11 +66,11 @@ def test_needs_are_what_the_statement_is_about(case):
     for label, ray in rays.items():
         assert ray.variable == label
         places = list(ray.places(label))
-        assert all(theory.theorem_range(*p.setting) for p in places if p.V)
-        assert sum(p.V == 0 for p in places) == (2 if label == "B" else 1)
-        assert all(p.B <= 1.3e5 for p in places)
+        assert all(theory.theorem_range(*p.size) for p in places if p.size.V)
+        assert sum(p.size.V == 0 for p in places) == (2 if label == "B" else 1)
+        assert all(p.size.B <= 1.3e5 for p in places)
     for ray in case.rays(True).values():
-        within = [theory.theorem_range(*p.setting) for p in ray.places("") if p.V]
+        within = [theory.theorem_range(*p.size) for p in ray.places("") if p.size.V]
         assert np.mean(within) >= 0.5
     assert {a.policy["name"] for a in asks if a.tag != case.id} == {case.labels["restarted"]}
     names = {a.policy["name"] for a in asks}
@@ -88,7 +88,7 @@ def test_they_cost_minutes_and_seconds_in_a_toy(toy):
     seconds = {}
     for case in CASES:
         queries = sum(
-            a.seeds * a.B * len(family(a.against, a.K, a.T, a.B, a.V))
+            a.seeds * a.size.B * len(family(a.against, a.size))
             for a in claims.needs([case.id], toy).asks
             if not a.policy["name"].startswith("uniform")
         )
@@ -115,7 +115,8 @@ def test_the_schedule_has_the_ratios_of_rho(case):
 
 def opponent_of(case):
     """What a path of the case is drawn from, at sizes that are of no consequence."""
-    return family(case.adversaries([1]), case.K, 2000, 900, 1.5)[0], case.K, 2000, 1.5, 7
+    size = Size(case.K, 2000, 900, 1.5)
+    return family(case.adversaries([1]), size)[0], size, 7
 
 
 def test_chances_of_square_roots_are_those_of_the_paper():
@@ -185,7 +186,7 @@ def ideal(
                         "adversary": "switching",
                         "adversary.gap": gap,
                         "seed": range(ask.seeds),
-                        "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.T,
+                        "regret": (0.1 + gap if gap == 0.1 else 0.1) * ask.size.T,
                     }
                 )
             )
@@ -320,7 +321,8 @@ def test_nothing_is_said_without_runs():
 
 @pytest.mark.parametrize("case", one_is_enough(CASES, "extension/episodic"))
 def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
-    toy = [a for a in claims.needs([case.id], True).asks if a.B < 1500 or a.V == case.V / 4]
+    asks = claims.needs([case.id], True).asks
+    toy = [a for a in asks if a.size.B < 1500 or a.size.V == case.V / 4]
     asked = played([dataclasses.replace(a, seeds=2, against=fewer(a.against)) for a in toy])
     found = judged(case.id, asked, drawn(case.id), toy=True)
     assert "toy horizon" in found.horizon
@@ -365,12 +367,13 @@ def test_misled_is_the_restarted_algorithm_told_the_least_V(case):
     told = known(path, case.alg.setting.id)
     for a in asks:
         options = {name: value for name, value in a.policy.items() if name != "name"}
-        found = restarted.arguments(Known(told, a.T, a.B, a.V), restarted.options(**options))
+        _, T, B, V = a.size
+        found = restarted.arguments(Known(told, T, B, V), restarted.options(**options))
         options["rate_scale"] = 1.0
-        same = restarted.arguments(Known(told, a.T, a.B, least), restarted.options(**options))
+        same = restarted.arguments(Known(told, T, B, least), restarted.options(**options))
         assert found[-1] == pytest.approx(same[-1])
         assert found[-1] < 1
-    assert len({a.V for a in asks}) >= 5
+    assert len({a.size.V for a in asks}) >= 5
 
 
 # ------------------------------------------------------------------ the assumption: the study
@@ -443,13 +446,13 @@ def test_rounds_with_more_variation_than_rho_are_not_looked_at():
 def test_a_study_says_where_it_was_made_and_draws_the_same_again(one):
     study = claims.needs([one.id], True).studies[0]
     parameters = {**study.parameters, "T": 200, "runs": 2}
-    rows = made(Study(study.name, parameters))
-    assert rows == made(Study(study.name, parameters))
+    rows = made(Draws(study.name, parameters))
+    assert rows == made(Draws(study.name, parameters))
     assert [row["run"] for row in rows] == [0, 1]
     assert all(study.parameters["sizes"].items() <= row.items() for row in rows)
     assert all(row["rounds"] == 200 for row in rows)
     with pytest.raises(ConfeeError, match=r"options\.nonsense"):
-        made(Study(study.name, {**parameters, "options": {"nonsense": 1}}))
+        made(Draws(study.name, {**parameters, "options": {"nonsense": 1}}))
 
 
 # ------------------------------------------------------------------ the assumption: twins

@@ -46,11 +46,10 @@ def together(*frames):
 def test_the_table_costs_minutes_and_seconds_in_a_toy(toy):
     cells = {}
     for ask in claims.needs(["full-feedback", "table-rows"], toy).asks:
-        sizes = {name: getattr(ask, name) for name in "KTBV"}
         name = ask.policy["name"]
-        runs = ask.seeds * len(family(ask.against, **sizes))
-        each = 1e-9 * nanoseconds(name, ask.K)
-        cells[name, tuple(sizes.values())] = runs * (1e-3 + ask.B * each)
+        runs = ask.seeds * len(family(ask.against, ask.size))
+        each = 1e-9 * nanoseconds(name, ask.size.K)
+        cells[name, ask.size] = runs * (1e-3 + ask.size.B * each)
     seconds = sum(cells.values())
     assert seconds < (2 if toy else 480), {
         name: sum(v for (n, _), v in cells.items() if n == name) for name, _ in cells
@@ -71,8 +70,8 @@ def test_rays_have_the_spans_and_the_places_that_verdicts_need():
     assert still.B[-1] / still.B[0] > 30
     assert not any(still.V)
     for ray in table_rows.FULL.values():
-        assert all(place.T == place.B for place in ray.places(""))
-        assert all(theory.theorem_range(*place.setting) for place in ray.places("") if place.V)
+        assert all(place.size.T == place.size.B for place in ray.places(""))
+        assert all(theory.theorem_range(*place.size) for place in ray.places("") if place.size.V)
     budgets = [ray.B[0] for ray in table_rows.FULL.values() if ray.variable == "K"]
     assert len(budgets) == 2
     assert max(budgets) / min(budgets) == 4
@@ -195,11 +194,10 @@ def table(changed=None, variables="VBKT"):
     laws = {**LAWS, **curves.IDEAL, **curves.BROKEN, **(changed or {})}
     asked, asks_of = [], {}
     for ask in claims.needs(["table-rows"], False).asks:
-        sizes = ask.K, ask.T, ask.B, ask.V
-        asks_of.setdefault((ask.tag, ask.policy["name"]), {})[sizes] = ask.seeds
+        asks_of.setdefault((ask.tag, ask.policy["name"]), {})[ask.size] = ask.seeds
     for (tag, label), cells in asks_of.items():
         if laws[label]:
-            points = pd.DataFrame([dict(zip("KTBV", sizes, strict=True)) for sizes in cells])
+            points = pd.DataFrame([size._asdict() for size in cells])
             points = points.assign(label=label, policy=label)
             scale = 1.0 if label == "uniform" or tag != "table-rows" else 0.1
             law = times(lambda K, T, B, V, scale=scale: scale, laws[label])

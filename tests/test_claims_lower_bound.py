@@ -303,23 +303,22 @@ def test_constant_on_a_real_cell():
     asks = lower_bound.needs(toy=True).asks
     rows = []
     for ask in asks:
-        sizes = {"K": ask.K, "T": ask.T, "B": ask.B, "V": ask.V}
-        against = family(ask.against, **sizes)
-        runs = play_all(cell(ask.policy, **sizes), against, range(ask.seeds))
+        against = family(ask.against, ask.size)
+        runs = play_all(cell(ask.policy, ask.size), against, range(ask.seeds))
         rows += [{**row, "ask": ask.tag} for row in runs]
     found = slack(pd.DataFrame(rows), toy=True)
     assert found.as_printed == "consistent"
     assert found.horizon.startswith("toy")
     over = {name.split(",")[0]: s["over_best"] for name, s in found.numbers["slack"].items()}
     assert 3 < over["informed"] < 7
-    sizes = {"K": asks[0].K, "T": asks[0].T, "B": asks[0].B, "V": asks[0].V}
-    gap = 64 * theory.hard_gap(sizes["K"], sizes["B"], sizes["V"])
-    uniform = (1 - 1 / sizes["K"]) * gap * sizes["T"]
-    assert over["uniform"] == pytest.approx(uniform / lower_bound.best_bound(**sizes))
+    K, T, B, V = asks[0].size
+    gap = 64 * theory.hard_gap(K, B, V)
+    uniform = (1 - 1 / K) * gap * T
+    assert over["uniform"] == pytest.approx(uniform / lower_bound.best_bound(K, T, B, V))
 
 
 def test_gaps_of_the_asks_fit():
     for toy in (True, False):
         for ask in lower_bound.needs(toy).asks:
-            assert theory.lower_bound_applies(ask.K, ask.T, ask.B, ask.V)
-            assert max(lower_bound.GAPS) * theory.hard_gap(ask.K, ask.B, ask.V) < 0.5
+            assert theory.lower_bound_applies(*ask.size)
+            assert max(lower_bound.GAPS) * theory.hard_gap(ask.size.K, ask.size.B, ask.size.V) < 0.5

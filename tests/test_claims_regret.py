@@ -20,6 +20,7 @@ from confee.claims import (
     rexp3b_finite,
 )
 from confee.claims.judging import ratios
+from confee.core.size import Size
 from confee.evidence import Evidence, slopes, worst_cases
 from confee.evidence.parts import part_worst
 from confee.paper import proofs, theory
@@ -37,8 +38,8 @@ def play(asks) -> pd.DataFrame:
     """The runs of some asks, as in asked.parquet."""
     rows = []
     for ask in asks:
-        one = cell(ask.policy, K=ask.K, T=ask.T, B=ask.B, V=ask.V)
-        against = family(ask.against, ask.K, ask.T, ask.B, ask.V)
+        one = cell(ask.policy, ask.size)
+        against = family(ask.against, ask.size)
         how = Accounting(proxy=ask.proxy)
         found = play_all(one, against, range(ask.seeds), accounting=how)
         rows += [{**row, "ask": ask.tag} for row in found]
@@ -70,8 +71,8 @@ def test_needs_are_small_and_nothing_is_said_without_runs():
     for id in NEW:
         for small in cost:
             for ask in claims.needs([id], small).asks:
-                runs = ask.seeds * len(family(ask.against, ask.K, ask.T, ask.B, ask.V))
-                cost[small] += runs * ask.B
+                runs = ask.seeds * len(family(ask.against, ask.size))
+                cost[small] += runs * ask.size.B
         blank = Evidence(EMPTY, EMPTY, EMPTY, EMPTY)
         assert claims.judge(blank, [id]) == []
     assert cost[True] < 3e6  # queries, at some 200 ns
@@ -241,7 +242,7 @@ def played_ray():
     for label, *values in points[["label", "K", "T", "B", "V"]].itertuples(index=False):
         sizes = dict(zip("KTBV", values, strict=True))
         against = strengths if sizes["V"] else still
-        rows.append(play([Ask("", {"name": label}, **sizes, against=against, seeds=4)]))
+        rows.append(play([Ask("", {"name": label}, Size(**sizes), against=against, seeds=4)]))
     return pd.concat(rows, ignore_index=True), points
 
 
@@ -273,7 +274,7 @@ def test_conversions_pass_half_of_B_where_B_is_just_under_T():
 def _divisible():
     against = {"switching": {"name": "switching", "strength": [2, "ceiling"]}}
     asks = [
-        Ask("on-demand-free", {"name": p}, 4, 16_000, 4_000, 2.0, against, 32)
+        Ask("on-demand-free", {"name": p}, Size(4, 16_000, 4_000, 2.0), against, 32)
         for p in ("hyque", "baque", "odque", "hyque_blind", "hyque_discarding")
     ]
     return play(asks)

@@ -14,7 +14,7 @@ from confee.core.canonical import stream
 from confee.core.errors import ConfeeError
 from confee.evidence import Evidence
 from confee.paper import proofs, theory
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.simulation.studies import near_stationary
 
 
@@ -23,7 +23,7 @@ def evidence(rows, toy=False):
     return Evidence(empty, empty, empty, empty, toy, studies={claim.STUDY: rows})
 
 
-def draw(studies: tuple[Study, ...]) -> pd.DataFrame:
+def draw(studies: tuple[Draws, ...]) -> pd.DataFrame:
     assert {s.name for s in studies} == {claim.STUDY}
     return pd.DataFrame([r for s in studies for r in near_stationary.run(**s.parameters)])
 

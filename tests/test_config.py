@@ -185,7 +185,7 @@ def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_wor
     mine = [p for p in run.plan.points if p["axis"] == "r" and p["label"] == "hyque"]
     assert [p["V"] for p in mine if p["phase"] == 0] == [1, 2, 4, 0]
     met = {
-        (u.cell.V, o.adversary)
+        (u.cell.size.V, o.adversary)
         for u in run.plan.units
         for o in u.opponents
         if u.cell.policy == "hyque"

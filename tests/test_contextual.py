@@ -17,6 +17,7 @@ from scipy import stats
 
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES, falcon
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path, play
@@ -454,9 +455,9 @@ def test_assumption_in_a_world_that_stands_still():
     """f~ is at least f*, and exceeds the rewards by rho(t) on average up to the logarithm of its
     confidence, in all of 20 runs at any time."""
     T, K = 2000, 3
-    against = opponent({"name": "contextual_switching", "gap": 0.4}, K=K, T=T, B=T, V=0)
+    against = opponent({"name": "contextual_switching", "gap": 0.4}, Size(K=K, T=T, B=T, V=0))
     for seed in range(20):
-        path = draw_path(against, K, T, 0.0, seed)
+        path = draw_path(against, Size(K, T, T, 0.0), seed)
         world, ledger, rng = (
             episodes.new_world(path),
             game.new_ledger(),
@@ -478,8 +479,8 @@ def test_assumption_in_a_world_that_stands_still():
 def test_options_reach_the_rule():
     """A small gamma explores more, and loses more where nothing changes."""
     T, K = 4000, 4
-    against = opponent({"name": "contextual_switching", "gap": 0.5}, K=K, T=T, B=T, V=0)
-    path = draw_path(against, K, T, 0.0, 1)
+    against = opponent({"name": "contextual_switching", "gap": 0.5}, Size(K=K, T=T, B=T, V=0))
+    path = draw_path(against, Size(K, T, T, 0.0), 1)
     lost = [plays.play("falcon", path, T, 0.0, 1, gamma=g)["regret"] for g in (1 / 30, 1.0, 30.0)]
     assert lost[0] > 1.5 * lost[1] > 1.5**2 * lost[2]
 
@@ -490,8 +491,8 @@ def test_options_reach_the_rule():
 def jumping(seed, T, K=3, V=2.0, **options):
     """A small path of the adversary: three contexts, six maps."""
     sizes = {"contexts": 3, "maps": 6, "gap": 0.4, **options}
-    against = opponent({"name": "contextual_switching", **sizes}, K=K, T=T, B=T, V=V)
-    return draw_path(against, K, T, V, seed)
+    against = opponent({"name": "contextual_switching", **sizes}, Size(K=K, T=T, B=T, V=V))
+    return draw_path(against, Size(K, T, T, V), seed)
 
 
 def paths(T, seed):
@@ -616,8 +617,8 @@ def test_learns_where_nothing_changes(policy, share):
     """Better than uniform play, and the better the larger the budget. HyQue plays many instances
     that are short: on arms, too, it loses twenty times what UCB1 does here."""
     T, K = 200_000, 3
-    against = opponent({"name": "contextual_switching", "gap": 0.5}, K=K, T=T, B=T, V=0)
-    path = draw_path(against, K, T, 0.0, 1)
+    against = opponent({"name": "contextual_switching", "gap": 0.5}, Size(K=K, T=T, B=T, V=0))
+    path = draw_path(against, Size(K, T, T, 0.0), 1)
     uniform = plays.play("uniform_contextual", path, T, 0.0, 1)["regret"]
     assert uniform == pytest.approx(0.5 * (1 - 1 / K) * T)
     lost = [
@@ -642,10 +643,10 @@ def test_restarts_pay_where_much_changes():
 
 def test_policies_of_arms_do_not_meet_contexts():
     sizes = {"K": 3, "T": 1000, "B": 100, "V": 1.0}
-    against = opponent({"name": "contextual_switching"}, **sizes)
+    against = opponent({"name": "contextual_switching"}, Size(**sizes))
     with pytest.raises(ConfeeError, match=r"policy=ucb1, adversary=contextual_switching: .*arms"):
-        play(cell({"name": "ucb1"}, **sizes), against, 0)
-    assert play(cell({"name": "falcon"}, **sizes), against, 0)["queries"] == 100
+        play(cell({"name": "ucb1"}, Size(**sizes)), against, 0)
+    assert play(cell({"name": "falcon"}, Size(**sizes)), against, 0)["queries"] == 100
 
 
 # --------------------------------------------------------------------------- maps that jump
@@ -668,8 +669,8 @@ every_conf = pytest.mark.parametrize(
 
 def drawn(conf, seed=0, **sizes):
     sizes = SIZES | sizes
-    against = opponent({"name": "contextual_switching", **conf}, **sizes)
-    return draw_path(against, sizes["K"], sizes["T"], sizes["V"], seed)
+    against = opponent({"name": "contextual_switching", **conf}, Size(**sizes))
+    return draw_path(against, Size(sizes["K"], sizes["T"], sizes["T"], sizes["V"]), seed)
 
 
 @every_conf
@@ -709,9 +710,9 @@ def test_stays_within_its_budget(data):
     V = data.draw(st.sampled_from([0.0, 1e-9, 0.1, 0.25, 1.0, 3.7, 20.0]) | st.floats(0, 50))
     conf = {"gap": data.draw(st.sampled_from([0.05, 0.3, 0.5, 1.0]))}
     sizes = {"K": K, "T": T, "B": T, "V": V}
-    against = opponent({"name": "contextual_switching", **conf}, **sizes)
+    against = opponent({"name": "contextual_switching", **conf}, Size(**sizes))
     assert json.loads(json.dumps(against.key)) == canonical(against.key)
-    path = draw_path(against, K, T, V, data.draw(st.integers(0, 10**6)))
+    path = draw_path(against, Size(K, T, T, V), data.draw(st.integers(0, 10**6)))
     assert path.variation() <= V * (1 + 1e-9) + 1e-15
     assert len(path.reward) == T or V - path.variation() < conf["gap"]
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES, q_ucb
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path, play
@@ -596,10 +597,10 @@ def test_rho_is_one(known):
 def test_learns_where_nothing_changes(moves):
     """A twentieth of uniform play's regret at most, with a bonus far below the theory's."""
     sizes = {"K": 3, "T": 40_000, "B": 40_000, "V": 0}
-    against = opponent({"name": "episodic_switching", "moves": moves, "gap": 0.4}, **sizes)
+    against = opponent({"name": "episodic_switching", "moves": moves, "gap": 0.4}, Size(**sizes))
     for seed in range(3):
         rows = [
-            play(cell(conf, **sizes), against, seed)
+            play(cell(conf, Size(**sizes)), against, seed)
             for conf in ({"name": "q_ucb", "bonus": 0.05}, {"name": "uniform_episodic"})
         ]
         assert rows[0]["regret"] < 0.05 * rows[1]["regret"]
@@ -622,8 +623,8 @@ every_conf = pytest.mark.parametrize("conf", CONFS, ids=str)
 
 def path_of(conf, seed=0, **sizes):
     sizes = SIZES | sizes
-    against = opponent({"name": "episodic_switching", **conf}, **sizes)
-    return draw_path(against, sizes["K"], sizes["T"], sizes["V"], seed)
+    against = opponent({"name": "episodic_switching", **conf}, Size(**sizes))
+    return draw_path(against, Size(sizes["K"], sizes["T"], sizes["T"], sizes["V"]), seed)
 
 
 @every_conf
@@ -711,9 +712,9 @@ def test_jumps_stay_within_their_budget(data):
     least = 1 + (moves == "transitions")  # see the refusal below
     conf = {"moves": moves, "gap": data.draw(st.floats(0.05, 1.0))}
     conf |= {name: data.draw(st.integers(least, 6)) for name in "HS"}
-    against = opponent({"name": "episodic_switching", **conf}, K=K, T=T, B=K, V=V)
+    against = opponent({"name": "episodic_switching", **conf}, Size(K=K, T=T, B=K, V=V))
     assert json.loads(json.dumps(against.key)) == canonical(against.key)
-    path = draw_path(against, K, T, V, data.draw(st.integers(0, 10**6)))
+    path = draw_path(against, Size(K, T, T, V), data.draw(st.integers(0, 10**6)))
     assert path.variation() <= V * (1 + 1e-9)
     assert (path.value(np.full(path.shape, 1 / K)) < path.top - 1e-3).all()
 

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from confee.core.size import Size
 from confee.simulation.cells import cell, opponent
-from confee.simulation.needs import Study
-from confee.simulation.plan import CHOOSE, ESTIMATE, Seeds, Unit
+from confee.simulation.needs import Draws
+from confee.simulation.units import CHOOSE, ESTIMATE, Seeds, Unit
 from confee.workflow import costs, estimate
 from confee.workflow.costs import Part
 from confee.workflow.estimate import Asked, line, spoken, total
@@ -21,9 +22,11 @@ SEEDS = Seeds(choose=4, worst=1, estimate=8, most=256, error=0.1)
 
 def unit(policy="ucb1", stage=CHOOSE, turn=0, **sizes):
     sizes = SIZES | sizes
-    against = tuple(opponent({"name": "switching", "gap": gap}, **sizes) for gap in (0.1, 0.2))
+    against = tuple(
+        opponent({"name": "switching", "gap": gap}, Size(**sizes)) for gap in (0.1, 0.2)
+    )
     first, count = SEEDS.window(stage, turn)
-    return Unit(cell({"name": policy}, **sizes), against, stage, turn, first, count, SEEDS)
+    return Unit(cell({"name": policy}, Size(**sizes)), against, stage, turn, first, count, SEEDS)
 
 
 def run_of(*work, kernels=(), **more):
@@ -68,7 +71,7 @@ def test_work_is_counted_in_runs_and_queries():
     assert Part.of(unit("uniform")).rounds == pytest.approx(110)
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
-    assert Part.of(Study("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
+    assert Part.of(Draws("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
     assert Part.of(unit("hyque_calibrated").cell).most == 300
 
 
@@ -172,7 +175,7 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
 
 
 def test_without_a_record_it_says_so():
-    made, asked = run_of(unit(), Study("ages", {}, 50.0))
+    made, asked = run_of(unit(), Draws("ages", {}, 50.0))
     assert line(made, asked, 2).startswith("about 56 s on 2 free cores (rough: nothing")
 
 

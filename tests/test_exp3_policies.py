@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES, exp3_s, exponential, rexp3
 from confee.simulation.cells import opponent
@@ -286,7 +287,9 @@ def test_rexp3_begins_each_batch_anew():
 def test_rexp3_at_full_budget_is_rexp3b(K, V):
     """Same draws, same plays, to the last digit, once the batches are as long: one rounds up."""
     T = 3000
-    path = draw_path(opponent({"name": "switching", "gap": 0.4}, K=K, T=T, B=T, V=4), K, T, 4, 1)
+    path = draw_path(
+        opponent({"name": "switching", "gap": 0.4}, Size(K=K, T=T, B=T, V=4)), Size(K, T, T, 4), 1
+    )
     down, queries = theory.rexp3b_batch(K, T, T, V)
     up = rexp3.batch_length(K, T, V)
     assert queries == down
@@ -364,7 +367,9 @@ def test_regret_where_the_best_arm_changes(spacing):
     and Rexp3, told V only, is between."""
     K, Q, V = 3, 20_000, 3.0
     T = spacing * Q
-    path = draw_path(opponent({"name": "switching", "gap": 0.5}, K=K, T=T, B=Q, V=V), K, T, V, 0)
+    path = draw_path(
+        opponent({"name": "switching", "gap": 0.5}, Size(K=K, T=T, B=Q, V=V)), Size(K, T, T, V), 0
+    )
     S = path.pieces
     assert S == 7
     regret = {policy: mean_regret(policy, path, Q, V) for policy in FAMILY}

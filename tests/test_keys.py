@@ -43,13 +43,13 @@ TOLD = """
 from confee import simulate
 from confee.core.errors import ConfeeError
 from confee.simulation.cells import cell, family
-from confee.simulation.plan import Seeds, units
+from confee.simulation.units import Seeds, units_of
 from confee.simulation.play import USUAL
 try:
     sizes = {"K": 2, "T": 400, "B": 40, "V": 0}
     one = cell({"name": "mine"}, **sizes)
     met = family({"s": {"name": "stationary", "gap": 0.5}}, **sizes)
-    unit = next(units(one, met, Seeds(2, 1, 0, 0, 0.1), 0, USUAL))
+    unit = next(units_of(one, met, Seeds(2, 1, 0, 0, 0.1), 0, USUAL))
     print(unit.file.name)
     print(simulate("mine", "stationary", gap=0.5, **sizes, seeds=40).regret.mean())
 except ConfeeError as error:

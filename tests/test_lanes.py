@@ -7,6 +7,7 @@ import pytest
 
 from confee.core import jit
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES
 from confee.policies.ucb_lanes import new_ucbs
 from confee.simulation import play as playing
@@ -30,8 +31,8 @@ def test_who_has_lanes():
 @pytest.mark.parametrize("policy", WITH_LANES)
 def test_rows_are_those_of_runs_by_themselves(policy):
     for K, T, B, V in SIZES:
-        one = cell({"name": policy}, K=K, T=T, B=B, V=V)
-        against = [opponent({"name": name}, K=K, T=T, B=B, V=V) for name in ADVERSARIES]
+        one = cell({"name": policy}, Size(K=K, T=T, B=B, V=V))
+        against = [opponent({"name": name}, Size(K=K, T=T, B=B, V=V)) for name in ADVERSARIES]
         together = play_all(one, against, range(3))
         assert together == [play(one, each, seed) for each in against for seed in range(3)]
 
@@ -42,17 +43,17 @@ def test_options_and_plans(policy):
     plans = ("front", "batched", "bernoulli") if policy != "rexp3b" else ("",)
     for plan in plans:
         options = {**changed.get(policy, {}), **({"plan": plan} if plan else {})}
-        one = cell({"name": policy, **options}, K=4, T=3_000, B=300, V=3)
-        against = opponent({"name": "switching"}, K=4, T=3_000, B=300, V=3)
+        one = cell({"name": policy, **options}, Size(K=4, T=3_000, B=300, V=3))
+        against = opponent({"name": "switching"}, Size(K=4, T=3_000, B=300, V=3))
         assert play_all(one, [against], range(9)) == [play(one, against, s) for s in range(9)]
 
 
 @pytest.mark.parametrize("policy", WITH_LANES)
 def test_ties_are_broken_by_the_same_draws(policy):
     """Arms that always pay tie in each round."""
-    one = cell({"name": policy}, K=6, T=500, B=500, V=0)
+    one = cell({"name": policy}, Size(K=6, T=500, B=500, V=0))
     against = opponent(
-        {"name": "stationary", "gap": 1e-9, "level": 1 - 1e-9}, K=6, T=500, B=500, V=0
+        {"name": "stationary", "gap": 1e-9, "level": 1 - 1e-9}, Size(K=6, T=500, B=500, V=0)
     )
     assert play_all(one, [against], range(16)) == [play(one, against, s) for s in range(16)]
 
@@ -64,8 +65,8 @@ def test_arrays_of_lanes_begin_with_a_cache_line():
         assert made[1].shape == (5, 7, 64)
         assert made[1].flags.c_contiguous
         assert not made[1].any()
-    one = opponent({"name": "switching"}, K=3, T=900, B=90, V=2)
-    path = playing.draw_path(one, 3, 900, 2, 0)
+    one = opponent({"name": "switching"}, Size(K=3, T=900, B=90, V=2))
+    path = playing.draw_path(one, Size(3, 900, 900, 2), 0)
     lanes = new_lanes([path] * 7, [np.random.default_rng(0)] * 7)
     for array in (lanes.arms, lanes.now, lanes.sums, new_ucbs(3, 7)):
         assert array.ctypes.data % 64 == 0
@@ -79,9 +80,9 @@ def test_how_runs_are_put_together(monkeypatch):
     monkeypatch.setattr(
         playing, "_together", lambda c, batch, o: sizes.append(len(batch)) or together(c, batch, o)
     )
-    one = cell({"name": "ucb1"}, K=3, T=200, B=50, V=2)
-    usual = opponent({"name": "switching"}, K=3, T=200, B=50, V=2)
-    adaptive = opponent({"name": "hard", "adaptive": True}, K=3, T=200, B=50, V=2)
+    one = cell({"name": "ucb1"}, Size(K=3, T=200, B=50, V=2))
+    usual = opponent({"name": "switching"}, Size(K=3, T=200, B=50, V=2))
+    adaptive = opponent({"name": "hard", "adaptive": True}, Size(K=3, T=200, B=50, V=2))
     ticks = []
     rows = play_all(one, [usual, adaptive, usual], range(19), tick=lambda: ticks.append(1))
     assert sizes == [10, 9, 10, 9]
@@ -93,8 +94,8 @@ def test_how_runs_are_put_together(monkeypatch):
 def test_a_budget_overspent_in_lanes_is_refused():
     """`check` looks at each lane's accounts."""
     spec = POLICIES["ucb1"]
-    one = cell({"name": "ucb1"}, K=2, T=60, B=20, V=1)
-    against = opponent({"name": "switching"}, K=2, T=60, B=20, V=1)
+    one = cell({"name": "ucb1"}, Size(K=2, T=60, B=20, V=1))
+    against = opponent({"name": "switching"}, Size(K=2, T=60, B=20, V=1))
     runs = [playing._run(one, against, s, one.options, playing.USUAL) for s in range(8)]
     twice = [playing.dataclasses.replace(run, arguments=run.arguments) for run in runs]
     object.__setattr__(one, "B", 10)  # the kernel is told 10 and given a path of 60 rounds

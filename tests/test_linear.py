@@ -19,6 +19,7 @@ from scipy import stats
 
 from confee import simulate
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES, oful, ridge
 from confee.policies.oful import OFUL
@@ -35,8 +36,8 @@ few = settings(max_examples=30, derandomize=True, deadline=None)
 
 
 def path_of(name, K, T, V, seed=0, **conf):
-    against = opponent({"name": name, **conf}, K=K, T=T, B=K, V=V)
-    return draw_path(against, K, T, V, seed)
+    against = opponent({"name": name, **conf}, Size(K=K, T=T, B=K, V=V))
+    return draw_path(against, Size(K, T, T, V), seed)
 
 
 def paths(K, T, V, seed=0):

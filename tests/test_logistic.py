@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize, root
 from scipy.stats import ttest_1samp
 
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper.theory import rho_hat_factor
 from confee.policies import POLICIES, glm_ucb
 from confee.policies.glm_ucb import GLM_UCB
@@ -404,7 +405,7 @@ def test_what_the_norm_does_to_tests_and_restarts():
 @pytest.mark.parametrize("policy", ["glm_ucb", "hyque_glm_ucb", "glm_ucb_restarted"])
 def test_refused_options(policy, options, said):
     with pytest.raises(ConfeeError, match=said):
-        cell({"name": policy, **options}, K=3, T=100, B=10, V=1.0)
+        cell({"name": policy, **options}, Size(K=3, T=100, B=10, V=1.0))
 
 
 # ----------------------------------------------------------------------- played by the round
@@ -582,10 +583,12 @@ def test_what_is_seen_of_one_arm_tells_of_others():
 def test_two_thousand_rounds_of_play_are_better_for_features():
     """Fifty arms in R^3 and 500 queries: less regret than UCB1, that does not see features."""
     T, B, V = 2000, 500, 0.0
-    against = opponent({"name": "logistic_switching", "gap": 0.4, "d": 3}, K=50, T=T, B=B, V=V)
+    against = opponent(
+        {"name": "logistic_switching", "gap": 0.4, "d": 3}, Size(K=50, T=T, B=B, V=V)
+    )
     regrets = []
     for seed in range(10):
-        path = draw_path(against, 50, T, V, seed)
+        path = draw_path(against, Size(50, T, T, V), seed)
         regrets.append(
             [
                 plays.play("glm_ucb", path, B, V, seed, radius=0.05)["regret"],
@@ -600,8 +603,8 @@ def test_two_thousand_rounds_of_play_are_better_for_features():
 
 
 def path_of(seed=0, K=5, T=5000, B=1000, V=20.0, **options):
-    against = opponent({"name": "logistic_switching", **options}, K=K, T=T, B=B, V=V)
-    return draw_path(against, K, T, V, seed)
+    against = opponent({"name": "logistic_switching", **options}, Size(K=K, T=T, B=B, V=V))
+    return draw_path(against, Size(K, T, T, V), seed)
 
 
 @pytest.mark.parametrize(("gap", "c"), [(0.25, math.log(3)), (0.4, math.log(9))])
@@ -697,14 +700,14 @@ def test_a_path_is_its_seed_and_arms_are_alike():
 
 def test_what_the_oracle_and_uniform_play_lose():
     sizes = {"K": 5, "T": 5000, "B": 1000, "V": 20.0}
-    against = opponent({"name": "logistic_switching", "gap": 0.3}, **sizes)
+    against = opponent({"name": "logistic_switching", "gap": 0.3}, Size(**sizes))
     for seed in range(3):
-        means = draw_path(against, 5, 5000, 20.0, seed).means()
+        means = draw_path(against, Size(5, 5000, 5000, 20.0), seed).means()
         lost = (means.max(axis=1) - means.mean(axis=1)).sum()
-        row = play_cell(cell({"name": "uniform"}, **sizes), against, seed)
+        row = play_cell(cell({"name": "uniform"}, Size(**sizes)), against, seed)
         assert row["regret"] == pytest.approx(lost)
         assert row["variation"] <= 20
-        oracle = play_cell(cell({"name": "oracle"}, **sizes), against, seed)
+        oracle = play_cell(cell({"name": "oracle"}, Size(**sizes)), against, seed)
         assert oracle["regret"] == pytest.approx(0, abs=1e-9)
 
 

@@ -24,15 +24,15 @@ def on_rays(name, labels):
         file: unit
         for file, unit in planned(name).items()
         if unit.cell.label in labels
-        and unit.cell.V > 0
-        and unit.cell.K == 4
-        and round(10 * unit.cell.B) == unit.cell.T
+        and unit.cell.size.V > 0
+        and unit.cell.size.K == 4
+        and round(10 * unit.cell.size.B) == unit.cell.size.T
     }
 
 
 def settings(units):
     """(label, B, V) of units."""
-    return {(unit.cell.label, unit.cell.B, unit.cell.V) for unit in units.values()}
+    return {(unit.cell.label, unit.cell.size.B, unit.cell.size.V) for unit in units.values()}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_cells_of_the_same_sizes_are_the_same_cells(name, other, labels):
         shared = {
             file
             for file, unit in units.items()
-            if (unit.cell.label, unit.cell.B, unit.cell.V) in both
+            if (unit.cell.label, unit.cell.size.B, unit.cell.size.V) in both
         }
         assert shared
         assert shared <= set(others)
@@ -68,7 +68,7 @@ def test_the_page_says_from_which_horizon_on_a_test_can_fire():
 
 def test_rays_reach_as_far_as_the_pages_say():
     largest = {
-        label: max(unit.cell.B for unit in on_rays("horizon", (label,)).values())
+        label: max(unit.cell.size.B for unit in on_rays("horizon", (label,)).values())
         for label in ("hyque", "rexp3b", "sw_ucb", "random_restart")
     }
     assert largest["hyque"] == largest["rexp3b"] == round(1.6384e7 * 2**0.25)

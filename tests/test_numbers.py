@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.plans import PACED, new_plan, next_query
@@ -45,7 +46,7 @@ SCALE = 0.0002
 def rows_of(case) -> list[str]:
     """What a run of a small cell records; floats by their bits."""
     conf, against = case
-    one, other = cell(conf, **SMALL), opponent(against, **SMALL)
+    one, other = cell(conf, Size(**SMALL)), opponent(against, Size(**SMALL))
     row = play(one, other, 0, calibrated(one, SCALE))
     return [*(str(row[name]) for name in COUNTS), *(float(row[name]).hex() for name in SUMS)]
 
@@ -87,13 +88,13 @@ def met(policy, sizes, **more):
     changes) one of arms that changes once, and none in other settings."""
     setting = POLICIES[policy].setting
     if sizes["V"] < 1e8:
-        return opponent({"name": usual(setting), **more}, **sizes)
-    return opponent({"name": "single_jump"}, **sizes) if setting == "arms" else None
+        return opponent({"name": usual(setting), **more}, Size(**sizes))
+    return opponent({"name": "single_jump"}, Size(**sizes)) if setting == "arms" else None
 
 
 def sound(policy, against, sizes):
     """Plays a run, without a warning of numpy's, and looks at what must be so; returns it."""
-    one = cell({"name": policy}, **sizes)
+    one = cell({"name": policy}, Size(**sizes))
     with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
         warnings.simplefilter("error")
         row = play(one, against, 0, calibrated(one, 0.002))
@@ -162,8 +163,8 @@ def test_sums_over_a_huge_horizon_are_those_of_exact_arithmetic(conf, T):
     """Regret of uniform play, whose chances are known, in fractions of the path's own numbers: to
     1e-14 of it a segment; and the oracle has none."""
     sizes = {"K": 3, "T": T, "B": 1000, "V": 7.3}
-    against = opponent(conf, **sizes)
-    path = draw_path(against, 3, T, 7.3, 0)
+    against = opponent(conf, Size(**sizes))
+    path = draw_path(against, Size(3, T, T, 7.3), 0)
     exact = Fraction(0)
     for start, stop, best, mean, slope in zip(
         path.start.tolist(), path.start[1:].tolist(), path.best, path.mean, path.slope, strict=False
@@ -200,16 +201,16 @@ def test_changes_packed_after_batches_are_exact_in_a_huge_horizon():
     """Products of batches and changes may pass 2^63."""
     sizes = {"K": 2, "T": 10**15, "B": 10**15, "V": 10**15}
     m = 99_991
-    against = opponent({"name": "packed", "target": "rexp3b", "jumps": m}, **sizes)
+    against = opponent({"name": "packed", "target": "rexp3b", "jumps": m}, Size(**sizes))
     batch, queries = theory.rexp3b_batch(*sizes.values())
-    path = draw_path(against, 2, 10**15, 10**15, 0)
+    path = draw_path(against, Size(2, 10**15, 10**15, 10**15), 0)
     at = [j * (10**15 // batch) // m * batch + queries + 1 for j in range(m)]
     assert path.start[1:-1].tolist() == at
 
 
 def test_a_batch_that_is_too_long_by_far_is_refused_in_a_short_line():
     with pytest.raises(ConfeeError, match=r"= \d\.\d+e\+\d+ rounds fills T=1000") as refused:
-        opponent({"name": "hard"}, K=2, T=1000, B=100, V=1e-300)
+        opponent({"name": "hard"}, Size(K=2, T=1000, B=100, V=1e-300))
     assert len(str(refused.value)) < 150
 
 
@@ -254,13 +255,13 @@ BOUNDED = {"trace", "single_jump", "stationary", "packed"}
 @pytest.mark.parametrize("name", sorted(ADVERSARIES))
 def test_a_path_that_does_not_fit_is_refused_before_it_is_drawn(name):
     """Or drawn within what fits: never more than MOST_MEANS."""
-    against = opponent({"name": name, **({"c": 1e-4} if name == "hard" else {})}, **LARGE)
+    against = opponent({"name": name, **({"c": 1e-4} if name == "hard" else {})}, Size(**LARGE))
     if name in BOUNDED:
-        path = draw_path(against, 2, LARGE["T"], LARGE["V"], 0)
+        path = draw_path(against, Size(2, LARGE["T"], LARGE["T"], LARGE["V"]), 0)
         assert path.mean.size <= MOST_MEANS
         return
     with pytest.raises(ConfeeError, match=r"path: V pays for .* segments; must be at most"):
-        draw_path(against, 2, LARGE["T"], LARGE["V"], 0)
+        draw_path(against, Size(2, LARGE["T"], LARGE["T"], LARGE["V"]), 0)
 
 
 # --------------------------------------------------------------------------- whole runs

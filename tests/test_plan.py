@@ -18,11 +18,12 @@ from confee.claims.judging.rates import USUAL
 from confee.config import conf_files
 from confee.core.canonical import digest
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.core.sources import closure
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import family, label_of
 from confee.simulation.files import read_table, write_table
-from confee.simulation.plan import Seeds, unit
+from confee.simulation.units import Seeds, unit
 from confee.workflow import cleaning
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.planning import Workflow
@@ -41,7 +42,7 @@ def touched(before, after):
     """(policy, K, T, B, V) of the cells that one of two plans has alone."""
     names = before.keys() ^ after.keys()
     cells = (({**before, **after})[name].cell for name in names)
-    return {(c.policy, c.K, c.T, c.B, c.V) for c in cells}
+    return {(c.policy, *c.size) for c in cells}
 
 
 def test_a_unit_is_named_after_its_key_and_read_back():
@@ -60,9 +61,7 @@ def test_one_value_of_conf_touches_its_cells_and_no_other():
     assert longer
     assert all(T > 3000 for _, _, T, _, _ in longer)
     assert touched(before, files("+plays.rexp3b.estimate=2")) <= {
-        (c.policy, c.K, c.T, c.B, c.V)
-        for c in (u.cell for u in before.values())
-        if c.policy == "rexp3b"
+        (c.policy, *c.size) for c in (u.cell for u in before.values()) if c.policy == "rexp3b"
     }
     for neutral in ("jobs.cells=1", "jobs.queries=1", "toy=false", "name=other"):
         assert not touched(before, files(neutral))
@@ -474,7 +473,9 @@ def test_a_policy_meets_its_own_setting():
     }
 
     def met(setting, more=()):
-        found = family({**entries, **dict(more)}, 3, 1000, 100, 2.0, setting=setting, who="mine")
+        found = family(
+            {**entries, **dict(more)}, Size(3, 1000, 100, 2.0), setting=setting, who="mine"
+        )
         return [one.adversary for one in found]
 
     assert met("linear") == met("arms") == ["linear_switching"] * 2

@@ -17,6 +17,7 @@ from scipy import stats
 
 import confee.policies
 import confee.world.adversaries
+from confee.core.size import Size
 from confee.policies import POLICIES
 from confee.policies.hyque import demand
 from confee.policies.sw_ucb import drop
@@ -39,8 +40,8 @@ path_of = plays.as_played
 
 @cache
 def switching(K=3, T=2000, B=500, V=1.0, gap=0.25, seed=0):
-    against = opponent({"name": "switching", "gap": gap}, K=K, T=T, B=B, V=V)
-    return draw_path(against, K, T, V, seed)
+    against = opponent({"name": "switching", "gap": gap}, Size(K=K, T=T, B=B, V=V))
+    return draw_path(against, Size(K, T, T, V), seed)
 
 
 @st.composite
@@ -247,10 +248,10 @@ def test_better_than_uniform_where_it_is_easy(policy):
     T, B, gap = 20_000, 8000, 0.5
     V = 0.5 if "V" in POLICIES[policy].known else 0.0
     conf_files = {"name": "single_jump", "size": gap} if V else {"name": "stationary", "gap": gap}
-    against = opponent(conf_files, K=4, T=T, B=B, V=V)
+    against = opponent(conf_files, Size(K=4, T=T, B=B, V=V))
     ratios = []
     for seed in range(5):
-        path = draw_path(against, 4, T, V, seed)
+        path = draw_path(against, Size(4, T, T, V), seed)
         row = plays.play(policy, path, B, V, seed, **options)
         ratios.append(row["regret"] / plays.play("uniform", path, B, V, 0)["regret"])
     if policy.startswith("uniform"):

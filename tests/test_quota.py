@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES
 from confee.policies.schedule import arrange, draw_instances, limit_quotas
@@ -123,7 +124,7 @@ def test_policies_with_a_baseline_have_the_option():
     for id in found:
         assert POLICIES[id].options().quota == "horizon"
     usual, other = (
-        cell({"name": "hyque", "quota": q}, K=2, T=100, B=50, V=1).label
+        cell({"name": "hyque", "quota": q}, Size(K=2, T=100, B=50, V=1)).label
         for q in ("horizon", "block")
     )
     assert (usual, other) == ("hyque", "hyque(quota=block)")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from confee.core import schema
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES
 from confee.simulation.cells import cell
 from confee.world.adversaries import ADVERSARIES
@@ -135,16 +136,16 @@ def test_options_of_the_project(spec):
 )
 def test_sizes_of_a_cell(sizes, said):
     with pytest.raises(ConfeeError, match="^" + said):
-        cell({"name": "hyque"}, **{"K": 3, "T": 100, "B": 50, "V": 1} | sizes)
+        cell({"name": "hyque"}, Size(**{"K": 3, "T": 100, "B": 50, "V": 1} | sizes))
 
 
 def test_a_cell_is_canonical():
-    one = cell({"name": "rexp3b", "pool": "set"}, K=2.0, T=1e4, B=1e3, V=2)
-    other = cell({"name": "rexp3b", "pool": "set"}, K=2, T=10000, B=1000, V=2.0)
+    one = cell({"name": "rexp3b", "pool": "set"}, Size(K=2.0, T=1e4, B=1e3, V=2))
+    other = cell({"name": "rexp3b", "pool": "set"}, Size(K=2, T=10000, B=1000, V=2.0))
     assert one == other
     assert one.key == other.key
     assert one.label == "rexp3b(pool=set)"
     with pytest.raises(ConfeeError, match=r"policy\.name=nobody: unknown; known: baque, "):
-        cell({"name": "nobody"}, K=2, T=10, B=5, V=1)
+        cell({"name": "nobody"}, Size(K=2, T=10, B=5, V=1))
     with pytest.raises(ConfeeError, match=r"policy\.pool=all: must be one of multiset, set"):
-        cell({"name": "rexp3b", "pool": "all"}, K=2, T=10, B=5, V=1)
+        cell({"name": "rexp3b", "pool": "all"}, Size(K=2, T=10, B=5, V=1))

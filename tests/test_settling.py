@@ -42,7 +42,7 @@ def along(exponents, se=0.01, seeds=16, policy="hyque", doublings=11, phases=2, 
             "variable": "B",
             "point": p.point,
             "phase": p.phase,
-            **p.sizes,
+            **p.size._asdict(),
         }
         for p in places
     ]

@@ -253,7 +253,7 @@ def run():
 
 def test_all_policies_meet_all_adversaries(run):
     units = run.plan.units
-    moving = [u for u in units if u.cell.V > 0]
+    moving = [u for u in units if u.cell.size.V > 0]
     policies = {u.cell.policy for u in moving}
     assert policies == {p.id for p in POLICIES.values() if p.setting == "arms"} - CLAIMS_OWN
     met = {o.adversary for u in units for o in u.opponents}
@@ -266,8 +266,7 @@ def test_all_runs_are_paired(run):
     """The same opponents and seeds for all policies at a setting; moving where V > 0, else not."""
     met = {}
     for u in run.plan.units:
-        sizes = (u.cell.K, u.cell.T, u.cell.B, u.cell.V)
-        met.setdefault(sizes, set()).add((u.opponents, u.stage, u.first, u.count))
+        met.setdefault(u.cell.size, set()).add((u.opponents, u.pass_, u.first, u.count))
     assert all(len(some) == 1 for some in met.values())
     for (*_, V), ((opponents, stage, *_),) in met.items():
         assert stage == "choose"
@@ -302,7 +301,7 @@ def test_a_setting_meets_what_any_map_on_it_names():
     )
     e = experiments.experiment("experiment=tiny ~grid.T " + maps)
     units = plan(e.entrants, e.family, e.grid, e.seeds).units
-    met = {(u.cell.policy, u.cell.V): {o.adversary for o in u.opponents} for u in units}
+    met = {(u.cell.policy, u.cell.size.V): {o.adversary for o in u.opponents} for u in units}
     assert met["hyque", 1] == {"switching"}
     assert met["hyque", 2] == met["uniform", 2] == {"switching", "hard"}
     with pytest.raises(ConfeeError, match=r"maps\.a\.family=who: must be among switching, hard"):

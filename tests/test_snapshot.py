@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from confee.core.size import Size
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import play
@@ -27,7 +28,7 @@ SCALE = 0.0002  # of the calibrated policy: some restarts
 def rows(case):
     """The recorded quantities of each seed; floats by their repr."""
     conf, against = case
-    one, other = cell(conf, **SIZES), opponent(against, **SIZES)
+    one, other = cell(conf, Size(**SIZES)), opponent(against, Size(**SIZES))
     options = calibrated(one, SCALE)
     found = [play(one, other, seed, options) for seed in range(SEEDS)]
     return [

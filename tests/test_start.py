@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from confee.core import sources
+from confee.core.size import Size
 from confee.simulation import files
 from confee.simulation.cells import cell, opponent
-from confee.simulation.plan import CHOOSE, Seeds, Unit
+from confee.simulation.units import CHOOSE, Seeds, Unit
 
 SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
 
@@ -32,7 +33,7 @@ main(["do", "job.json"])
 found["last"] = sorted(sys.modules)
 
 from confee.policies import POLICIES
-from confee.simulation.plan import unit
+from confee.simulation.units import unit
 from confee.world.adversaries import ADVERSARIES
 said = json.load(open("job.json"))["units"][0]
 files = [unit(said).file.as_posix()]
@@ -46,7 +47,10 @@ print(json.dumps(found))
 
 def test_a_job_imports_what_it_plays(tmp_path):
     """And it has the same name, however much else is imported."""
-    one, met = cell({"name": "rexp3b"}, **SIZES), opponent({"name": "switching"}, **SIZES)
+    one, met = (
+        cell({"name": "rexp3b"}, Size(**SIZES)),
+        opponent({"name": "switching"}, Size(**SIZES)),
+    )
     unit = Unit(one, (met,), CHOOSE, 0, 0, 1, Seeds(1, 1, 0, 0, 0.03))
     job = {"kind": "play", "units": [unit.describe() | {"after": []}]}
     (tmp_path / "job.json").write_text(files.sealed(job))

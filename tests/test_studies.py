@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from confee.paper import proofs, theory
 from confee.policies.schedule import draw_instances, square_roots
-from confee.simulation.studies import ages, schedules
+from confee.simulation.studies import STUDIES, ages, schedules
 from support import reference
 
 few = settings(max_examples=60, derandomize=True, deadline=None)
@@ -270,3 +270,14 @@ def test_on_demand_queries_make_the_data_younger():
         stale[policy] = rows[-1]["stale"], rows[-1]["stale_se"]
     (more, e1), (less, e2) = stale["baque"], stale["hyque"]
     assert more - less > 3 * math.hypot(e1, e2)
+
+
+# ------------------------------------------------------------------ the registry
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_draws_rows_at_its_smallest_parameters(name):
+    study = STUDIES[name]
+    rows = study.run(**study.smallest)
+    assert rows == study.run(**study.smallest)
+    assert {"T", "B", "K"} & rows[0].keys()

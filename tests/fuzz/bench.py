@@ -287,9 +287,9 @@ def main(*arguments: str) -> None:
     play = api.run
 
     def guarded(asked: Any, *tick: Any) -> Any:
-        sampled = asked.cell.T if asked.accounting.idle == "sampled" else 0
-        rounds = (asked.cell.B + sampled + 1000) * asked.runs.seeds
-        if asked.cell.policy not in QUICK or rounds > 50_000 or asked.cell.K > 100:
+        sampled = asked.cell.size.T if asked.accounting.idle == "sampled" else 0
+        rounds = (asked.cell.size.B + sampled + 1000) * asked.runs.seeds
+        if asked.cell.policy not in QUICK or rounds > 50_000 or asked.cell.size.K > 100:
             raise Plays
         return play(asked, *tick)
 

@@ -20,7 +20,7 @@ from confee.claims import CLAIMS
 from confee.config import experiments
 from confee.policies import POLICIES
 from confee.rendering import FIGURES
-from confee.simulation.cells import Sizes
+from confee.simulation.cells import SizeRanges
 from confee.simulation.play import Accounting
 from confee.world.adversaries import ADVERSARIES
 
@@ -406,7 +406,7 @@ def ranged(cls: type, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 @functools.cache
 def keys_of_experiments() -> dict[str, list[Any]]:
     """Every key that overrides of `tiny` may set, and values that are valid or nearly so."""
-    sizes = dict(ranged(Sizes, ""))
+    sizes = dict(ranged(SizeRanges, ""))
     made = dict(ranged(experiments._Seeds, "seeds.")) | dict(ranged(experiments.Jobs, "jobs."))
     made |= {f"centre.{axis}": values for axis, values in sizes.items()}
     made |= {f"+at.{a}.{b}": values for a in ("T", "V", "Q") for b, values in sizes.items()}
@@ -507,7 +507,9 @@ def keys_of_experiments() -> dict[str, list[Any]]:
 def keys_of_cells() -> dict[str, list[Any]]:
     """The same of `confee simulate`."""
     made = (
-        dict(ranged(Sizes, "")) | dict(ranged(experiments.Runs, "")) | dict(ranged(Accounting, ""))
+        dict(ranged(SizeRanges, ""))
+        | dict(ranged(experiments.Runs, ""))
+        | dict(ranged(Accounting, ""))
     )
     made["policy"] = [*POLICIES, "hyqe", "Hyque", "../hyque", "hyque.yaml", ""]
     made["adversary"] = [*ADVERSARIES, "swiching", "Switching", ""]

@@ -29,10 +29,9 @@ def played(asks):
     """The runs of some asks, as in asked.parquet; a cell that is asked for twice is played once."""
     rows, known = [], {}
     for ask in asks:
-        sizes = {name: getattr(ask, name) for name in "KTBV"}
-        key = (str(ask.policy), str(sizes), str(ask.against), ask.seeds)
+        key = (str(ask.policy), ask.size, str(ask.against), ask.seeds)
         if key not in known:
-            one = cell(ask.policy, **sizes)
-            known[key] = play_all(one, family(ask.against, **sizes), range(ask.seeds))
+            one = cell(ask.policy, ask.size)
+            known[key] = play_all(one, family(ask.against, ask.size), range(ask.seeds))
         rows += [{**row, "ask": ask.tag} for row in known[key]]
     return pd.DataFrame(rows)

@@ -15,7 +15,8 @@ import pandas as pd
 
 from confee.core.size import Size
 from confee.evidence.curve import Curve, curve
-from confee.evidence.worst import COLUMNS, growth
+from confee.evidence.declared import growth
+from confee.evidence.worst import COLUMNS
 from confee.simulation.grid import Ray
 
 Law = Callable[..., np.ndarray]
@@ -107,7 +108,7 @@ def points_of(rays: Mapping[str, Ray], labels: Iterable[str]) -> pd.DataFrame:
             "variable": ray.variable,
             "point": float(place.point),
             "phase": place.phase,
-            **place.sizes,
+            **place.size._asdict(),
         }
         for label in labels
         for axis, ray in rays.items()

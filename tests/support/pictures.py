@@ -54,9 +54,9 @@ def regimes_of(labels):
     places, worst = [], []
     for label in labels[:2]:
         for p in one.places("regimes"):
-            sizes = {"K": p.K, "T": p.T, "B": p.B, "V": p.V}
+            sizes = p.size._asdict()
             regret = 3 * theory.rate(**sizes)
-            top = 0.4 * p.T
+            top = 0.4 * p.size.T
             places.append(
                 {
                     "label": label,

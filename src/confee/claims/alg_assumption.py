@@ -20,7 +20,7 @@ from confee.policies.falcon import FALCON
 from confee.policies.glm_ucb import GLM_UCB
 from confee.policies.oful import OFUL
 from confee.policies.q_ucb import Q_UCB
-from confee.simulation.needs import Needs, Study
+from confee.simulation.needs import Draws, Needs
 from confee.simulation.studies.assumption import nearly_still
 from confee.world.path import known
 
@@ -162,7 +162,7 @@ def needs(one: Tried, toy: bool) -> Needs:
                 rounds = max(T, LONG) if variant == "wide" else T
                 parameters = {"T": rounds, "world": name, "level": level, "gap": gap, "runs": RUNS}
                 parameters |= {"sizes": dict(sizes), "options": dict(options), "variant": variant}
-                studies.append(Study(one.study, parameters, seconds=RUNS * rounds * one.cost))
+                studies.append(Draws(one.study, parameters, seconds=RUNS * rounds * one.cost))
     return Needs(studies=tuple(studies))
 
 

@@ -24,6 +24,7 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
+from confee.core.size import Size
 from confee.simulation.needs import Ask, Conf, Needs
 
 if TYPE_CHECKING:
@@ -63,7 +64,14 @@ def needs(toy: bool) -> Needs:
     """Each policy at one cell, changing and stationary, under both proxies."""
     T, B, seeds = (4_000, 800, 3) if toy else (200_000, 20_000, 8)
     asks = [
-        Ask(tag, {"name": policy}, K=4, T=T, B=B, V=2.0, against=AGAINST, seeds=seeds, proxy=proxy)
+        Ask(
+            tag,
+            {"name": policy},
+            Size(K=4, T=T, B=B, V=2.0),
+            against=AGAINST,
+            seeds=seeds,
+            proxy=proxy,
+        )
         for policy in POLICIES
         for proxy, tag in TAGS.items()
     ]

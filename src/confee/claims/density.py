@@ -20,7 +20,7 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.paper import proofs, theory
-from confee.simulation.needs import Needs, Study
+from confee.simulation.needs import Draws, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ def needs(toy: bool) -> Needs:
     below = {"T": T, "B": T - 1, "exponent": 0.999999, "draws": blocks.TOY_DRAWS, "work": 100_000}
     even = {"T": T, "B": T // 10, "exponent": 0.833333, **CONTROL}
     single = even | {"quota": 1, "draws": 2000}
-    extra = tuple(Study(blocks.STUDY, p, 0.1) for p in (below, even, single))
+    extra = tuple(Draws(blocks.STUDY, p, 0.1) for p in (below, even, single))
     paper = blocks.needs(toy).studies
     return Needs(studies=(*paper, *extra))
 

@@ -21,7 +21,7 @@ from confee.claims.judging.finding import (
     apply_control,
     at_horizon,
 )
-from confee.evidence.worst import SETTING
+from confee.evidence.columns import SIZE
 from confee.paper import proofs, theory
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     """`vacuous` if no test can fire at any setting HyQue was run at, else `consistent`."""
     runs = evidence.regret
     runs = runs[runs["label"] == "hyque"] if "label" in runs else runs.iloc[:0]
-    settings = set(runs[SETTING].itertuples(index=False, name=None)) if len(runs) else set()
+    settings = set(runs[SIZE].itertuples(index=False, name=None)) if len(runs) else set()
     return [judged(settings, evidence.toy)]
 
 

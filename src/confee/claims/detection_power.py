@@ -21,8 +21,9 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.shares import limits
+from confee.core.size import Size
 from confee.paper import proofs, theory
-from confee.simulation.needs import Ask, Needs, Study
+from confee.simulation.needs import Ask, Draws, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def needs(toy: bool) -> Needs:
 def _twin_asks(toy: bool):
     """The twin in the same cells; in a toy run, too, as often as it takes to hold."""
     for K, T, B in change_tests.TOY_CELLS if toy else change_tests.CELLS:
-        yield Ask(ID, {"name": TWIN}, K, T, B, change_tests.VARIATION, AGAINST, RUNS)
+        yield Ask(ID, {"name": TWIN}, Size(K, T, B, change_tests.VARIATION), AGAINST, RUNS)
 
 
 def _studies(toy: bool):
@@ -77,7 +78,7 @@ def _studies(toy: bool):
         for change, level, size in paths:
             parameters = {"K": K, "T": T, "B": B, "change": change, "level": level, "size": size}
             parameters |= {"at": 0.5, "runs": runs}
-            yield Study(STUDY, parameters, seconds=runs * B * 1.2e-7)
+            yield Draws(STUDY, parameters, seconds=runs * B * 1.2e-7)
 
 
 def judge(evidence: Evidence) -> list[Finding]:

@@ -38,11 +38,12 @@ from confee.claims.judging.rates import (
     ray_checks,
     reason,
 )
+from confee.core.size import Size
 from confee.paper import theory
 from confee.policies.algorithm import Algorithm
 from confee.simulation.cells import family, label_of
 from confee.simulation.grid import Ray
-from confee.simulation.needs import Ask, Conf, Needs, Study
+from confee.simulation.needs import Ask, Conf, Draws, Needs
 from confee.simulation.play import draw_path
 from confee.world.path import known
 
@@ -237,10 +238,9 @@ def needs(case: Case, toy: bool) -> Needs:
 def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
     for label, ray in case.rays(toy).items():
         for place in ray.places(label):
-            sizes = place.sizes
             for role, policy in case.policies.items():
                 against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS[role]
-                yield Ask(case.id, policy, **sizes, against=against, seeds=seeds)
+                yield Ask(case.id, policy, place.size, against=against, seeds=seeds)
 
 
 def _misled(case: Case, toy: bool) -> Iterator[Ask]:
@@ -250,13 +250,12 @@ def _misled(case: Case, toy: bool) -> Iterator[Ask]:
     """
     ray = case.rays(toy)["V"]
     for place in ray.places("V"):
-        sizes = place.sizes
-        if not place.V:
+        if not place.size.V:
             continue
-        scale = (ray.V[0] / place.V) ** (2 / 3)
+        scale = (ray.V[0] / place.size.V) ** (2 / 3)
         policy = {**case.policies["narrow restarted"], "rate_scale": round(scale, 12)}
         against, seeds = case.adversaries(STRENGTHS), 2 if toy else SEEDS["misled"]
-        yield Ask(f"{case.id}/misled", policy, **sizes, against=against, seeds=seeds)
+        yield Ask(f"{case.id}/misled", policy, place.size, against=against, seeds=seeds)
 
 
 def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
@@ -265,7 +264,7 @@ def _just_started(case: Case, toy: bool) -> Iterator[Ask]:
     yield from budget.just_started(case.id, case.policies["hyque"], case.K, case.V, against, toy)
 
 
-def _schedules(case: Case, toy: bool) -> Iterator[Study]:
+def _schedules(case: Case, toy: bool) -> Iterator[Draws]:
     """Blocks that start instances by the ratios of the algorithm's rho; and doubled quotas."""
     horizons = (10**4,) if toy else (10**5, 10**6)
     cells = [cell for cell in blocks.cells(horizons) if cell["exponent"] < 1]
@@ -274,13 +273,13 @@ def _schedules(case: Case, toy: bool) -> Iterator[Study]:
     for cell in [*cells, even, even | {"quota": 2}]:
         last, _ = theory.last_block(cell["T"], cell["B"])
         rates = {"rates": case.alg.id, "chances": _chances(case, last)}
-        yield Study(blocks.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
+        yield Draws(blocks.STUDY, cell | how | rates, seconds=0.03 if toy else 0.4)
 
 
 def _chances(case: Case, last: int) -> list[list[float]]:
     """The chances of blocks 0..last, to 12 digits: the same on all machines."""
-    against = family(case.adversaries(STRENGTHS), case.K, 1000, 500, 1.0)[0]
-    told = known(draw_path(against, case.K, 1000, 1.0, 0), case.alg.setting.id)
+    against = family(case.adversaries(STRENGTHS), Size(case.K, 1000, 500, 1.0))[0]
+    told = known(draw_path(against, Size(case.K, 1000, 1000, 1.0), 0), case.alg.setting.id)
     blocks = [case.alg.chances(n, told) for n in range(last + 1)]
     return [[float(f"{chance:.12g}") for chance in chances] for chances in blocks]
 
@@ -492,9 +491,9 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
         for label in worst["label"].unique():
             by: dict[str, list[float]] = {}
             for place in ray.places(axis):
-                key = (label, *place.setting)
-                if key in table.index and place.V:
-                    level = float(table[key]) / theory.rate(*place.setting)
+                key = (label, *place.size)
+                if key in table.index and place.size.V:
+                    level = float(table[key]) / theory.rate(*place.size)
                     by.setdefault(f"{place.point:g}", []).append(level)
             if by:
                 means = {point: sum(some) / len(some) for point, some in by.items()}

@@ -16,8 +16,8 @@ from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
 from confee.claims.judging.ratios import paired
+from confee.evidence.columns import SIZE
 from confee.evidence.curve import budget_log
-from confee.evidence.worst import SETTING
 from confee.simulation.needs import Needs, Sweep
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
     """
     mine = points[points["axis"].isin(rays) & (points["label"] == RIVAL) & (points["V"] > 0)]
     where = {
-        tuple(row[name] for name in SETTING): (row["V"], row["point"])
+        tuple(row[name] for name in SIZE): (row["V"], row["point"])
         for row in mine.to_dict("records")
     }
     runs = regret[regret["label"].isin(["hyque", RIVAL]) & (regret["T"] == regret["B"])]
     pairs: dict[tuple[float, float], list] = {}
-    for setting, table in _pairs(runs).groupby(SETTING):
+    for setting, table in _pairs(runs).groupby(SIZE):
         if setting in where:
-            found = _at_worst(table) / setting[SETTING.index("T")]
+            found = _at_worst(table) / setting[SIZE.index("T")]
             pairs.setdefault(where[setting], []).append(found)
     ratios = {}
     for V, point in sorted(pairs):
@@ -92,9 +92,9 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
 
 
 def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a path that both met: SETTING, entry (its adversary), seed, hyque, master."""
+    """One row a path that both met: SIZE, entry (its adversary), seed, hyque, master."""
     parameters = [c for c in runs if c == "adversary" or c.startswith("adversary.")]
-    key = [*SETTING, *parameters, "seed"]
+    key = [*SIZE, *parameters, "seed"]
     both = [
         runs.loc[runs["label"] == label, [*key, "regret"]].rename(columns={"regret": label})
         for label in ("hyque", RIVAL)

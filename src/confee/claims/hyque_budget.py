@@ -22,6 +22,7 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
+from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.cells import label_of
 from confee.simulation.needs import Ask, Conf, Needs
@@ -87,7 +88,13 @@ def needs_of_restarts(toy: bool) -> Needs:
     """Return cells with thresholds so small that HyQue restarts."""
     sizes = [(T // 20, B // 20) for T, B in SIZES] if toy else SIZES
     asks = [
-        Ask(RESTARTS, {"name": "hyque", "scale": scale}, ARMS, T, B, 2.0, WORLDS, 4 if toy else 25)
+        Ask(
+            RESTARTS,
+            {"name": "hyque", "scale": scale},
+            Size(ARMS, T, B, 2.0),
+            WORLDS,
+            4 if toy else 25,
+        )
         for T, B in sizes
         for scale in SCALES
     ]

@@ -26,8 +26,9 @@ from confee.claims.judging.exponents import MARGIN, Check, with_controls
 from confee.claims.judging.finding import ALPHA, FAILS, HOLDS, Finding, at_horizon
 from confee.claims.judging.rates import exponents_verdict
 from confee.core.canonical import canonical
+from confee.core.size import Size
 from confee.paper import theory
-from confee.simulation.needs import Ask, Needs, Study
+from confee.simulation.needs import Ask, Draws, Needs
 from confee.world.adversaries.packed import FRACTIONS
 
 if TYPE_CHECKING:
@@ -95,10 +96,12 @@ def needs(toy: bool) -> Needs:
             "paths": [list(path) for path in PATHS],
             "windows": [theory.window(ARMS, B, V) for V in PATHS.values()],
         }
-        studies.append(Study(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
+        studies.append(Draws(STUDY, parameters, seconds=max(0.1, draws * B * 1.2e-8)))
         against = {"packed": {"name": "packed", "gap": GAP}}
         for policy, seeds in SEEDS.items():
-            asks.append(Ask(ID, {"name": policy}, ARMS, T, B, PATHS[FRACTIONS], against, seeds))
+            asks.append(
+                Ask(ID, {"name": policy}, Size(ARMS, T, B, PATHS[FRACTIONS]), against, seeds)
+            )
     return Needs(asks=tuple(asks), studies=tuple(studies))
 
 

@@ -21,7 +21,8 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.hard_instance import CONTROL, limits, outcome, over, runs_on_hard
-from confee.evidence.worst import SETTING
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
 from confee.paper import proofs, theory
 from confee.policies import POLICIES
 from confee.simulation.needs import Ask, Needs
@@ -59,7 +60,7 @@ PLAYED = (
     "random_restart",
     "greedy_spend",
 )
-BOTH = ["policy", "label", *SETTING]
+BOTH = ["policy", "label", *SIZE]
 
 
 def needs(toy: bool) -> Needs:
@@ -74,7 +75,7 @@ def needs(toy: bool) -> Needs:
 
 def _ask(policy: str, K: int, T: int, V: float, seeds: int) -> Ask:
     against = {"hard": {"name": "hard", "c": GAPS}}
-    return Ask(ID, {"name": policy}, K, T, round(T**0.8), V, against, seeds)
+    return Ask(ID, {"name": policy}, Size(K, T, round(T**0.8), V), against, seeds)
 
 
 def judge(evidence: Evidence) -> list[Finding]:
@@ -124,7 +125,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 def _uniform_there(regret: pd.DataFrame, least: pd.Series) -> float:
     """Uniform play's regret over that of the best policy, at the gap where that is worst."""
     there = regret[regret["c"] == least["c"]]
-    for name in SETTING:
+    for name in SIZE:
         there = there[there[name] == least[name]]
     mean = there.set_index("label")["regret"]
     return float(mean.get(POSITIVE, float("nan")) / mean[least["label"]])
@@ -223,7 +224,7 @@ def _at_worst(regret: pd.DataFrame) -> pd.DataFrame:
     table = several.loc[grouped["regret"].idxmax()].reset_index(drop=True)
     table[["low", "high"]] = grouped[["low", "high"]].max().to_numpy()
     table["edge"] = table["c"].to_numpy() == grouped["c"].max().to_numpy()
-    settings = table[SETTING].itertuples(index=False, name=None)
+    settings = table[SIZE].itertuples(index=False, name=None)
     return over(table, [best_bound(*setting) for setting in settings])
 
 
@@ -263,7 +264,7 @@ def _where(row: pd.Series) -> str:
 
 def _slack(row: pd.Series) -> dict:
     """How far a policy's worst gap is above each bound."""
-    setting = tuple(row[name] for name in SETTING)
+    setting = tuple(row[name] for name in SIZE)
     regret = row["ratio"] * best_bound(*setting)
     return {
         "over_printed": regret / theory.lower_bound(*setting),

@@ -23,7 +23,9 @@ from confee.claims.judging.finding import (
     at_horizon,
 )
 from confee.claims.judging.ratios import LEVEL, above, fieller, together
-from confee.evidence.worst import SETTING, worst_cases
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
+from confee.evidence.worst import worst_cases
 from confee.simulation.needs import Ask, Conf, Needs
 
 if TYPE_CHECKING:
@@ -65,8 +67,8 @@ def needs(toy: bool) -> Needs:
     policies = {p: seeds for some in STEPS.values() for p in some}
     policies |= {REFERENCE: 2 * seeds, POSITIVE: 4}
     asks = [
-        Ask(ID, {"name": p}, *s, against=against, seeds=n)
-        for s in sizes
+        Ask(ID, {"name": p}, Size(*size), against=against, seeds=n)
+        for size in sizes
         for p, n in policies.items()
     ]
     return Needs(asks=tuple(asks))
@@ -135,16 +137,16 @@ def cost_check(worst: pd.DataFrame, policies: tuple[str, ...]) -> tuple[str, pd.
     """Whether the best of `policies` costs over MARGIN times the reference in every setting.
 
     Worst case over worst case; the two are taken as independent, which widens the limits, as paths
-    are shared. Columns: SETTING, label, ratio, low, high.
+    are shared. Columns: SIZE, label, ratio, low, high.
     """
     import pandas as pd
 
-    base = worst[worst["label"] == REFERENCE].set_index(SETTING)
+    base = worst[worst["label"] == REFERENCE].set_index(SIZE)
     own = worst[worst["label"].isin(policies)]
-    own = own.loc[own.groupby(SETTING)["regret"].idxmin()]
+    own = own.loc[own.groupby(SIZE)["regret"].idxmin()]
     rows = []
     for row in own.itertuples(index=False):
-        key = tuple(getattr(row, name) for name in SETTING)
+        key = tuple(getattr(row, name) for name in SIZE)
         if key not in base.index:
             continue
         other = base.loc[key]
@@ -152,7 +154,7 @@ def cost_check(worst: pd.DataFrame, policies: tuple[str, ...]) -> tuple[str, pd.
         low, high = fieller(row.regret, other["regret"], row.se**2, other["se"] ** 2, 0.0, t)
         ratio = row.regret / other["regret"]
         rows.append((*key, row.label, ratio, low, high))
-    ratios = pd.DataFrame(rows, columns=[*SETTING, "label", "ratio", "low", "high"])
+    ratios = pd.DataFrame(rows, columns=[*SIZE, "label", "ratio", "low", "high"])
     return above(ratios, MARGIN), ratios
 
 
@@ -181,7 +183,7 @@ def _on_the_proofs_instance(runs: pd.DataFrame) -> dict[str, list[float]]:
     Its gap is too small for anybody's queries to tell, so nobody's allocation matters there.
     """
     hard = runs[(runs["adversary"] == "hard") & (runs["adversary.c"].astype(float) == 1)]
-    mean = hard.groupby([*SETTING, "label"])["regret"].mean().unstack("label")
+    mean = hard.groupby([*SIZE, "label"])["regret"].mean().unstack("label")
     if REFERENCE not in mean:
         return {}
     ratio = mean.div(mean[REFERENCE], axis=0)
@@ -198,7 +200,7 @@ def _decide(checks: dict) -> str:
     for way, (outcome, ratios) in checks.items():
         if len(ratios) and outcome in (FAILS, UNDECIDED):
             least = ratios.loc[ratios["low"].idxmin()]
-            where = ", ".join(f"{name}={least[name]:.6g}" for name in SETTING)
+            where = ", ".join(f"{name}={least[name]:.6g}" for name in SIZE)
             word = "least" if outcome == FAILS else "more seeds"
             notes.append(f"{way}: {word} at {where}")
         elif not len(ratios):
@@ -209,7 +211,7 @@ def _decide(checks: dict) -> str:
 def _rows(ratios: pd.DataFrame) -> list[dict]:
     return [
         {
-            "where": ", ".join(f"{n}={row[n]:.6g}" for n in SETTING),
+            "where": ", ".join(f"{n}={row[n]:.6g}" for n in SIZE),
             "policy": row["label"],
             "ratio": float(row["ratio"]),
             "low": float(row["low"]),

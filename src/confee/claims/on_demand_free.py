@@ -21,7 +21,8 @@ from confee.claims.judging.finding import (
     fewest_seeds,
 )
 from confee.claims.judging.ratios import LEVEL, at_most, paired, together
-from confee.evidence.worst import SETTING
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
 from confee.simulation.needs import Ask, Needs
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def needs(toy: bool) -> Needs:
             if 2 * B >= T:
                 policies += [DISCARDING]
                 policies += [COUNT_CONTROL, REGRET_CONTROL] if variations[0] == V else []
-            asks += [Ask(ID, {"name": p}, 4, T, B, V, against, seeds) for p in policies]
+            asks += [Ask(ID, {"name": p}, Size(4, T, B, V), against, seeds) for p in policies]
     return Needs(asks=tuple(asks))
 
 
@@ -195,16 +196,16 @@ def regret_check(runs: pd.DataFrame, label: str) -> tuple[str, pd.DataFrame]:
     """
     import pandas as pd
 
-    on = [*SETTING, "seed"] + [c for c in runs if c == "adversary" or c.startswith("adversary.")]
+    on = [*SIZE, "seed"] + [c for c in runs if c == "adversary" or c.startswith("adversary.")]
     own, base = (runs.loc[runs["label"] == name, [*on, "regret"]] for name in (label, "baque"))
     pairs = own.merge(base, on=on, suffixes=("", "_baque"))
-    groups = list(pairs.groupby([*SETTING, "adversary.gap"], sort=True))
+    groups = list(pairs.groupby([*SIZE, "adversary.gap"], sort=True))
     rows = [
-        dict(zip((*SETTING, "gap"), key, strict=True))
+        dict(zip((*SIZE, "gap"), key, strict=True))
         | paired(g["regret"].to_numpy(), g["regret_baque"].to_numpy(), len(groups))
         for key, g in groups
     ]
-    columns = [*SETTING, "gap", "ratio", "low", "high", "seeds"]
+    columns = [*SIZE, "gap", "ratio", "low", "high", "seeds"]
     ratios = pd.DataFrame(rows, columns=columns)
     return at_most(ratios, MARGIN), ratios
 
@@ -251,7 +252,7 @@ def _by_size(ratios: pd.DataFrame) -> dict:
 
 def _where(row: pd.Series) -> str:
     gap = row["gap"] if "gap" in row else row["adversary.gap"]
-    return ", ".join(f"{name}={row[name]:.6g}" for name in SETTING) + f", gap {gap:.3g}"
+    return ", ".join(f"{name}={row[name]:.6g}" for name in SIZE) + f", gap {gap:.3g}"
 
 
 def _step(step: str, outcome: str, number: float, note: str) -> Step:

@@ -18,7 +18,7 @@ from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, VARIABLES, Controls, judge_rate
 from confee.core.size import Size
 from confee.evidence.curve import Curve, budget_log
-from confee.evidence.worst import rate_declared
+from confee.evidence.declared import rate_declared
 from confee.policies import POLICIES
 from confee.policies.rate import Rate
 from confee.simulation.needs import Needs, Sweep

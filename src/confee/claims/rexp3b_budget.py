@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from confee.claims.base import Claim
 from confee.claims.judging import budget
@@ -19,7 +19,8 @@ from confee.claims.judging.finding import (
     at_horizon,
     fewest_seeds,
 )
-from confee.evidence.worst import SETTING
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
 from confee.paper import theory
 from confee.simulation.needs import Ask, Needs
 
@@ -46,12 +47,8 @@ AGAINST = {"stationary": {"name": "stationary"}}
 
 def needs(toy: bool) -> Needs:
     """A cell whose first batch ends just before T, so that a second one starts afresh."""
-    sizes: dict[str, Any]
-    if toy:
-        sizes = {"K": 8, "T": 50_000, "B": 1_200, "V": 1 / 8}
-    else:
-        sizes = {"K": 32, "T": 10_000_000, "B": 120_000, "V": 1 / 32}
-    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, **sizes, against=AGAINST, seeds=4),))
+    size = Size(8, 50_000, 1_200, 1 / 8) if toy else Size(32, 10_000_000, 120_000, 1 / 32)
+    return Needs(asks=(Ask(ID, {"name": "rexp3b"}, size, against=AGAINST, seeds=4),))
 
 
 def wished(K: int, T: int, B: int, V: float) -> int:
@@ -98,7 +95,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 def _controls(runs: pd.DataFrame) -> tuple[Control, ...]:
     """Plans in the same cells: twice Delta_B must exceed B, the mended Delta_B must not."""
-    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    cells = set(runs[SIZE].itertuples(index=False, name=None))
     double = max(2 * wished(K, T, B, V) / B for K, T, B, V in cells)
     mended = max(_mended(K, T, B, V) / B for K, T, B, V in cells)
     return (
@@ -116,7 +113,7 @@ def _mended(K: int, T: int, B: int, V: float) -> int:
 
 def _planned(runs: pd.DataFrame) -> float:
     """Largest wished / B that the printed plan has in the cells played."""
-    cells = set(runs[SETTING].itertuples(index=False, name=None))
+    cells = set(runs[SIZE].itertuples(index=False, name=None))
     return max(wished(K, T, B, V) / B for K, T, B, V in cells)
 
 

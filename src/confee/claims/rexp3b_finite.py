@@ -19,7 +19,9 @@ from confee.claims.judging.finding import (
 )
 from confee.claims.judging.rates import VARIABLES
 from confee.claims.judging.ratios import LEVEL, at_most
-from confee.evidence.worst import CELL, SETTING, worst_cases
+from confee.core.size import Size
+from confee.evidence.columns import CELL, SIZE
+from confee.evidence.worst import worst_cases
 from confee.paper import proofs
 from confee.simulation.needs import Ask, Needs, Sweep
 
@@ -53,7 +55,7 @@ def needs(toy: bool) -> Needs:
     """The rays, and a cell with B large and V small, where the bound says something."""
     B, seeds = (50_000, 2) if toy else (200_000, 8)
     asks = [
-        Ask(ID, {"name": "rexp3b", "pool": pool}, 4, 1_000_000, B, 0.25, AGAINST, seeds)
+        Ask(ID, {"name": "rexp3b", "pool": pool}, Size(4, 1_000_000, B, 0.25), AGAINST, seeds)
         for pool in ("multiset", "set")
     ]
     sweeps = () if toy else (Sweep({"name": "rexp3b"}, rays=VARIABLES, estimate=4),)
@@ -67,9 +69,9 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     outcome = at_most(cells, 1.0)
     worst = cells.loc[cells["ratio"].idxmax()]
-    where = ", ".join(f"{name}={worst[name]:.6g}" for name in SETTING)
+    where = ", ".join(f"{name}={worst[name]:.6g}" for name in SIZE)
     loosest = cells.loc[cells["high"].idxmax()]
-    loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SETTING)
+    loose = ", ".join(f"{name}={loosest[name]:.6g}" for name in SIZE)
     control = _control(evidence)
     telling = int((cells["bound"] < (1 - 1 / cells["K"]) * cells["T"]).sum())
     verdict = CLAIM.finding(
@@ -126,7 +128,7 @@ def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
     cells = cells.drop_duplicates(CELL).reset_index(drop=True)
     if cells.empty:
         return cells
-    settings = cells[SETTING].itertuples(index=False, name=None)
+    settings = cells[SIZE].itertuples(index=False, name=None)
     bound = np.array([proofs.rexp3b_bound(*setting) for setting in settings])
     t = stats.t.isf(LEVEL / 2 / len(cells), np.maximum(cells["seeds"] - 1, 1))
     half = (t * cells["se"]).fillna(np.inf)

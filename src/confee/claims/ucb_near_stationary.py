@@ -10,7 +10,7 @@ from confee.claims.judging import assumption
 from confee.claims.judging.assumption import RUNS
 from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, Correction, Finding, Step
 from confee.paper import proofs, theory
-from confee.simulation.needs import Needs, Study
+from confee.simulation.needs import Draws, Needs
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
@@ -89,11 +89,11 @@ def needs(toy: bool) -> Needs:
     return Needs(studies=(*found, *controls))
 
 
-def _study(K: int, T: int, world: tuple, runs: int, exploration: float = 2.0) -> Study:
+def _study(K: int, T: int, world: tuple, runs: int, exploration: float = 2.0) -> Draws:
     name, level, gap = world
     parameters = {"K": K, "T": T, "world": name, "level": level, "gap": gap}
     parameters |= {"exploration": exploration, "runs": runs}
-    return Study(STUDY, parameters, seconds=runs * T * (5e-8 + 6e-9 * K))
+    return Draws(STUDY, parameters, seconds=runs * T * (5e-8 + 6e-9 * K))
 
 
 def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:

@@ -15,11 +15,13 @@ from confee.config.names import CLAIMS_ALONE, NAME, check_keys
 from confee.core import schema
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
-from confee.simulation.cells import Sizes, cell, family
+from confee.core.size import Size
+from confee.simulation.cells import SizeRanges, cell, family
 from confee.simulation.grid import LARGEST, Grid, Map, Ray
 from confee.simulation.needs import AXES
-from confee.simulation.plan import Entrant, Seeds
+from confee.simulation.plan import Entrant
 from confee.simulation.play import Accounting
+from confee.simulation.units import Seeds
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
 """Folders of results/ and figures/ that are no experiment's."""
@@ -182,9 +184,10 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
         raise ConfeeError("family={}: an experiment needs at least one adversary")
     grid = _grid({**values, "policies": entrants, "family": entries}, top.phases)
     centre = {**grid.centre, "B": grid.centre["B"] or round(grid.centre["T"] ** 0.8)}
+    size = Size(*(centre[name] for name in Size._fields))
     for label, entrant in entrants.items():
-        cell(entrant.conf, f"policies.{label}", **{n: centre[n] for n in "KTBV"})
-    family(entries, **{n: centre[n] for n in "KTBV"})
+        cell(entrant.conf, size, f"policies.{label}")
+    family(entries, size)
     if not any(grid.axes.values()) and not grid.maps and not grid.rays:
         raise ConfeeError(
             "grid={}: an experiment needs at least one point on an axis, or a map, or a ray"
@@ -230,7 +233,7 @@ def _name(said: Any, overrides: Sequence[str]) -> Any:
 
 
 def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    fields = {f.name: f for f in dataclasses.fields(Sizes)}
+    fields = {f.name: f for f in dataclasses.fields(SizeRanges)}
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
@@ -247,7 +250,7 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
     for name in "KTBV":
         if name not in centre:
             raise ConfeeError(f"centre.{name}: missing")
-    fields = {f.name: f for f in dataclasses.fields(Sizes)}
+    fields = {f.name: f for f in dataclasses.fields(SizeRanges)}
     axes: dict[str, list[float]] = {}
     for axis, points in schema.mapping(values["grid"], "grid").items():
         if axis not in AXES:

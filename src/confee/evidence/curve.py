@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confee.evidence.columns import CELL, SIZE
+from confee.evidence.declared import is_uniform
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL, SETTING, is_uniform
 from confee.paper import theory
 
 if TYPE_CHECKING:
@@ -218,8 +219,8 @@ def _uniform(worst: pd.DataFrame, moving: pd.DataFrame) -> np.ndarray:
     """log(R/T) of uniform play in the same settings, NaN where it was not played."""
     import pandas as pd
 
-    played = worst[is_uniform(worst["policy"])].groupby(SETTING)["regret"].max()
-    found = played.reindex(pd.MultiIndex.from_frame(moving[SETTING])).to_numpy(float)
+    played = worst[is_uniform(worst["policy"])].groupby(SIZE)["regret"].max()
+    found = played.reindex(pd.MultiIndex.from_frame(moving[SIZE])).to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log(found / moving["T"].to_numpy(float))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from confee.core import schema
 from confee.core.errors import ConfeeError
-from confee.evidence.worst import CELL, worst_cases
+from confee.evidence.columns import CELL
+from confee.evidence.worst import worst_cases
 
 if TYPE_CHECKING:
     import pandas as pd

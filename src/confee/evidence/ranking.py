@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
+from confee.evidence.columns import CELL, SIZE
 from confee.evidence.strength import kinds
-from confee.evidence.worst import CELL, SETTING
 from confee.paper import theory
 from confee.simulation.needs import RANKED
 
@@ -119,8 +119,8 @@ def played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFr
     runs = regret[regret["seed"] < choose].merge(cells, on=CELL)
     parameters = [c for c in runs if c.startswith("adversary.")]
     one = ["|".join(map(str, row)) for row in runs[parameters].itertuples(index=False)]
-    unit = {s: _unit(*s) for s in set(runs[SETTING].itertuples(index=False, name=None))}
-    units = [unit[s] for s in runs[SETTING].itertuples(index=False, name=None)]
+    unit = {s: _unit(*s) for s in set(runs[SIZE].itertuples(index=False, name=None))}
+    units = [unit[s] for s in runs[SIZE].itertuples(index=False, name=None)]
     return runs.assign(
         kind=kinds(runs),
         one=one,
@@ -144,7 +144,7 @@ def _log(regret: pd.Series) -> pd.Series:
 def average(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean log regret of each seed (rows) and label (columns): kinds and settings weigh alike."""
     value = runs.assign(log=_log(runs["regret"]))
-    by = ["label", "seed", *SETTING]
+    by = ["label", "seed", *SIZE]
     value = value.groupby([*by, "kind"])["log"].mean().groupby(by).mean()
     return _balanced(value)
 
@@ -153,10 +153,10 @@ def worst(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """As `average`, against the adversary with the most mean regret of each setting and label.
 
     Adaptive adversaries are none of those that a worst case is taken over. The second frame says
-    which it is: label, SETTING, kind, norm (mean over seeds).
+    which it is: label, SIZE, kind, norm (mean over seeds).
     """
     runs = runs[~runs["kind"].str.endswith("(adaptive)")]
-    by = ["label", *SETTING]
+    by = ["label", *SIZE]
     means = runs.groupby([*by, "kind", "one"])["norm"].mean().reset_index()
     picks = means.loc[means.groupby(by)["norm"].idxmax()].reset_index(drop=True)
     mine = runs.merge(picks[[*by, "kind", "one"]], on=[*by, "kind", "one"])
@@ -239,7 +239,7 @@ def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFra
                     "situation": situation,
                     "V": f"{V:g}" if V != "all" else V,
                     "budget": budget,
-                    "settings": len(some[SETTING].drop_duplicates()),
+                    "settings": len(some[SIZE].drop_duplicates()),
                     "seeds": some["seed"].nunique(),
                 }
                 for by, table in _both(some):
@@ -256,8 +256,8 @@ def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFra
 
 def _both(runs: pd.DataFrame):
     """(criterion, its table) for the mean over adversaries and for the worst of them."""
-    units = runs.drop_duplicates(SETTING)
-    shift = np.log([_unit(*s) for s in units[SETTING].itertuples(index=False, name=None)]).mean()
+    units = runs.drop_duplicates(SIZE)
+    shift = np.log([_unit(*s) for s in units[SIZE].itertuples(index=False, name=None)]).mean()
     scores = average(runs)
     table = compare(scores)
     yield "mean", table.assign(level=np.exp(scores.mean() - shift).to_numpy(), adversary="")
@@ -296,7 +296,7 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
         where = {"V": "zero" if still else "moving", "budget": budget}
         for question, a, b in pairs:
             one, other = at[at["label"] == a], at[at["label"] == b]
-            on = [*SETTING, "kind", "one", "seed"]
+            on = [*SIZE, "kind", "one", "seed"]
             found = _paired(one, other, on)
             if found["settings"]:
                 rows.append({"question": question, "label": a, "versus": b, **where, **found})
@@ -306,7 +306,7 @@ def questions(runs: pd.DataFrame) -> pd.DataFrame:
             equal = mine[mine["kind"] == EQUAL]
             for kind in PATTERNS:
                 other = mine[mine["kind"] == kind]
-                found = _paired(other, equal, [*SETTING, "gap", "seed"])
+                found = _paired(other, equal, [*SIZE, "gap", "seed"])
                 said = {"question": "pattern", "label": label, "versus": kind}
                 if found["settings"]:
                     rows.append({**said, **where, **found})
@@ -319,7 +319,7 @@ def _paired(one: pd.DataFrame, other: pd.DataFrame, on: list[str]) -> dict[str, 
     one, other = (f.assign(log=_log(f["regret"]))[[*on, "log", "restarts"]] for f in (one, other))
     pairs = one.merge(other, on=on, suffixes=("", "_versus"))
     apart = pairs.assign(apart=pairs["log"] - pairs["log_versus"])
-    cells = ["seed", *SETTING]
+    cells = ["seed", *SIZE]
     for by in ([*cells, "kind"] if "kind" in on else cells, cells, ["seed"]):
         apart = apart.groupby(by)["apart"].mean().reset_index()
     n = len(apart)
@@ -332,7 +332,7 @@ def _paired(one: pd.DataFrame, other: pd.DataFrame, on: list[str]) -> dict[str, 
         "high": math.exp(middle + half),
         "restarts": float(pairs["restarts"].mean()),
         "restarts_versus": float(pairs["restarts_versus"].mean()),
-        "settings": len(pairs[SETTING].drop_duplicates()),
+        "settings": len(pairs[SIZE].drop_duplicates()),
         "seeds": n,
     }
 
@@ -345,7 +345,7 @@ def heat(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFrame:
 
     The mean over seeds at the worst strength of the kind; a geometric mean over settings.
     """
-    by = ["policy", "label", "budget", "kind", *SETTING]
+    by = ["policy", "label", "budget", "kind", *SIZE]
     means = runs.groupby([*by, "one"])["norm"].mean().groupby(by).max()
     log = np.log(means.clip(lower=1e-12)).reset_index()
     table = log.groupby(by[:4])["norm"].agg(["mean", "size"]).reset_index()

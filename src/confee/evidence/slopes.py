@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confee.evidence.columns import CELL
 from confee.evidence.curve import (
     LEVEL,
     MINIMAL_POINTS,
@@ -21,8 +22,8 @@ from confee.evidence.curve import (
     rate_of,
     reasons,
 )
+from confee.evidence.declared import growth
 from confee.evidence.regression import Design
-from confee.evidence.worst import CELL, growth
 from confee.paper import theory
 from confee.policies.growth import Growth
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from confee.evidence.columns import SIZE
+
 if TYPE_CHECKING:
     import pandas as pd
-
-SETTING = ["K", "T", "B", "V"]
-"""A cell without its policy."""
 
 OF = "hyque"
 TUNED, NAME = "hyque_tuned", "HyQue, tuned"
@@ -38,11 +37,11 @@ def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
     if rows.empty:
         return worst.iloc[:0]
     rows["scale"] = [float(m[2] or 1) for m in found.dropna()]
-    counts = rows.groupby(SETTING)["scale"].transform("nunique")
+    counts = rows.groupby(SIZE)["scale"].transform("nunique")
     rows = rows[counts > 1]
     if rows.empty:
         return worst.iloc[:0]
-    best = rows.sort_values("scale").groupby(SETTING)["naive"].idxmin()
+    best = rows.sort_values("scale").groupby(SIZE)["naive"].idxmin()
     made = rows.loc[best].assign(policy=TUNED, label=TUNED)
     return pd.DataFrame(made)
 

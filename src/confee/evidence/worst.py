@@ -7,24 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.core.size import Size
-from confee.evidence import tuned
+from confee.evidence.columns import CELL
+from confee.evidence.eligible import FLAGS, flags
 from confee.evidence.strength import gaps
 from confee.paper import theory
-from confee.policies import POLICIES
-from confee.policies.base import UNIFORM
-from confee.policies.growth import Growth
-from confee.world.adversaries import ADVERSARIES
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from confee.policies.rate import Rate
-
-CELL = ["label", "K", "T", "B", "V"]
-"""What a cell is, in every frame of this package."""
-
-SETTING = tuned.SETTING
 
 COLUMNS = [
     "policy",
@@ -37,13 +26,7 @@ COLUMNS = [
     "seeds",
     "naive",
     "split",
-    "edge",
-    "ceiling",
-    "at_limit",
-    "saturated",
-    "in_range",
-    "short_batch",
-    "eligible",
+    *FLAGS,
 ]
 
 
@@ -83,7 +66,6 @@ def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.Da
 
     cells = frame.drop_duplicates("cell").set_index("cell").sort_index()[["policy", *CELL]]
     worst = cells.join(_estimates(entries))
-    worst = worst.join(_grid_ends(entries, worst["entry"]))
     worst["gap"] = entries["gap"].reindex(worst["entry"]).to_numpy()
     for name in parameters:
         worst[name] = entries[name].reindex(worst["entry"]).to_numpy()
@@ -92,39 +74,8 @@ def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.Da
         for k, b, v in zip(worst["K"], worst["B"], worst["V"], strict=True)
     ]
     worst["strength"] = worst["gap"] / critical
-    worst["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
-    sizes = [
-        (growth(policy), Size(*size))
-        for policy, *size in worst[["policy", *SETTING]].itertuples(index=False, name=None)
-    ]
-    worst["in_range"] = [bool(of.in_range(size)) for of, size in sizes]
-    worst["short_batch"] = [of.distorted(size) for of, size in sizes]
-    flawed = worst[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
-    worst["eligible"] = worst["in_range"] & ~flawed
+    worst = worst.join(flags(worst, entries))
     return worst[columns].sort_values(CELL, ignore_index=True)
-
-
-def growth(policy: str) -> Growth:
-    """What is fixed about a policy's regret curve: what it declares, or what its rate says."""
-    id = tuned.OF if policy == tuned.TUNED else policy
-    spec = POLICIES.get(id)
-    if spec is None:
-        return Growth()
-    if spec.growth is None and spec.rate is not None:
-        return Growth(claimed=spec.rate.law, in_range=spec.rate.in_range)
-    return spec.growth or Growth()
-
-
-def rate_declared(policy: str) -> Rate | None:
-    """The rate that a policy declares; None if it declares none, or is not known here."""
-    return POLICIES[policy].rate if policy in POLICIES else None
-
-
-def is_uniform(policy: pd.Series) -> pd.Series:
-    """Whether each row's policy is uniform play: saturated by definition, so that only the
-    theorem's range leaves a cell out."""
-    ids = {id for id in policy.unique() if id in POLICIES and POLICIES[id].role == UNIFORM}
-    return policy.isin(ids)
 
 
 def _sums(frame: pd.DataFrame, choose: int) -> pd.DataFrame:
@@ -205,61 +156,3 @@ def _estimates(entries: pd.DataFrame) -> pd.DataFrame:
     out["naive"] = choose_mean.groupby(cell).max().reindex(out.index)
     out["split"] = split
     return out
-
-
-def _steady(adversary: pd.Series) -> pd.Series:
-    """Whether each adversary's strength is a lead that stays open, see Adversary."""
-    return adversary.isin([one.id for one in ADVERSARIES.values() if one.steady])
-
-
-def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """`ceiling`, `edge`, `at_limit`: whether the chosen gap is at an end of those that were tried.
-
-    `at_limit` says that it is the largest its family has, whatever the others have.
-
-    The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
-    smallest. The setting's own largest gap (1 for arms, since means lie in [0, 1]) is neither: no
-    family could offer more, so the worst case there is the problem's and not cut short by the grid.
-    Nor is a largest gap of one family where another one was tried with larger gaps, if both are
-    steady. V = 0 has no gap and no end, and a family without a strength has neither.
-    """
-    import pandas as pd
-
-    scale = entries["adversary"].mask(_steady(entries["adversary"]), "gap")
-    ends = entries.groupby(["cell", scale])["gap"].agg(["min", "max"])
-    family = entries.loc[chosen.to_numpy()]
-    ends = ends.reindex([*zip(family["cell"], scale.loc[family.index], strict=True)])
-    gap = family["gap"].to_numpy()
-    limit = _of_adversary(family, "ceiling")
-    inside = gap < _of_adversary(family, "widest") * (1 - 1e-9)
-    top = np.isclose(gap, ends["max"].to_numpy(), rtol=1e-9) & inside
-    bottom = np.isclose(gap, ends["min"].to_numpy(), rtol=1e-9)
-    ceiling = top & (gap >= limit * (1 - 1e-9))
-    edge = (top | bottom) & ~ceiling & inside
-    at_limit = gap >= limit * (1 - 1e-9)
-    made = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
-    return pd.DataFrame(made, index=chosen.index)
-
-
-def _of_adversary(family: pd.DataFrame, name: str) -> np.ndarray:
-    """A number of each row's adversary."""
-    numbers = {a.id: getattr(a, name) for a in ADVERSARIES.values()}
-    return family["adversary"].map(numbers).to_numpy(float)
-
-
-def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
-    """Worst case of uniform play in each cell's setting, rounds of regret, shape (cells,).
-
-    Measured where the policy `uniform` played the setting; else (1 - 1/K) g T, exact for every
-    family whose gap stays open, with g the largest gap of such a family in the cell.
-    """
-    import pandas as pd
-
-    played = worst[is_uniform(worst["policy"])].groupby(SETTING)["regret"].max()
-    measured = played.reindex(pd.MultiIndex.from_frame(worst[SETTING])).to_numpy(dtype=float)
-    alike = {one.id for one in ADVERSARIES.values() if one.others_alike}
-    open_gap = entries[_steady(entries["adversary"]) & entries["adversary"].isin(alike)]
-    largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
-    largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))
-    formula = (1 - 1 / worst["K"]) * largest * worst["T"]
-    return np.where(np.isnan(measured), formula.to_numpy(dtype=float), measured)

@@ -51,5 +51,5 @@ def calibrated(cell: Cell, scale: float | None = None) -> Any:
     from confee.policies.hyque_calibrated import Calibrated
 
     if scale is None:
-        scale = calibrate(cell.K, cell.T, cell.B, cell.options)
+        scale = calibrate(*cell.size[:3], cell.options)
     return Calibrated(**dataclasses.asdict(cell.options), scale=scale)

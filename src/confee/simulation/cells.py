@@ -24,8 +24,8 @@ MOST = 10_000
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """K arms, horizon T, budget B, variation V."""
+class SizeRanges:
+    """The range of each part of a `Size`."""
 
     K: int = schema.whole(low=2, high=100_000)
     T: int = schema.whole(low=1, high=10**15)
@@ -35,14 +35,11 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Cell:
-    """One policy with its options, at one (K, T, B, V)."""
+    """One policy with its options, at one size."""
 
     policy: str
     options: Any
-    K: int
-    T: int
-    B: int
-    V: float
+    size: Size
 
     @property
     def spec(self) -> Policy:
@@ -55,9 +52,8 @@ class Cell:
     @cached_property
     def key(self) -> dict[str, Any]:
         """Canonical parameters."""
-        sizes = {name: getattr(self, name) for name in "KTBV"}
         options = dataclasses.asdict(self.options)
-        return canonical({"policy": self.policy, "options": options, **sizes})
+        return canonical({"policy": self.policy, "options": options, **self.size._asdict()})
 
 
 def _name(values: dict[str, Any], where: str, known: Mapping[str, Any]) -> str:
@@ -71,20 +67,18 @@ def _name(values: dict[str, Any], where: str, known: Mapping[str, Any]) -> str:
     return name
 
 
-def cell(conf: Mapping[str, Any], where: str = "policy", **sizes: Any) -> Cell:
-    """The cell of `conf`, {"name": id, **options}, at sizes K, T, B, V.
+def cell(conf: Mapping[str, Any], size: Size, where: str = "policy") -> Cell:
+    """Return the cell of `conf`, {"name": id, **options}, at a size that is checked here.
 
     Raises ConfeeError naming what is unknown, missing or out of range: K <= B <= T, V >= 0.
     """
     values = dict(schema.mapping(conf, where))
     spec = policy(_name(values, where, POLICIES))
     options: Any = schema.build(spec.options, values, where)
-    checked = schema.build(Sizes, sizes)
-    if not checked.K <= checked.B <= checked.T:
-        raise ConfeeError(
-            f"B={checked.B}: must be a whole number in [K, T] = [{checked.K}, {checked.T}]"
-        )
-    return Cell(spec.id, options, checked.K, checked.T, checked.B, checked.V)
+    size = Size(**dataclasses.asdict(schema.build(SizeRanges, size._asdict())))
+    if not size.K <= size.B <= size.T:
+        raise ConfeeError(f"B={size.B}: must be a whole number in [K, T] = [{size.K}, {size.T}]")
+    return Cell(spec.id, options, size)
 
 
 def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
@@ -96,9 +90,9 @@ def label_of(conf: Mapping[str, Any], where: str = "policy") -> str:
 
 @dataclass(frozen=True)
 class Opponent:
-    """An adversary with what its paths at one (K, T, B, V) are drawn by.
+    """An adversary with the numbers that its paths at one size are drawn by.
 
-    `resolved` is all of it, `parameters` that which paths depend on: not where a file lies.
+    `resolved` holds all of them; `parameters` those that paths depend on, so not where a file lies.
     """
 
     adversary: str
@@ -117,9 +111,9 @@ class Opponent:
         return canonical([self.adversary, self.parameters])
 
 
-def opponent(conf: Mapping[str, Any], where: str = "adversary", **sizes: Any) -> Opponent:
-    """The opponent of `conf`, {"name": id, **parameters}. Raises ConfeeError as `cell` does."""
-    return _resolved(*_options(conf, where), **sizes)
+def opponent(conf: Mapping[str, Any], size: Size, where: str = "adversary") -> Opponent:
+    """Return the opponent of `conf`, {"name": id, **parameters}. Raises ConfeeError as `cell`."""
+    return _resolved(*_options(conf, where), size)
 
 
 def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
@@ -128,15 +122,15 @@ def _options(conf: Mapping[str, Any], where: str) -> tuple[Adversary, Any]:
     return spec, schema.build(spec.options, values, where)
 
 
-def _resolved(spec: Adversary, options: Any, **sizes: Any) -> Opponent:
-    resolved = canonical(spec.resolve(options, Size(**sizes)))
+def _resolved(spec: Adversary, options: Any, size: Size) -> Opponent:
+    resolved = canonical(spec.resolve(options, size))
     return Opponent(spec.id, tuple(sorted(resolved.items())))
 
 
 def family(
-    entries: Mapping[str, Mapping[str, Any]], K, T, B, V, setting: str | None = None, who: str = ""
+    entries: Mapping[str, Mapping[str, Any]], size: Size, setting: str | None = None, who: str = ""
 ) -> list[Opponent]:
-    """The opponents of an experiment at one (K, T, B, V).
+    """Return the opponents of an experiment at one size.
 
     With a `setting`, those that a policy of it (`who`) meets: of its own setting if there are any,
     else of another one that it can play (see `Setting.plays`).
@@ -146,35 +140,35 @@ def family(
     ceiling is left out, and so is what V cannot pay for. Raises ConfeeError on a mistake in an
     entry, or if nothing is left.
     """
-    found: dict[str, Opponent] = {}
-    of = _met(entries, setting, who) if setting else None
+    opponents: dict[str, Opponent] = {}
+    met = _met(entries, setting, who) if setting else None
     for label, entry in entries.items():
         where = f"family.{label}"
-        if of and _setting(entry) not in (of, None):
+        if met and _setting(entry) not in (met, None):
             continue
-        for conf in _expanded(dict(entry), where, K, B, V):
+        for conf in _expanded(dict(entry), where, size):
             spec, options = _options(conf, where)
             try:
-                one = _resolved(spec, options, K=K, T=T, B=B, V=V)
+                resolved = _resolved(spec, options, size)
             except ConfeeError as error:
                 if "strength" in entry or "c" in entry:
-                    continue  # out of this cell's range, not a mistake in conf
-                raise ConfeeError(f"{where}: at K={K}, T={T}, B={B}, V={V:g}: {error}") from None
-            found.setdefault(str(one.key), one)
-    if not found:
-        raise ConfeeError(f"family: no adversary is left at K={K}, T={T}, B={B}, V={V:g}")
-    return list(found.values())
+                    continue  # The strength is out of range at this size: no mistake in conf.
+                raise ConfeeError(f"{where}: at {size}: {error}") from None
+            opponents.setdefault(str(resolved.key), resolved)
+    if not opponents:
+        raise ConfeeError(f"family: no adversary is left at {size}")
+    return list(opponents.values())
 
 
 def _met(entries: Mapping[str, Mapping[str, Any]], setting: str, who: str) -> str:
     """The setting whose adversaries a policy of `setting` meets. Raises ConfeeError if none is."""
-    there = {_setting(entry) for entry in entries.values()}
+    offered = {_setting(entry) for entry in entries.values()}
     playable = SETTINGS[setting].plays
-    for one in playable:
-        if one in there or None in there:  # what is unknown is refused later, by its name
-            return one
+    for candidate in playable:
+        if candidate in offered or None in offered:  # An unknown adversary is refused later.
+            return candidate
     raise ConfeeError(
-        f"family: has adversaries of {', '.join(sorted(filter(None, there)))}; must have some of "
+        f"family: has adversaries of {', '.join(sorted(filter(None, offered)))}; must have some of "
         f"{' or '.join(playable)} for policies.{who}, of the setting {setting}"
     )
 
@@ -193,7 +187,8 @@ class _Relative:
 _STRENGTH = dataclasses.fields(_Relative)[0]
 
 
-def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]]:
+def _expanded(entry: dict[str, Any], where: str, size: Size) -> list[dict[str, Any]]:
+    """Return one conf for each combination of an entry's lists, with strengths as gaps."""
     spec = adversary(_name(dict(entry), where, ADVERSARIES))
     strengths = entry.pop("strength", None)
     if strengths is not None:
@@ -202,8 +197,9 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
                 f"{where}.strength={schema.show(strengths)}: must not be given: {spec.id} has none"
             )
         field = next(f for f in dataclasses.fields(spec.options) if f.name == spec.strength)
-        for value in _listed(entry.get(spec.strength, [])):  # not used, but wrong is wrong
+        for value in _listed(entry.get(spec.strength, [])):
             schema.check(field, value, f"{where}.{spec.strength}")
+        K, _, B, V = size
         critical = theory.critical_gap(K, B, V) if V > 0 else theory.still_gap(K, B)
         gaps = []
         for value in _listed(strengths):
@@ -217,7 +213,7 @@ def _expanded(entry: dict[str, Any], where: str, K, B, V) -> list[dict[str, Any]
         raise ConfeeError(f"{where}: its lists make {several} opponents; must be at most {MOST}")
     confs: list[dict[str, Any]] = [{}]
     for key, value in entry.items():
-        confs = [conf | {key: one} for conf in confs for one in _listed(value)]
+        confs = [conf | {key: item} for conf in confs for item in _listed(value)]
     return confs
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.paper import theory
 from confee.simulation.needs import AXES, octave
 
@@ -26,19 +27,7 @@ class Place:
     axis: str
     point: float
     phase: int
-    K: int
-    T: int
-    B: int
-    V: float
-
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """K, T, B and V by name."""
-        return {"K": self.K, "T": self.T, "B": self.B, "V": self.V}
-
-    @property
-    def setting(self) -> tuple[int, int, int, float]:
-        return self.K, self.T, self.B, self.V
+    size: Size
 
 
 LARGEST = "largest"
@@ -85,7 +74,7 @@ class Map:
             variations = [math.sqrt(B) / K if V == LARGEST else V for V in self.V]
             for V in [*variations, *(B**nu for nu in self.nu)]:
                 if B >= K:
-                    yield Place(label, point, phase, K, T, B, float(V))
+                    yield Place(label, point, phase, Size(K, T, B, float(V)))
 
 
 @dataclass(frozen=True)
@@ -154,7 +143,7 @@ class Ray:
                 f"rays.{label}.ratio={ratio:g}: must be at most {most:.3g} for B = {B:g}, as T is "
                 f"at most {LARGEST_T:g}"
             )
-        return Place(label, point, phase, K, T, budget, float(V))
+        return Place(label, point, phase, Size(K, T, budget, float(V)))
 
 
 @dataclass(frozen=True)
@@ -198,7 +187,7 @@ class Grid:
             return self.maps[place.axis].family or entries
         if place.axis in self.rays:
             ray = self.rays[place.axis]
-            return (ray.still if place.V == 0 and ray.still else ray.family) or entries
+            return (ray.still if place.size.V == 0 and ray.still else ray.family) or entries
         return entries
 
     def variable(self, place: Place) -> str:
@@ -222,4 +211,4 @@ class Grid:
             B = math.ceil(T**theory.MINIMAL_BUDGET_EXPONENT)
         else:
             T, B = round(T * factor), round(B * factor)
-        return Place(axis, point, phase, values["K"], T, B, values["V"])
+        return Place(axis, point, phase, Size(values["K"], T, B, values["V"]))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confee.core.canonical import canonical, digest
+from confee.core.size import Size
 from confee.core.sources import code_hash
 
 AXES = ("T", "B", "V", "K")
@@ -52,21 +53,18 @@ class Ask:
 
     tag: str
     policy: Conf
-    K: int
-    T: int
-    B: int
-    V: float
+    size: Size
     against: Mapping[str, Conf]
     seeds: int
     proxy: str = "means"
 
 
 @dataclass(frozen=True)
-class Study:
-    """Draws without a bandit in a cell: `run(**parameters)` of confee.simulation.studies.<name>.
+class Draws:
+    """The rows of the study `name` at some parameters.
 
-    It returns rows, that become `studies/<name>.parquet` together with those of the other studies
-    of that name. `seconds` is about what it takes, to cut jobs by.
+    They become `studies/<name>.parquet`, together with those at other parameters. `seconds` is
+    about what they take; jobs are cut by it.
     """
 
     name: str
@@ -93,7 +91,7 @@ class Study:
 class Needs:
     sweeps: tuple[Sweep, ...] = ()
     asks: tuple[Ask, ...] = ()
-    studies: tuple[Study, ...] = ()
+    studies: tuple[Draws, ...] = ()
 
 
 def octave(phase: int, phases: int) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from confee.core import jit, schema
 from confee.core.canonical import canonical, digest, stream
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies.examine import examine
 from confee.simulation.cells import Cell, Opponent
 from confee.world.game import check, new_ledger, played_path, settle
@@ -38,17 +39,18 @@ class Accounting:
 USUAL = Accounting()
 
 
-def path_key(against: Opponent, K: int, T: int, V: float, seed: int) -> list[Any]:
-    """What a path depends on: the same for every policy and budget."""
-    return ["path", *against.key, K, T, canonical(V), seed]
+def path_key(against: Opponent, size: Size, seed: int) -> list[Any]:
+    """Return what a path depends on: the same for every policy and every budget."""
+    return ["path", *against.key, size.K, size.T, canonical(size.V), seed]
 
 
-def draw_path(against: Opponent, K: int, T: int, V: float, seed: int) -> Environment:
-    """The path of `seed`, checked: it tiles 1..T, stays in [0, 1] and spends at most V."""
-    rng = stream(*path_key(against, K, T, V, seed))
-    path = against.spec.draw(dict(against.resolved), K, T, V, rng)
+def draw_path(against: Opponent, size: Size, seed: int) -> Environment:
+    """Return the path of `seed`, whatever B is; it tiles 1..T and spends at most V, or
+    ConfeeError is raised."""
+    rng = stream(*path_key(against, size, seed))
+    path = against.spec.draw(dict(against.resolved), size.K, size.T, size.V, rng)
     try:
-        return path.checked(T, V)
+        return path.checked(size.T, size.V)
     except ConfeeError as error:
         raise ConfeeError(f"adversary={against.adversary}: {error}") from None
 
@@ -87,14 +89,14 @@ def play(
 
 
 def _run(cell: Cell, against: Opponent, seed: int, options: Any, accounting: Accounting) -> _Run:
-    K, T, B, V = cell.K, cell.T, cell.B, cell.V
-    path = draw_path(against, K, T, V, seed)
+    _, T, B, V = cell.size
+    path = draw_path(against, cell.size, seed)
     if accounting != USUAL and not path.parts:
         raise ConfeeError(
             f"adversary={against.adversary}: idle and proxy must be {USUAL.idle} and {USUAL.proxy} "
             "where rules are played"
         )
-    key = [cell.policy, dataclasses.asdict(options), path_key(against, K, T, V, seed), B]
+    key = [cell.policy, dataclasses.asdict(options), path_key(against, cell.size, seed), B]
     told = knowledge(cell, against, path)
     arguments = cell.spec.kernel_arguments(told, T, B, V, path.pieces, options)
     coins = int(digest(["proxy", *key]), 16)
@@ -107,17 +109,17 @@ def _alone(cell: Cell, run: _Run, options: Any, accounting: Accounting) -> Row:
     ledger = new_ledger(sampled, literal, run.coins, run.path.adaptive)
     world = SETTINGS[cell.spec.setting].game.new_world(run.path)
     _examine(cell, run.path, run.told, options)
-    cell.spec.kernel(world, ledger, run.told, cell.T, cell.B, *run.arguments, run.rng)
-    check(ledger, run.path, cell.policy, cell.B)
+    cell.spec.kernel(world, ledger, run.told, cell.size.T, cell.size.B, *run.arguments, run.rng)
+    check(ledger, run.path, cell.policy, cell.size.B)
     path = run.path
     if path.adaptive:
-        path = played_path(world, cell.policy).checked(cell.T, cell.V)
+        path = played_path(world, cell.policy).checked(cell.size.T, cell.size.V)
     return _row(cell, run, path, ledger, options)
 
 
 def _row(cell: Cell, run: _Run, path: Environment, ledger: np.record, options: Any) -> Row:
-    row: Row = {"policy": cell.policy, "label": cell.label}
-    row |= {"K": cell.K, "T": cell.T, "B": cell.B, "V": float(cell.V)}
+    row: Row = {"policy": cell.policy, "label": cell.label, **cell.size._asdict()}
+    row["V"] = float(cell.size.V)
     row |= {"adversary": run.against.adversary, "seed": run.seed}
     row |= settle(ledger, path)
     parameters, chosen = run.against.parameters, dataclasses.asdict(options)
@@ -133,7 +135,7 @@ def _examine(cell: Cell, path: Environment, told: Any, options: Any) -> None:
         return
     world = alg.setting.game.new_world(path)
     try:
-        examine(alg, world, told, alg.constants(told, cell.T, options), cell.T)
+        examine(alg, world, told, alg.constants(told, cell.size.T, options), cell.size.T)
     except ConfeeError as error:
         raise ConfeeError(f"policy={cell.policy}, {error}") from None
     _EXAMINED.add(cell.policy)
@@ -207,10 +209,10 @@ def _batches(runs: Iterable[_Run], together: bool) -> Iterator[list[_Run]]:
 def _together(cell: Cell, batch: list[_Run], options: Any) -> list[Row]:
     """Plays runs as lanes of one play: the same rows as one by one."""
     lanes, shared = new_lanes([r.path for r in batch], [r.rng for r in batch]), new_ledger()
-    cell.spec.lanes(lanes, shared, batch[0].told, cell.T, cell.B, *batch[0].arguments)  # type: ignore[misc]
+    cell.spec.lanes(lanes, shared, batch[0].told, cell.size.T, cell.size.B, *batch[0].arguments)  # type: ignore[misc]
     rows = []
     for run, ledger in zip(batch, ledgers(lanes, shared), strict=True):
-        check(ledger, run.path, cell.policy, cell.B)
+        check(ledger, run.path, cell.policy, cell.size.B)
         rows.append(_row(cell, run, run.path, ledger, options))
     return rows
 

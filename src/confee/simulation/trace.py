@@ -20,7 +20,7 @@ def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) 
     The policy's own kernel, run as plain Python with a `query` that notes the round: some 50
     microseconds a query, so for small budgets.
     """
-    K, T, B, V = cell.K, cell.T, cell.B, cell.V
+    _, T, B, V = cell.size
     options = cell.options if options is None else options
     kernel = getattr(cell.spec.kernel, "py_func", cell.spec.kernel)
     rounds: list[int] = []
@@ -31,8 +31,8 @@ def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) 
         return compiled(world, ledger, data, t, arm, rng)
 
     noting = types.FunctionType(kernel.__code__, {**kernel.__globals__, "query": query})
-    path = draw_path(against, K, T, V, seed)
-    rng = stream("trace", cell.key, path_key(against, K, T, V, seed))
+    path = draw_path(against, cell.size, seed)
+    rng = stream("trace", cell.key, path_key(against, cell.size, seed))
     known = knowledge(cell, against, path)
     world = SETTINGS[cell.spec.setting].game.new_world(path)
     arguments = cell.spec.kernel_arguments(known, T, B, V, path.pieces, options)

@@ -13,6 +13,7 @@ import numpy as np
 from confee.config import composition, conf_files, experiments, names, reproduce
 from confee.core import jit, plugins, schema
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
 from confee.simulation.files import read_table
@@ -43,10 +44,8 @@ def request(values: Mapping[str, Any]) -> Request:
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
-    sizes = {name: values[name] for name in "KTBV"}
-    one = cell(values["policy"], **sizes)
-    checked = {name: getattr(one, name) for name in "KTBV"}
-    against = opponent(values["adversary"], **checked)
+    one = cell(values["policy"], Size(*(values[name] for name in Size._fields)))
+    against = opponent(values["adversary"], one.size)
     runs = schema.build(experiments.Runs, {n: values[n] for n in ("seeds", "first_seed")})
     accounting = schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")})
     output = values["output"]

@@ -11,7 +11,7 @@ import numpy as np
 from confee.config import names, reproduce
 from confee.core import schema
 from confee.core.errors import ConfeeError
-from confee.evidence.worst import CELL
+from confee.evidence.columns import CELL
 from confee.workflow import reading
 
 if TYPE_CHECKING:

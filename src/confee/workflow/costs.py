@@ -19,8 +19,8 @@ from typing import Any
 from confee.simulation import files
 from confee.simulation.calibrate import LEVELS, RUNS
 from confee.simulation.cells import Cell
-from confee.simulation.needs import Study
-from confee.simulation.plan import ESTIMATE, Unit
+from confee.simulation.needs import Draws
+from confee.simulation.units import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"
@@ -47,21 +47,21 @@ class Part:
     cpu: float = 0.0
 
     @classmethod
-    def of(cls, one: Unit | Study | Cell) -> Part:
+    def of(cls, one: Unit | Draws | Cell) -> Part:
         """What is known of it before: all runs needed. A cell stands for its scale."""
-        if isinstance(one, Study):
+        if isinstance(one, Draws):
             return cls(f"study {one.name}", one.seconds / A_ROUND)
         if isinstance(one, Cell):
             runs = len(LEVELS) * RUNS
             return cls(CALIBRATE, _rounds(one), most=runs, runs=runs)
         met = len(one.opponents)
-        runs = one.count * (min(met, one.seeds.worst) if one.stage == ESTIMATE else met)
+        runs = one.count * (min(met, one.seeds.worst) if one.pass_ == ESTIMATE else met)
         return cls(one.cell.policy, _rounds(one.cell), one.turn, runs, runs)
 
 
 def _rounds(one: Cell) -> float:
     alike = 0.1 if one.spec.looks_at_nothing else 1  # it looks at nothing
-    return alike * one.B * (1 + one.K / 20)
+    return alike * one.size.B * (1 + one.size.K / 20)
 
 
 @contextmanager

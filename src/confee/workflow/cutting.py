@@ -13,8 +13,9 @@ from typing import Any
 from confee.config.experiments import Jobs
 from confee.simulation import files
 from confee.simulation.cells import Cell
-from confee.simulation.needs import Study
-from confee.simulation.plan import ESTIMATE, Plan, Unit, groups
+from confee.simulation.needs import Draws
+from confee.simulation.plan import Plan
+from confee.simulation.units import ESTIMATE, Unit, groups
 from confee.workflow.jobs import RESULTS, calibration_file, has_scale, job_file, stamp
 
 STUDY_SECONDS, STUDY_SECONDS_REMOTE = 20.0, 300.0
@@ -39,7 +40,7 @@ class Job:
     kind: str
     text: str
     kernels: frozenset[str]
-    work: Sequence[Unit | Study | Cell]
+    work: Sequence[Unit | Draws | Cell]
     waits: tuple[str, ...] = ()
 
     @property
@@ -69,7 +70,7 @@ class Missing:
         return [u for u in self.plan.everything if not files.is_whole(RESULTS / u.file)]
 
     @cached_property
-    def studies(self) -> list[Study]:
+    def studies(self) -> list[Draws]:
         return [s for s in self.plan.studies if not files.is_whole(RESULTS / s.file)]
 
     @cached_property
@@ -131,7 +132,7 @@ def _job(
     kind: str,
     kernels: set[str],
     described: list[Any],
-    work: Sequence[Unit | Study | Cell],
+    work: Sequence[Unit | Draws | Cell],
     waits: Iterable[str] = (),
     name: str = "",
 ) -> Job:
@@ -149,17 +150,17 @@ def _name(text: str) -> str:
 
 def _turn(u: Unit) -> tuple[bool, int]:
     """Order the passes of a cell: choose, then the turns of the estimate."""
-    return u.stage == ESTIMATE, u.turn
+    return u.pass_ == ESTIMATE, u.turn
 
 
-def _describe(study: Study) -> dict[str, Any]:
+def _describe(study: Draws) -> dict[str, Any]:
     parameters = study.key["parameters"]
     return {"name": study.name, "parameters": parameters, "seconds": study.seconds}
 
 
-def _by_time(studies: Sequence[Study], seconds: float) -> list[list[Study]]:
+def _by_time(studies: Sequence[Draws], seconds: float) -> list[list[Draws]]:
     """Studies in batches of about so many seconds, the longest first."""
-    batches: list[list[Study]] = []
+    batches: list[list[Draws]] = []
     left = 0.0
     for study in sorted(studies, key=lambda s: -s.seconds):
         if left < study.seconds:

@@ -15,7 +15,7 @@ from confee.workflow.jobs import compiled
 
 if TYPE_CHECKING:
     from confee.simulation.cells import Cell
-    from confee.simulation.needs import Study
+    from confee.simulation.needs import Draws
     from confee.simulation.plan import Unit
     from confee.workflow.planning import Workflow
 
@@ -193,7 +193,7 @@ def _time(workflow: Workflow, known: Costs, job: Asked, every_turn: bool) -> flo
     return known.start + known.load * len({part.what for part in parts}) + played
 
 
-def _work(workflow: Workflow, job: Asked) -> Sequence[Unit | Study | Cell]:
+def _work(workflow: Workflow, job: Asked) -> Sequence[Unit | Draws | Cell]:
     """What a job makes."""
     cut = workflow.jobs.get(job.name)
     return cut.work if cut else ()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import importlib
-import pkgutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,19 +13,20 @@ from typing import Any
 from confee.core import jit, schema, sources
 from confee.core.canonical import canonical, digest
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.policies import POLICIES
-from confee.simulation import files, studies, turns
+from confee.simulation import files, turns
 from confee.simulation.calibrate import calibrate, calibrated
 from confee.simulation.cells import Cell, Opponent, cell, opponent
-from confee.simulation.needs import Study
-from confee.simulation.plan import ESTIMATE, Unit, unit
+from confee.simulation.needs import Draws
 from confee.simulation.play import FEWEST, play_all
+from confee.simulation.studies import STUDIES
+from confee.simulation.units import ESTIMATE, Unit, unit
 from confee.workflow import costs
 from confee.workflow.handoff import RESULTS
 from confee.workflow.runlock import NO_LOCKS
 from confee.world.adversaries import usual
 
-STUDIES = sorted(module.name for module in pkgutil.iter_modules(studies.__path__))
 REMAKE = "delete it and run snakemake again"
 AGAIN = "run snakemake again"
 
@@ -48,7 +47,7 @@ def calibration_file(one: Cell) -> Path:
 
 def find_scale(one: Cell) -> None:
     """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
-    scale = calibrate(one.K, one.T, one.B, one.options)
+    scale = calibrate(*one.size[:3], one.options)
     sources.check()
     kept = {**calibration_key(one), "scale": scale}
     files.write_text(calibration_file(one), files.sealed(kept))
@@ -96,7 +95,7 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     `after`: the files of the cell's earlier stages and turns.
     """
     opponents: Sequence[Opponent] = one.opponents
-    if one.stage == ESTIMATE:
+    if one.pass_ == ESTIMATE:
         earlier = [row for name in after for row in turns.decisive(read_unit(name)).to_pylist()]
         how = one.seeds
         opponents = turns.still_to_meet(
@@ -112,10 +111,10 @@ def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
     return len(rows)
 
 
-def draw_study(one: Study) -> None:
+def draw_study(one: Draws) -> None:
     """Makes the rows of a study and writes its file."""
     with _keeping_kernels():
-        rows = importlib.import_module(one.module).run(**one.parameters)
+        rows = STUDIES[one.name].run(**one.parameters)
     sources.check()
     files.write_table(RESULTS / one.file, rows, one.key)
 
@@ -140,7 +139,7 @@ def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
     took: list[costs.Part] = []
     for said in job["units"]:
         if job["kind"] == "study":
-            one_study = Study(_known(said["name"]), said["parameters"], said["seconds"])
+            one_study = Draws(_known(said["name"]), said["parameters"], said["seconds"])
             if not files.is_whole(RESULTS / one_study.file):
                 with costs.timed(costs.Part.of(one_study)) as part:
                     draw_study(one_study)
@@ -178,7 +177,7 @@ def compiled(name: str) -> Path:
 
 def _kernels(name: str) -> Path:
     """The cache folder of a policy or a study."""
-    return jit.folder(f"confee.policies.{name}" if name in POLICIES else Study(name, {}).module)
+    return jit.folder(f"confee.policies.{name}" if name in POLICIES else Draws(name, {}).module)
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
@@ -231,12 +230,12 @@ def _keeping_kernels() -> Iterator[None]:
 
 
 def _compile(name: str) -> None:
-    sizes: dict[str, Any] = {"K": 2, "T": 64, "B": 16, "V": 1}
+    size = Size(K=2, T=64, B=16, V=1)
     if name in POLICIES:
-        one = cell({"name": name}, **sizes)
-        against = opponent({"name": usual(one.spec.setting)}, **sizes)
+        one = cell({"name": name}, size)
+        against = opponent({"name": usual(one.spec.setting)}, size)
         for runs in (1, FEWEST):  # by itself, and as lanes
             play_all(one, [against], range(runs), calibrated(one))
     else:
-        study = importlib.import_module(Study(name, {}).module)
-        study.run(**study.SMALLEST)
+        study = STUDIES[name]
+        study.run(**study.smallest)

@@ -18,7 +18,7 @@ from confee.config import conf_files, reproduce
 from confee.core.errors import ConfeeError
 from confee.rendering import TABLES, exhibit
 from confee.simulation import files
-from confee.simulation.needs import Study
+from confee.simulation.needs import Draws
 from confee.workflow import results
 from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, job_file
 
@@ -241,7 +241,7 @@ def _about(job: Mapping[str, Any], name: str) -> tuple[str, set[str]]:
     """What a job's file says that it does, in words, and the files it makes."""
     units = job["units"]
     if job["kind"] == "study":
-        made = {Study(one["name"], one["parameters"]).file.as_posix() for one in units}
+        made = {Draws(one["name"], one["parameters"]).file.as_posix() for one in units}
         return "study of " + ", ".join(sorted({one["name"] for one in units})), made
     cells = [one["cell"] for one in units]
     players = Counter(cell["policy"] for cell in cells)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confee.simulation.needs import Needs, Study
+from confee.simulation.needs import Draws, Needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def needs(toy: bool) -> Needs:
     drawn = {"draws": draws, "work": work}
     horizons = TOY_HORIZONS if toy else HORIZONS
     return Needs(
-        studies=tuple(Study(STUDY, cell | drawn, 0.03 if toy else 2.5) for cell in cells(horizons))
+        studies=tuple(Draws(STUDY, cell | drawn, 0.03 if toy else 2.5) for cell in cells(horizons))
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from confee.claims.judging.finding import FAILS, HOLDS, UNDECIDED, Control
-from confee.evidence.worst import SETTING
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
 from confee.paper import theory
 from confee.simulation.needs import Ask, Conf
 
@@ -35,7 +36,9 @@ def just_started(
     for b, order in BLOCKS[:1] if toy else BLOCKS:
         for f in FRACTIONS:
             slots = 2**order - 1 + round(f * 2**order)
-            yield Ask(tag, policy, K, b * slots, 2 * slots, V, against, RUNS // len(BLOCKS) + 1)
+            yield Ask(
+                tag, policy, Size(K, b * slots, 2 * slots, V), against, RUNS // len(BLOCKS) + 1
+            )
 
 
 def played(evidence: Evidence, tag: str) -> pd.DataFrame:
@@ -62,7 +65,7 @@ def summary(runs: pd.DataFrame) -> dict:
         "share": float(over.mean()),
         "largest_denied_over_B": float((runs["denied"] / runs["B"]).max()),
         "largest_wished_over_B": float(excess[worst]),
-        "where": {name: runs.loc[worst, name] for name in (*SETTING, "adversary", "seed")},
+        "where": {name: runs.loc[worst, name] for name in (*SIZE, "adversary", "seed")},
     }
 
 
@@ -148,5 +151,5 @@ def reason(counts: dict, outcome: str) -> str:
 
 def place_text(where: dict) -> str:
     """`K=2, T=66000, B=16500, V=2, adversary switching, seed 3`."""
-    numbers = ", ".join(f"{name}={where[name]:.10g}" for name in SETTING)
+    numbers = ", ".join(f"{name}={where[name]:.10g}" for name in SIZE)
     return f"{numbers}, adversary {where['adversary']}, seed {where['seed']}"

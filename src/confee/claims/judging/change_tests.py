@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from confee.claims.judging.shares import LEVEL, limits
+from confee.core.size import Size
 from confee.paper import proofs
 from confee.simulation.needs import Ask
 
@@ -52,7 +53,7 @@ def asks(
         if B <= CHEAP:
             confs.append({"name": CALIBRATED})
         for conf in confs:
-            yield Ask(tag, conf, K, T, B, VARIATION, against, runs)
+            yield Ask(tag, conf, Size(K, T, B, VARIATION), against, runs)
 
 
 def labels(runs: pd.DataFrame) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confee.claims.judging.finding import CONSISTENT, FAILS, UNDECIDED
-from confee.evidence.worst import SETTING
+from confee.evidence.columns import SIZE
 from confee.paper import theory
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def runs_on_hard(runs: pd.DataFrame, choose: int = 0) -> pd.DataFrame:
     runs = runs[mask]
     valid = {
         s: theory.lower_bound_applies(*s)
-        for s in set(runs[SETTING].itertuples(index=False, name=None))
+        for s in set(runs[SIZE].itertuples(index=False, name=None))
     }
-    keep = [valid[s] for s in runs[SETTING].itertuples(index=False, name=None)]
+    keep = [valid[s] for s in runs[SIZE].itertuples(index=False, name=None)]
     return runs[np.array(keep, dtype=bool)]
 
 

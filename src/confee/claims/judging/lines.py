@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from confee.evidence.worst import CELL, SETTING, worst_cases
+from confee.evidence.columns import CELL, SIZE
+from confee.evidence.worst import worst_cases
 from confee.simulation.grid import Ray
 from confee.simulation.needs import Ask, Conf
 
@@ -26,9 +27,9 @@ def asks(
     """Cells of `policies` (id -> seeds) on the rays, against `against(**sizes)`."""
     for label, ray in rays.items():
         for place in ray.places(label):
-            sizes = place.sizes
+            sizes = place.size._asdict()
             for name, seeds in policies.items():
-                yield Ask(tag, {"name": name}, **sizes, against=against(**sizes), seeds=seeds)
+                yield Ask(tag, {"name": name}, place.size, against=against(**sizes), seeds=seeds)
 
 
 def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -49,7 +50,7 @@ def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
     for (label, policy), cells in played.items():
         for axis, ray in rays.items():
             for place in ray.places(axis):
-                if place.setting in cells:
+                if place.size in cells:
                     points.append(
                         {
                             "label": label,
@@ -58,10 +59,10 @@ def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
                             "variable": ray.variable,
                             "point": float(place.point),
                             "phase": place.phase,
-                            **place.sizes,
+                            **place.size._asdict(),
                         }
                     )
-    columns = ["label", "policy", "axis", "variable", "point", "phase", *SETTING]
+    columns = ["label", "policy", "axis", "variable", "point", "phase", *SIZE]
     return worst, pd.DataFrame(points, columns=columns)
 
 

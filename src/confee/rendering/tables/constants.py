@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confee.evidence.worst import SETTING
+from confee.evidence.columns import SIZE
 from confee.paper import proofs, theory
 from confee.paper.checked import rexp3b
 from confee.rendering.catalogue import VERDICTS, Table
@@ -30,7 +30,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
 
     at = (worst["T"] == RATIO * worst["B"]) & (worst["V"] > 0)
     cells = worst[worst["in_range"].astype(bool) & at]
-    rates = [theory.rate(*s) for s in cells[SETTING].itertuples(index=False, name=None)]
+    rates = [theory.rate(*s) for s in cells[SIZE].itertuples(index=False, name=None)]
     found = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
     labels = [label for label in FOUND if label in set(cells["label"])]
     rows = []

@@ -1,6 +1,9 @@
-"""Studies, one file each: draws that claims need and that are no cell (no policy plays a path).
+"""Studies, one file each: a module of this package with a `STUDY` is registered, and imported when
+it is asked for."""
 
-A module has `run(**parameters)`, which returns rows (dicts of numbers and words, the parameters
-among them), and `SMALLEST`, parameters that compile its kernels in no time. All randomness comes
-from `stream("study", <name>, parameters)`.
-"""
+from __future__ import annotations
+
+from confee.core.plugins import Registry
+from confee.simulation.studies.base import Study
+
+STUDIES = Registry(__name__, __path__, "STUDY", Study)

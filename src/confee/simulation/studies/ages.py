@@ -23,7 +23,6 @@ import json
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from confee.core.jit import njit
 from confee.paper import proofs, theory
 from confee.policies.hyque import demand
 from confee.policies.schedule import arrange, draw_instances, limit_quotas
+from confee.simulation.studies.base import Rows, Study
 
 BINS = 400
 """Of the ages of an order over the block length, for their quantiles."""
@@ -39,10 +39,6 @@ BINS = 400
 QUANTILES = (0.1, 0.5, 0.9)
 POLICIES = ("baque", "hyque")
 NEVER = 1 << 62
-
-
-SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "order": 2, "draws": 1}
-"""Parameters that compile the kernels in no time."""
 
 
 def run(
@@ -53,7 +49,7 @@ def run(
     paths: Sequence[Sequence[float]] = ((0.5,),),
     policy: str = "baque",
     windows: Sequence[int] = (),
-) -> list[dict[str, Any]]:
+) -> Rows:
     """Return rows of kind `age`, one for each order of the active instance, and of kind `stale`.
 
     Parameters
@@ -115,6 +111,9 @@ def run(
             row["windowed"] = (1 - B / T) * windowed_share(length, path)
         rows.append(row)
     return rows
+
+
+STUDY = Study("ages", run, {"T": 64, "B": 16, "order": 2, "draws": 1})
 
 
 def windowed_share(length: float, changes: Sequence[float]) -> float:

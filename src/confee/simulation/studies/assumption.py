@@ -1,5 +1,5 @@
-"""The assumption on ALG, looked at: one instance that sees every round of a world that nearly
-stands still. A study for each base algorithm, `assumption_<alg>`, made by `over`.
+"""The assumption on ALG, measured: one instance that sees every round of a world that nearly stands
+still. Each base algorithm has a study, `assumption_<alg>`, made by `over`.
 
 At each round t with V_[1,t] <= rho(t) (the premise) two inequalities are looked at:
 
@@ -24,6 +24,7 @@ from confee.core.canonical import stream
 from confee.core.jit import njit
 from confee.policies.algorithm import Algorithm
 from confee.policies.ucb import act, begin, learn, new_instances, rho
+from confee.simulation.studies.base import Rows, Study
 from confee.world.adversaries.linear_switching import features_of
 from confee.world.game import new_ledger, new_memories, query
 from confee.world.mdp import Episodes
@@ -56,8 +57,8 @@ class Piece(NamedTuple):
     good: int = 0
 
 
-def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
-    """The study of `alg`, whose kernel is compiled for `module`: its `run`."""
+def over(alg: Algorithm, module: str) -> Study:
+    """Return the study of `alg` that is declared in `module`, where its kernel is cached."""
     kernel: Callable[..., tuple] = jit.over(watch, module, **alg.calls)
 
     def run(
@@ -69,7 +70,7 @@ def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
         sizes: Mapping[str, int],
         options: Mapping[str, float],
         variant: str,
-    ) -> list[dict[str, Any]]:
+    ) -> Rows:
         """One row a run: how far each inequality was from being broken at its worst round.
 
         sizes: see BUILDERS. options: of the algorithm; variant: a label for them.
@@ -91,7 +92,7 @@ def over(alg: Algorithm, module: str) -> Callable[..., list[dict[str, Any]]]:
             found.append({**about, "run": i, **dict(zip(RECORDED, row, strict=True))})
         return found
 
-    return run
+    return Study(module.rpartition(".")[2], run, smallest(alg))
 
 
 def best_values(path: Environment) -> np.ndarray:

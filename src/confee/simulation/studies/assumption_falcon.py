@@ -5,5 +5,4 @@ from __future__ import annotations
 from confee.policies.falcon import FALCON
 from confee.simulation.studies import assumption
 
-run = assumption.over(FALCON, __name__)
-SMALLEST = assumption.smallest(FALCON)
+STUDY = assumption.over(FALCON, __name__)

@@ -5,5 +5,4 @@ from __future__ import annotations
 from confee.policies.glm_ucb import GLM_UCB
 from confee.simulation.studies import assumption
 
-run = assumption.over(GLM_UCB, __name__)
-SMALLEST = assumption.smallest(GLM_UCB)
+STUDY = assumption.over(GLM_UCB, __name__)

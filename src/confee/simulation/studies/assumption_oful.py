@@ -5,5 +5,4 @@ from __future__ import annotations
 from confee.policies.oful import OFUL
 from confee.simulation.studies import assumption
 
-run = assumption.over(OFUL, __name__)
-SMALLEST = assumption.smallest(OFUL)
+STUDY = assumption.over(OFUL, __name__)

@@ -5,5 +5,4 @@ from __future__ import annotations
 from confee.policies.q_ucb import Q_UCB
 from confee.simulation.studies import assumption
 
-run = assumption.over(Q_UCB, __name__)
-SMALLEST = assumption.smallest(Q_UCB)
+STUDY = assumption.over(Q_UCB, __name__)

@@ -14,29 +14,16 @@ import numpy as np
 from confee.core.canonical import stream
 from confee.policies import hyque
 from confee.policies.base import Known
-from confee.simulation.play import Row
+from confee.simulation.studies.base import Rows, Study
 from confee.world.game import new_ledger, new_world
 from confee.world.path import Path
 
 CHANGES = ("none", "swap", "fall", "rise")
 
 
-SMALLEST: dict[str, Any] = {
-    "K": 2,
-    "T": 64,
-    "B": 16,
-    "change": "swap",
-    "level": 0.5,
-    "size": 0.5,
-    "at": 0.5,
-    "runs": 1,
-}
-"""Parameters that compile the kernels in no time."""
-
-
 def run(
     K: int, T: int, B: int, change: str, level: float, size: float, at: float, runs: int
-) -> list[Row]:
+) -> Rows:
     """One row a run: `ratio`, the largest statistic over its threshold at scale 1.
 
     at: the share of T after which it changes.
@@ -52,6 +39,13 @@ def run(
         ratio = kernel(world, new_ledger(), K, T, B, *arguments, rng)
         rows.append({**about, "run": i, "ratio": float(ratio)})
     return rows
+
+
+STUDY = Study(
+    "change_statistics",
+    run,
+    {"K": 2, "T": 64, "B": 16, "change": "swap", "level": 0.5, "size": 0.5, "at": 0.5, "runs": 1},
+)
 
 
 def path(K: int, T: int, change: str, level: float, size: float, at: float) -> Path:

@@ -11,7 +11,6 @@ f~ is the index of the arm chosen, cut at 1, and 1 while that arm is unplayed.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -20,27 +19,16 @@ from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.change_tests import rho
 from confee.policies.ucb import choose, new_ucb, update
+from confee.simulation.studies.base import Rows, Study
 from confee.world.game import BEST, MEANS, START, mean_at, new_world, slope_of
 from confee.world.path import Path
 
 WORLDS = ("equal", "better", "fall", "drop", "overtaken", "exchange")
 
 
-SMALLEST: dict[str, Any] = {
-    "K": 2,
-    "T": 16,
-    "world": "equal",
-    "level": 0.5,
-    "gap": 0.0,
-    "exploration": 2.0,
-    "runs": 1,
-}
-"""Parameters that compile the kernels in no time."""
-
-
 def run(
     K: int, T: int, world: str, level: float, gap: float, exploration: float, runs: int
-) -> list[dict[str, Any]]:
+) -> Rows:
     """One row a run: how far each inequality was from being broken at its worst round.
 
     exploration: the index is mean + sqrt(exploration ln tau / plays); UCB1 has 2, no bonus 0.
@@ -59,6 +47,13 @@ def run(
             | {"needed_at": needed_at, "final": final, "rounds": rounds}
         )
     return found
+
+
+STUDY = Study(
+    "near_stationary",
+    run,
+    {"K": 2, "T": 16, "world": "equal", "level": 0.5, "gap": 0.0, "exploration": 2.0, "runs": 1},
+)
 
 
 def path(K: int, T: int, world: str, level: float, gap: float) -> Path:

@@ -17,6 +17,7 @@ from confee.core.canonical import stream
 from confee.core.jit import njit
 from confee.paper import proofs, theory
 from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
+from confee.simulation.studies.base import Rows, Study
 
 ALPHAS = (0.25, 0.5, 0.75)
 """Runs over T B^{-alpha} rounds are counted for these."""
@@ -25,10 +26,6 @@ RATES = ("paper", "proof", "alone")
 """Start rates: 2^{(m-n)/2}; the proof's 2^{(m-M)/2}, whatever n; order n and nothing else."""
 
 IDLE, QUERY, CUT_BELOW, CUT_ABOVE, QUERIES = range(5)
-
-
-SMALLEST: dict[str, Any] = {"T": 64, "B": 16, "exponent": 0.7, "draws": 1, "work": 100}
-"""Parameters that compile the kernels in no time."""
 
 
 def run(
@@ -42,7 +39,7 @@ def run(
     low: int = 0,
     high: int = 62,
     chances: Sequence[Sequence[float]] | None = None,
-) -> list[dict[str, Any]]:
+) -> Rows:
     """One row a block order, for those that begin by round T and lie in low..high.
 
     exponent: a label, B is about T^exponent. draws: blocks drawn of an order, fewer where they
@@ -74,6 +71,9 @@ def run(
         how = tile, keep, starts, quota
         rows.append(parameters | _order(n, T, B, draws, work, how, rng))
     return rows
+
+
+STUDY = Study("schedules", run, {"T": 64, "B": 16, "exponent": 0.7, "draws": 1, "work": 100})
 
 
 def _order(n, T, B, draws, work, how, rng) -> dict[str, Any]:
