@@ -143,7 +143,7 @@ class Data:
         """claims.json as a frame: one row for each claim, its fields and what follows from them."""
         import pandas as pd
 
-        from confee.claims.ledger import DERIVED
+        from confee.claims.schema import DERIVED
 
         names = [*(field.name for field in dataclasses.fields(Finding)), *DERIVED]
         found = results.findings(results.folder(self.plan).name)
