@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from confee import claims, simulate
-from confee.claims import hyque_budget, ledger, rexp3b_budget
+from confee.claims import hyque_budget, ledger, rexp3b_budget, schema
 from confee.claims.judging import budget
 from confee.claims.judging import finding as findings
 from confee.evidence import Evidence
@@ -486,7 +486,7 @@ def test_ledger_is_stable_plain_json():
     ]
     with pytest.raises(ValueError, match="version=1: must be 3"):
         ledger.from_dict(data | {"version": 1})
-    assert data["version"] == ledger.VERSION
+    assert data["version"] == schema.VERSION
     assert [c["id"] for c in data["claims"]] == ["hyque-budget", "counting-lemma"]
     keys = [
         "id",
@@ -511,9 +511,11 @@ def test_ledger_is_stable_plain_json():
 
 
 def test_ledger_follows_its_schema():
-    schema = json.loads(ledger.SCHEMA.read_text())
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.check_schema(schema)
+    assert schema.FILE.read_text(encoding="utf-8") == schema.text(), (
+        "python -m confee.claims.schema"
+    )
+    validator = jsonschema.Draft202012Validator(schema.schema())
+    validator.check_schema(validator.schema)
     about = {"experiment": "made-up", "toy": False, "code": "0" * 64}
     files = {"regret": {"file": "results/x/regret.parquet", "sha256": "a" * 64}}
     data = ledger.to_dict(some_verdicts(), about, files)
@@ -521,6 +523,8 @@ def test_ledger_follows_its_schema():
     for broken in ({"as_printed": "true"}, {"p_value": 2}, {"colour": "red"}, {"severity": "mild"}):
         wrong = {**data, "claims": [{**data["claims"][0], **broken}]}
         assert list(validator.iter_errors(wrong)), broken
+        with pytest.raises(TypeError):
+            ledger.from_dict(wrong)
 
 
 def test_ledger_for_readers():

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from confee import claims
-from confee.claims import alg_assumption, density, extension, ledger
+from confee.claims import alg_assumption, density, extension, ledger, schema
 from confee.claims.judging import blocks, budget
 from confee.core import jit
 from confee.core.errors import ConfeeError
@@ -330,7 +330,7 @@ def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
     assert set(found.numbers["over_the_rate"]) == {"B", "V"}
     about = {"experiment": "made-up", "toy": True, "code": "0" * 64}
     files = {name: {"file": name, "sha256": "a" * 64} for name in ("asked", "studies/schedules")}
-    validator = jsonschema.Draft202012Validator(json.loads(ledger.SCHEMA.read_text()))
+    validator = jsonschema.Draft202012Validator(schema.schema())
     validator.validate(json.loads(ledger.to_json([found], about, files)))
 
 

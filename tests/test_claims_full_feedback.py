@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from confee import claims
-from confee.claims import ledger, table_rows
+from confee.claims import ledger, schema, table_rows
 from confee.claims.full_feedback import full_rays, to_rival
 from confee.claims.judging.lines import asks
 from confee.claims.judging.lines import curves as curves_of
@@ -346,7 +346,7 @@ def test_toy_runs_are_judged_in_the_form_of_the_schema():
     about = {"experiment": "made-up", "toy": True, "code": "0" * 64}
     names = ("asked", "worst", "points")
     files = {name: {"file": name, "sha256": "a" * 64} for name in names}
-    validator = jsonschema.Draft202012Validator(json.loads(ledger.SCHEMA.read_text()))
+    validator = jsonschema.Draft202012Validator(schema.schema())
     validator.validate(
         json.loads(
             ledger.to_json(

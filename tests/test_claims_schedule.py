@@ -213,18 +213,20 @@ def test_a_control_that_does_not_come_out_leaves_the_claim_open(monkeypatch):
 
 
 def test_the_limits_of_shares_are_exact_and_parts_of_a_study_add_up():
-    """Those of another library at 5 % over the number of blocks."""
-    from statsmodels.stats.proportion import proportion_confint
+    """At each limit the tail that starts at the count has half of the level, over all blocks."""
+    from scipy.stats import binom
 
     rows = drawn((10**4,))
     table = blocks.shares(rows, "idle")
     complete = rows[rows["complete"] == 1]
     hits = complete.groupby(blocks.BLOCK)["idle_over_0.5"].sum().to_numpy()
-    low, high = proportion_confint(
-        hits, table["drawn"].to_numpy(), alpha=blocks.LEVEL / len(table), method="beta"
-    )
-    assert table["p_low"].to_numpy() == pytest.approx(low)
-    assert table["p_high"].to_numpy() == pytest.approx(high)
+    draws, half = table["drawn"].to_numpy(), blocks.LEVEL / 2 / len(table)
+    above = binom.sf(hits - 1, draws, table["p_low"])
+    below = binom.cdf(hits, draws, table["p_high"])
+    assert above[hits > 0] == pytest.approx(half)
+    assert below[hits < draws] == pytest.approx(half)
+    assert (table["p_low"][hits == 0] == 0).all()
+    assert (table["p_high"][hits == draws] == 1).all()
     twice = blocks.shares(pd.concat([rows, rows]), "idle")
     assert twice["drawn"].tolist() == (2 * table["drawn"]).tolist()
     assert twice["p"].tolist() == table["p"].tolist()

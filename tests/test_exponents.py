@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confee.evidence.curve as measuring
-from confee.claims import ledger, rexp3b_rate
+from confee.claims import ledger, rexp3b_rate, schema
 from confee.claims.judging.exponents import (
     Check,
     Claimed,
@@ -590,7 +590,7 @@ def test_all_rays_but_T_have_to_hold():
 
 # ------------------------------------------------------------------ rays of any kind
 
-SCHEMA = jsonschema.Draft202012Validator(json.loads(ledger.SCHEMA.read_text()))
+SCHEMA = jsonschema.Draft202012Validator(schema.schema())
 
 LABELS = ("hyque", *curves.IDEAL, *curves.BROKEN)
 

@@ -24,7 +24,7 @@ from confee.claims.judging.finding import (
     Finding,
     Step,
 )
-from confee.claims.ledger import DERIVED
+from confee.claims.schema import DERIVED
 from confee.rendering import exhibit, files, statements, style
 from confee.rendering.deciding import deciding
 from confee.rendering.figures import proof_map, scoreboard

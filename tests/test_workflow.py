@@ -20,7 +20,7 @@ import yaml
 
 from confee import compare, load, simulate, worst_case
 from confee.claims import CLAIMS
-from confee.claims.ledger import SCHEMA, VERSION
+from confee.claims.schema import FILE, VERSION
 from confee.rendering import exhibit
 from confee.rendering.words import plain
 from confee.workflow import comparing
@@ -525,7 +525,7 @@ def test_smoke_judges_every_claim_in_the_form_of_the_schema(tmp_path):
     project.run("--cores", "2", overrides="experiment=smoke")
     results = tmp_path / "results" / "smoke"
     said = json.loads((results / "claims.json").read_text())
-    jsonschema.validate(said, json.loads(SCHEMA.read_text()))
+    jsonschema.validate(said, json.loads(FILE.read_text()))
     others = ("extension/", "alg-assumption/")  # of policies that `smoke` does not play
     assert [claim["id"] for claim in said["claims"]] == [
         id for id in CLAIMS if not id.startswith(others)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -34,10 +36,19 @@ def _single(module: ModuleType) -> tuple[Claim, ...]:
     return (module.CLAIM,) if hasattr(module, "CLAIM") else ()
 
 
+def _declares(name: str) -> bool:
+    """Whether a module of this package declares a claim: no other one need be imported."""
+    file = Path(__path__[0], f"{name}.py")
+    return (
+        file.exists()
+        and re.search(r"^CLAIMS? = ", file.read_text(encoding="utf-8"), re.M) is not None
+    )
+
+
 def _registered() -> tuple[dict[str, Claim], dict[str, str]]:
     """(id -> claim in the order in which they are shown, id -> name of its module)."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    shipped = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    shipped = [importlib.import_module(f"{__name__}.{name}") for name in names if _declares(name)]
     claims: dict[str, Claim] = {}
     modules: dict[str, str] = {}
     for module in (*shipped, *plugins.modules(__name__, names)):

@@ -8,15 +8,12 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from confee.claims import schema
 from confee.claims.judging.finding import (
     BREAKING,
     FAILS,
-    GLOSS,
-    HOLDS,
-    OUTCOMES,
     SEVERITIES,
     Control,
     Correction,
@@ -27,20 +24,12 @@ from confee.claims.judging.finding import (
 from confee.config import reproduce
 from confee.core.errors import printable
 
-VERSION = 3
-"""Of claims.json; its schema is claims.schema.json, beside this file."""
-
 READING = (
     "`as printed` is the outcome of the printed statement, under the most favourable reading that "
     "its words allow. `severity` says how serious the error is: a typo and a broken theorem both "
     "fail as printed. docs/verdicts.md explains the words and how they are reached. `confee claims "
     "<id> --numbers` shows one claim with all its numbers, and the hashes of the files it rests on."
 )
-
-SCHEMA = Path(__file__).with_name("claims.schema.json")
-
-DERIVED = ("severity", "reason", "mended", "gloss", "breaks")
-"""What claims.json says beside the fields of a Finding, so that its readers need no rule."""
 
 PARTS = {"controls": Control, "corrections": Correction, "readings": Reading, "steps": Step}
 """Fields that hold a list of objects, and what the objects are."""
@@ -62,8 +51,8 @@ def to_dict(
         if one["interval"] is not None and None in one["interval"]:
             one["interval"] = None  # without a fit there is none
         one["evidence"] = [(files or {}).get(name, {"file": name}) for name in finding.evidence]
-        claims.append(one | {name: getattr(finding, name) for name in DERIVED})
-    return {"version": VERSION, **(about or {}), "claims": claims}
+        claims.append(one | {name: getattr(finding, name) for name in schema.DERIVED})
+    return {"version": schema.VERSION, **(about or {}), "claims": claims}
 
 
 def to_json(findings: Sequence[Finding], *about: Any) -> str:
@@ -71,24 +60,6 @@ def to_json(findings: Sequence[Finding], *about: Any) -> str:
     plain = to_dict(findings, *about)
     return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-
-_KINDS = {
-    "id": str,
-    "as_printed": str,
-    "measured": str,
-    "horizon": str,
-    "numbers": dict,
-    "seeds": int,
-    "evidence": list,
-    "decide": str,
-    "why": str,
-    "statement": str,
-    "place": str,
-    "prediction": str,
-    "basis": str,
-    "ours": bool,
-    **dict.fromkeys(PARTS, list),
-}
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What steers a terminal, or cannot be written."""
@@ -100,64 +71,30 @@ def from_dict(said: Mapping[str, Any]) -> list[Finding]:
     Raises ValueError if it is of another version, KeyError, TypeError, AttributeError, ValueError
     or OverflowError if it is damaged.
     """
-    if said["version"] != VERSION:
-        raise ValueError(f"version={json.dumps(said['version'])[:20]}: must be {VERSION}")
+    if said["version"] != schema.VERSION:
+        raise ValueError(f"version={json.dumps(said['version'])[:20]}: must be {schema.VERSION}")
     if not isinstance(overrides := said.get("overrides", ""), str):
         raise TypeError(f"overrides={overrides}")
     shlex.split(overrides)  # as commands that settle a claim again will
     if any(CONTROL.search(text) for text in _texts(said["claims"])):
         raise TypeError("control characters")
+    schema.check(said["claims"], schema.schema()["properties"]["claims"], "claims")
     findings: list[Finding] = []
-    for one in said["claims"]:
-        for name, kind in _KINDS.items():
-            if not isinstance(one[name], kind):
-                raise TypeError(f"{name}={one[name]}")
-        if one["as_printed"] not in OUTCOMES or one["basis"] not in GLOSS or one["seeds"] < 0:
-            raise TypeError(f"{one['id']}: {one['as_printed']}, {one['basis']}, {one['seeds']}")
-        if (p := one["p_value"]) is not None and not 0 <= p <= 1:
-            raise TypeError(f"{one['id']}: p_value={p}")
-        if one["interval"] is not None:
-            low, high = one["interval"]
-            _finite(low)
-            _finite(high)
-        if one["id"] in {v.id for v in findings}:
-            raise TypeError(f"{one['id']} twice")
-        parts = {name: tuple(_part(kind, p) for p in one[name]) for name, kind in PARTS.items()}
-        files = tuple(f"{f['file']} {f.get('sha256', '')[:12]}".strip() for f in one["evidence"])
-        interval = tuple(one["interval"]) if one["interval"] else None
-        own = {name: value for name, value in one.items() if name not in DERIVED}
-        findings.append(Finding(**{**own, **parts, "interval": interval, "evidence": files}))
-        for name in DERIVED:
-            if one[name] != getattr(findings[-1], name):
-                raise TypeError(f"{one['id']}: {name}={one[name]}")
+    for claim in said["claims"]:
+        if claim["id"] in {finding.id for finding in findings}:
+            raise TypeError(f"{claim['id']} twice")
+        fields = {name: value for name, value in claim.items() if name not in schema.DERIVED}
+        for name, kind in PARTS.items():
+            fields[name] = tuple(kind(**part) for part in claim[name])
+        fields["interval"] = tuple(claim["interval"]) if claim["interval"] else None
+        fields["evidence"] = tuple(
+            f"{file['file']} {file.get('sha256', '')[:12]}".strip() for file in claim["evidence"]
+        )
+        findings.append(Finding(**fields))
+        for name in schema.DERIVED:
+            if claim[name] != getattr(findings[-1], name):
+                raise TypeError(f"{claim['id']}: {name}={claim[name]}")
     return findings
-
-
-def _part(kind: type, said: Mapping[str, Any]) -> Any:
-    """A control, correction, reading or step. Raises TypeError if a field is missing or odd."""
-    fields = {field.name: str(field.type) for field in dataclasses.fields(kind)}
-    if set(said) != set(fields):
-        raise TypeError(f"{kind.__name__}: {sorted(said)}")
-    for name, needed in fields.items():
-        value = said[name]
-        kinds: dict[str, Any] = {"str": str, "bool": bool, "float": (int, float)}
-        allowed = kinds[needed.partition(" ")[0]]
-        if value is None and "None" in needed:
-            continue
-        if not isinstance(value, allowed) or (isinstance(value, bool) and "bool" not in needed):
-            raise TypeError(f"{name}={value}")
-        if "float" in needed:
-            _finite(value)
-    words = {Reading: ("outcome", OUTCOMES), Control: ("expected", (FAILS, HOLDS))}
-    if kind in words and said[words[kind][0]] not in words[kind][1]:
-        raise TypeError(f"{kind.__name__}: {said}")
-    return kind(**said)
-
-
-def _finite(value: float) -> None:
-    """Raises OverflowError or TypeError if it is no number that a float can hold."""
-    if not math.isfinite(float(value)):
-        raise TypeError(f"{value}")
 
 
 def _texts(value: Any) -> Iterator[str]:

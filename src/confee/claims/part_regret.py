@@ -74,8 +74,7 @@ def judge(id: str, evidence: Evidence, label: str = "hyque") -> list[Finding]:
     if evidence.regret.empty or not (evidence.points["label"] == label).any():
         return []
     some = controls(part)
-    labels = {label, some.partner, *some.positive.values(), *some.negative.values()}
-    worst, points = part_worst(evidence, part, labels)
+    worst, points = part_worst(evidence, part, {label, *some.labels})
     checks = ray_checks(worst, points, label, Claimed(logs=budget_log), some)
     if not checks:
         return []

@@ -128,7 +128,7 @@ def needs(toy: bool) -> Needs:
         asks(still, STATIONARY, dict.fromkeys(STILL_SEEDS, 2) if toy else STILL_SEEDS, against)
     )
     for label, ray in full.items():
-        control = {"V": "sw_ucb_misled", "K": "sw_ucb_copied"}[ray.variable]
+        control = USUAL.negative[ray.variable]
         policies = dict.fromkeys(SEEDS, 2) if toy else dict(SEEDS)
         if ray.variable == "V":
             policies = {control: policies.pop("ucb1_restarted"), **policies}

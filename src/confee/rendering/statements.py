@@ -37,8 +37,8 @@ class Arrow(NamedTuple):
 STATEMENTS = {
     "Theorem 4.1": Statement("HyQue: rate and budget", "Section 4"),
     "Remark 4.3": Statement("the case $B = T$", "Section 4"),
-    "Lemma 4.4": Statement("streaks of idle rounds", "Section 4.1.1, Appendix B.1.1"),
-    "Remark 4.5": Statement("streaks of queries", "Section 4.1.1"),
+    "Lemma 4.4": Statement("idle streaks", "Section 4.1.1, Appendix B.1.1"),
+    "Remark 4.5": Statement("query streaks", "Section 4.1.1"),
     "Lemma 4.6": Statement("density of queries", "Section 4.1.1, Appendix B.1.2"),
     "Lemma 4.7": Statement("at most $B$ queries", "Section 4.1.1, Appendix B.1.3"),
     "Lemma 4.8": Statement("three parts of regret", "Section 4.1.2, Appendix B.2.1"),

@@ -102,7 +102,7 @@ class Frames:
         """The claims of claims.json, one row each, with what follows from their fields."""
         import pandas as pd
 
-        from confee.claims.ledger import DERIVED
+        from confee.claims.schema import DERIVED
 
         names = [*(field.name for field in dataclasses.fields(Finding)), *DERIVED]
         findings = results.findings(results.folder(self.plan).name)

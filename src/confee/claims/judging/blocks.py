@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from confee.claims.judging.shares import LEVEL, limits
 from confee.simulation.needs import Draws, Needs
 
 if TYPE_CHECKING:
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 STUDY = "schedules"
-LEVEL = 0.05
-"""Two-sided level of the limits of all blocks together (Bonferroni)."""
-
 BLOCK = ["exponent", "T", "B", "order"]
 
 HORIZONS, TOY_HORIZONS = (10**4, 10**5, 10**6, 10**7, 10**8), (2000, 20_000)
@@ -69,14 +65,9 @@ def shares(rows: pd.DataFrame, kind: str, alpha: float = 0.5) -> pd.DataFrame:
     Columns exponent, T, B, order, drawn, p, p_low, p_high: 95 % Clopper-Pearson limits for all
     blocks together.
     """
-    from scipy.stats import beta
-
     over = f"{kind}_over_{alpha:g}"
     rows = rows[rows["rounds"] == rows["b"] * 2.0 ** rows["order"]]
     table = rows.groupby(BLOCK, as_index=False)[["drawn", over]].sum()
-    level = LEVEL / 2 / max(len(table), 1)
     hits, draws = table[over].to_numpy(), table["drawn"].to_numpy()
-    low = np.where(hits > 0, beta.ppf(level, np.maximum(hits, 1), draws - hits + 1), 0.0)
-    missed = np.maximum(draws - hits, 1)
-    high = np.where(hits < draws, beta.isf(level, hits + 1, missed), 1.0)
+    low, high = limits(hits, draws, LEVEL / max(len(table), 1))
     return table[[*BLOCK, "drawn"]].assign(p=hits / draws, p_low=low, p_high=high)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,30 +55,35 @@ GLOSS = {
 """What `fails` means, by the basis of a finding. A simulation rules out a claim at the horizons it
 played; counting and arithmetic refute the printed words."""
 
+Text = Annotated[str, {"minLength": 1}]
+Outcome = Annotated[str, {"enum": list(OUTCOMES)}]
+Severity = Annotated[str, {"enum": list(SEVERITIES)}]
+"""Types of fields: what claims.json allows is read off them (see `confee.claims.schema`)."""
+
 ALPHA = 0.025
 """One-sided level: 95 % two-sided limits."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """A policy or statement of known quality, put through the same check as the claim.
+    """A policy or a statement of known quality, put through the same check as the claim.
 
     Parameters
     ----------
     what
-        What it is.
+        The policy or the statement.
     expected
         `fails` for a negative control, `holds` for a positive one.
     as_expected
-        Whether the check says what is expected; None if it was not played.
+        Whether the check gives the expected outcome; null if the control was not played.
     value
-        The number it was checked by.
+        The number that decided.
     note
         What the number is, or why it is missing.
     """
 
-    what: str
-    expected: str = FAILS
+    what: Text
+    expected: Annotated[str, {"enum": [FAILS, HOLDS]}] = FAILS
     as_expected: bool | None = None
     value: float | None = None
     note: str = ""
@@ -91,17 +96,19 @@ class Correction:
     Parameters
     ----------
     place
-        Where the paper has it.
-    printed, mended
-        The words or the formula as printed, and changed; in the paper's notation, formulas in $.
+        Where the paper has the words.
+    printed
+        The words or the formula as printed, formulas in $.
+    mended
+        The same after the change, in the paper's notation.
     severity
-        One of SEVERITIES.
+        How serious the error is, from `none` to `false`.
     reason
-        Why that severity, in one sentence.
+        Why it has that severity, in one sentence.
     effect
         What the change does to the theorems that use the statement.
     outcome
-        How the mended statement fares: one of OUTCOMES.
+        The outcome of the mended statement.
     shown
         What shows it: a page of docs/proofs, or the check's own numbers.
     closed
@@ -109,13 +116,13 @@ class Correction:
         breaks nothing.
     """
 
-    place: str
-    printed: str
-    mended: str
-    severity: str
-    reason: str
+    place: Text
+    printed: Text
+    mended: Text
+    severity: Severity
+    reason: Text
     effect: str
-    outcome: str = HOLDS
+    outcome: Outcome = HOLDS
     shown: str = ""
     closed: bool = False
 
@@ -124,22 +131,44 @@ class Correction:
             raise ValueError(f"{self.severity}, {self.outcome}")
 
     def now(self, outcome: str, shown: str = "") -> Correction:
-        """The same correction with the outcome that its mended statement has in these runs."""
+        """Return the correction with the outcome that its mended statement has in these runs."""
         return dataclasses.replace(self, outcome=outcome, shown=shown or self.shown)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Another way to read the paper's words, and the outcome under it."""
+    """Another way to read the paper's words.
 
-    choice: str
-    outcome: str
+    Parameters
+    ----------
+    choice
+        The other reading.
+    outcome
+        The outcome under it.
+    measured
+        What was measured under it.
+    """
+
+    choice: Text
+    outcome: Outcome
     measured: str = ""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a claim, judged by itself. `outcome` may be another word, such as `first T`."""
+    """A part of a claim, judged by itself.
+
+    Parameters
+    ----------
+    step
+        The part.
+    outcome
+        An outcome, or another word such as `first T`.
+    number
+        A number that `number_of` of the finding explains, unless the note does.
+    note
+        What a reader has to know beside it.
+    """
 
     step: str
     outcome: str
@@ -149,55 +178,74 @@ class Step:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one claim at the horizon played; the fields are those of claims.json.
+    """The outcome of one claim at the horizon played; its fields are those of claims.json.
 
     Parameters
     ----------
-    id, statement, place
-        The claim, in our words, and where the paper makes it.
+    id
+        The claim, with a policy's options where they matter.
+    statement
+        The claim in our words.
+    place
+        Where the paper makes the claim.
     as_printed
-        One of OUTCOMES, for the statement as printed under the reading kindest to its authors.
-    prediction, measured, horizon
-        What the claim predicts, what came out, and up to which horizon.
+        The outcome of the statement as printed, under the reading that is kindest to its authors.
+    prediction
+        What the claim predicts.
+    measured
+        What was measured, counted or computed.
+    horizon
+        The horizon T up to which the claim was judged.
     controls
-        Negative and positive ones.
+        Policies or statements of known quality, put through the same check.
     corrections
         What has to be changed for the statement to be true; empty if nothing.
     readings
-        Readings of the paper under which the outcome is another one; empty if there are none.
+        Readings of the paper under which the outcome is another one.
     basis
-        MEASURED, COUNTED or ARITHMETIC: what `fails` means is GLOSS[basis].
+        What the outcome rests on, which decides what `fails` means.
     ours
         Whether the question is this project's own and the paper promises nothing.
-    why
-        The rule that gave the outcome with the numbers it was applied to, in one sentence.
+    numbers
+        All numbers of the check.
+    seeds
+        The fewest seeds of a cell, or draws of a kind.
+    interval
+        A confidence interval.
     decide
-        What would decide, or where it is worst.
-    interval, interval_of, number_of
-        An interval, and what it and the steps' numbers are.
+        What would decide, or where the outcome is worst.
+    p_value
+        The p-value before Holm's correction.
+    why
+        The rule that gave the outcome, with the numbers it was applied to.
+    interval_of
+        The quantity that the interval is for.
     steps
-        Parts, judged one by one.
+        Parts of the claim, judged one by one.
+    number_of
+        What the numbers of the steps are.
     evidence
-        The frames it rests on: regret, worst, slopes, asked, studies/<name>; none for arithmetic.
+        The frames that it rests on: regret, worst, slopes, asked, studies/<name>; none for
+        arithmetic.
     """
 
-    id: str
-    statement: str
-    place: str
-    as_printed: str
+    id: Text
+    statement: Text
+    place: Text
+    as_printed: Outcome
     prediction: str
     measured: str
     horizon: str
     controls: tuple[Control, ...] = ()
     corrections: tuple[Correction, ...] = ()
     readings: tuple[Reading, ...] = ()
-    basis: str = MEASURED
+    basis: Annotated[str, {"enum": list(GLOSS)}] = MEASURED
     ours: bool = False
     numbers: dict = field(default_factory=dict)
-    seeds: int = 0
+    seeds: Annotated[int, {"minimum": 0}] = 0
     interval: tuple[float, float] | None = None
     decide: str = ""
-    p_value: float | None = None
+    p_value: Annotated[float | None, {"minimum": 0, "maximum": 1}] = None
     why: str = ""
     interval_of: str = ""
     steps: tuple[Step, ...] = ()
@@ -205,8 +253,8 @@ class Finding:
     evidence: tuple[str, ...] = ()
 
     @property
-    def severity(self) -> str:
-        """The gravest severity of its corrections, `none` if there are none."""
+    def severity(self) -> Severity:
+        """The gravest severity of the corrections, `none` if there are none."""
         return gravest(c.severity for c in self.corrections)
 
     @property
@@ -215,20 +263,21 @@ class Finding:
         return next((c.reason for c in self.corrections if c.severity == self.severity), "")
 
     @property
-    def mended(self) -> str:
-        """The worst outcome of its mended statements; empty if nothing had to be mended, as where a
+    def mended(self) -> Annotated[str, {"enum": ["", *OUTCOMES]}]:
+        """The worst outcome of the mended statements. Empty if nothing had to be mended, as where a
         statement is ruled out at a horizon and may be true as it is."""
-        found = {c.outcome for c in self.corrections if c.severity != "horizon"}
-        return next((o for o in (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS) if o in found), "")
+        outcomes = {c.outcome for c in self.corrections if c.severity != "horizon"}
+        worst_first = (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS)
+        return next((outcome for outcome in worst_first if outcome in outcomes), "")
 
     @property
     def breaks(self) -> bool:
-        """Whether what rests on the statement loses its support."""
+        """Whether the statements that rest on this one lose their support."""
         return any(c.severity in BREAKING and not c.closed for c in self.corrections)
 
     @property
-    def gloss(self) -> str:
-        """What `fails` means for it; empty if it does not fail."""
+    def gloss(self) -> Annotated[str, {"enum": ["", *dict.fromkeys(GLOSS.values())]}]:
+        """What `fails` means for this claim; empty if it does not fail."""
         return GLOSS[self.basis] if self.as_printed == FAILS else ""
 
     @property

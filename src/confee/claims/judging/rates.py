@@ -71,6 +71,37 @@ class Controls:
     others: Sequence[str] = (IDEAL, IDEAL_ARMS)
     """Who stands in for a control that is the policy itself."""
 
+    @property
+    def labels(self) -> set[str]:
+        """All policies that controls are made of, the partner along K included."""
+        return {self.partner, *self.positive.values(), *self.negative.values()}
+
+    def choose(self, label: str, variable: str, full: bool) -> tuple[str, str, str]:
+        """Choose the controls of one ray of the policy `label`.
+
+        No policy controls itself: another one with a proved rate stands in, or `none`.
+
+        Parameters
+        ----------
+        full
+            Whether every round of the ray may be queried (T = B).
+
+        Returns
+        -------
+        The partner along K (else empty), the positive control, the negative control.
+        """
+        partner = ""
+        if variable == "K":
+            partner = self._other_than({label}, self.partner)
+        positive = self._other_than({label, partner}, self.positive.get(variable, ""))
+        negative = self.negative.get(variable, "none")
+        if full and variable == "B":
+            negative = self.negative.get("T=B", negative)
+        return partner, positive, negative
+
+    def _other_than(self, labels: Collection[str], wanted: str) -> str:
+        return next((name for name in (wanted, *self.others) if name not in labels), "none")
+
     def sweeps(self) -> list[Sweep]:
         """Each control on the rays it is for, and uniform play: it tells which cells are
         saturated."""
@@ -146,18 +177,12 @@ def ray_checks(
     checks = []
     for variable in VARIABLES:
         labels = [ray for ray, moves in found.items() if moves == variable]
-        partner = ""
-        if variable == "K":
-            partner = _other_than([label], controls.partner, controls.others)
-        wanted = controls.positive.get(variable, "")
-        positive = _other_than([label, partner], wanted, controls.others)
+        partner, *_ = controls.choose(label, variable, full=False)
         made = (curve(worst, points, label, ray, partner) for ray in labels)
         for there in _groups([one for one in made if one is not None]):
             check = judge(there, claimed)
-            full = variable == "B" and all((one.T == one.B).all() for one in there)
-            negative = controls.negative.get(variable, "none")
-            if full:
-                negative = controls.negative.get("T=B", negative)
+            full = all((one.T == one.B).all() for one in there)
+            _, positive, negative = controls.choose(label, variable, full)
             tried = [
                 (name, _control(worst, points, name, there, claimed, free))
                 for name, free in ((positive, False), (negative, True))
@@ -173,11 +198,6 @@ def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
         fixed = (float(one.V[0]), round(float((one.T / one.B).mean())))
         groups.setdefault(fixed if one.variable == "K" else one.ray, []).append(one)
     return list(groups.values())
-
-
-def _other_than(labels: Collection[str], wanted: str, others: Sequence[str]) -> str:
-    """The policy that is wanted, or another one with a proved rate: none controls itself."""
-    return next((one for one in (wanted, *others) if one not in labels), "none")
 
 
 def distinct(checks: Sequence[Check]) -> list[Check]:

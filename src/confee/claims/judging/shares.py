@@ -1,15 +1,25 @@
-"""What claims on probabilities share: exact limits of the share of runs that do something."""
+"""Exact confidence limits of the share of runs, or of drawn blocks, that do something."""
 
 from __future__ import annotations
 
+from typing import Any
+
 LEVEL = 0.05
-"""Two-sided level of the limits, of all groups of a claim together (Bonferroni)."""
+"""Two-sided level of the limits of all groups of a claim together (Bonferroni)."""
 
 
-def limits(count: int, runs: int, level: float = LEVEL) -> tuple[float, float]:
-    """Exact binomial limits (Clopper and Pearson 1934) of a probability: count out of runs."""
-    from scipy import stats
+def limits(count: Any, trials: Any, level: float = LEVEL) -> tuple[Any, Any]:
+    """Return the exact binomial limits of a probability, at a two-sided `level`.
 
-    low = float(stats.beta.ppf(level / 2, count, runs - count + 1)) if count else 0.0
-    high = float(stats.beta.isf(level / 2, count + 1, runs - count)) if count < runs else 1.0
-    return low, high
+    Parameters
+    ----------
+    count, trials
+        Numbers, or arrays of equal shape.
+
+    References
+    ----------
+    Clopper and Pearson 1934, Biometrika 26.
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    return proportion_confint(count, trials, alpha=level, method="beta")
