@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from confee.evidence import tuned
 from confee.policies import POLICIES
@@ -44,6 +45,11 @@ def display(label: str) -> str:
 def plain(text: str) -> str:
     """Text that mathtext leaves alone."""
     return text.replace("$", r"\$")
+
+
+def stroke(look: Look) -> dict[str, Any]:
+    """Return the colour, style and width of a policy's line, as matplotlib takes them."""
+    return {"color": look.color, "linestyle": look.linestyle, "linewidth": look.linewidth}
 
 
 def look(label: str) -> Look:

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+
+Span = tuple[float, float]
 
 
 def t_quantile(degrees: float) -> float:
@@ -15,6 +18,18 @@ def t_quantile(degrees: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.975)) if degrees >= 1 else math.nan
+
+
+def half_width(errors: pd.Series, seeds: pd.Series) -> float:
+    """Return half the 95 % interval of a mean over phases: their standard errors and seeds."""
+    error = math.sqrt((errors**2).sum(skipna=False)) / len(errors)
+    return t_quantile(seeds.sum() - len(seeds)) * error
+
+
+def widened(low: float, high: float, share: float = 0.06, least: float = 1.05) -> Span:
+    """Return the ends of a logarithmic axis: a share of its length beyond, a ratio at least."""
+    margin = max((high / low) ** share, least)
+    return low / margin, high * margin
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -186,6 +186,11 @@ def sample(**look: Any) -> Line2D:
     return Line2D([], [], **look)
 
 
+def point(label: str, **look: Any) -> Line2D:
+    """Return a line of the legend whose sample is a grey point without a line."""
+    return sample(**{"color": GREY, "marker": "o", "linestyle": "none", "label": label, **look})
+
+
 def patch(**look: Any) -> Patch:
     """Return a line of the legend whose sample is an area."""
     from matplotlib.patches import Patch

@@ -25,7 +25,7 @@ def draw(
     V, setting (arms if absent); `slopes` (its rows `part` = upper): policy, axis, exponent, low,
     high, rate, short.
     """
-    table, zeros = shared.averaged(worst, points, axis, shared.per_round)
+    table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return style.empty(shared.nothing(axis, zeros))
     law = "theory: $R/T \\propto (KV/B)^{1/3}$"
@@ -37,7 +37,7 @@ def finding(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> str:
     """The exponents of the paper's policies, next to the rate's; who has no regret to draw."""
-    table, zeros = shared.averaged(worst, points, axis, shared.per_round)
+    table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return shared.nothing(axis, zeros)
     labels, found = set(table["label"]), fits.found(slopes, table, axis)

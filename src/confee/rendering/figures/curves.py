@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,102 +46,82 @@ SETTINGS = {
 ROW = 0.185
 """Inches: a policy's row beside the curves."""
 
-Span = tuple[float, float]
-
 SYMBOLS = {"T": "horizon $T$", "B": "budget $B$", "V": "variation $V$", "K": "arms $K$"}
 
-Scale = Callable[[float, float, float, float], float]
-"""What regret is divided by: a function of (K, T, B, V)."""
+LOGARITHMS = ("x", "y", "guide", "bound")
+"""Columns of a point whose means over its phases are geometric."""
 
 
-def per_round(_K: float, T: float, _B: float, _V: float) -> float:
-    """Regret a round."""
-    return T
+COLUMNS = ("label", "setting", *LOGARITHMS, "low", "high", "eligible", "at_limit")
 
 
 class Averaged(NamedTuple):
-    """`curves`: label, setting, x, y, low, high, eligible, guide, bound; and who had no regret to
-    draw."""
+    """The curves (COLUMNS), and the labels that have no regret to draw."""
 
     curves: pd.DataFrame
     zeros: list[str]
 
 
-def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale) -> Averaged:
-    """The geometric mean of regret / scale over the phases of each point, with 95 % intervals.
+def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> Averaged:
+    """Return the geometric mean of R/T over the phases of each point, with 95 % intervals.
 
-    The phases' spread is not noise (HyQue's last block moves regret by some 30 %), so intervals
-    come from the seeds alone. `guide` and `bound` are the theory's rate and the lower bound at
-    the same cells, averaged likewise: a line through them is free of the phases too. A point is
-    eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
-    other settings K says little: no rate in K there. `points` may have a column `setting`.
+    `guide` and `bound` are the theory's rate and the lower bound at the same cells, averaged
+    likewise, so the lines through them are free of the phases too. The bound is one on policies of
+    arms, and in other settings the rate does not depend on K as it does there: no rate along K.
+    `points` may have a column `setting`.
     """
     import pandas as pd
 
-    columns = [
-        "label",
-        "setting",
-        "x",
-        "y",
-        "low",
-        "high",
-        "eligible",
-        "guide",
-        "bound",
-        "at_limit",
-    ]
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
     shown = shown.assign(at_limit=worst.get("at_limit", False))
     table = worst_at(shown, points, [axis])
     zeros = looks.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
     if table.empty:
-        return Averaged(pd.DataFrame(columns=columns), zeros)
+        return Averaged(pd.DataFrame(columns=COLUMNS), zeros)
     table = table.assign(setting=settings(points, table["label"]))
     cells = [(row.K, row.T, row.B, row.V) for row in table.itertuples()]
     arms = table["setting"] == "arms"
-    scales = np.array([scale(*cell) for cell in cells])
-    log = np.log(table["regret"].to_numpy(float) / scales)
-    relative = (table["se"] / table["regret"]).to_numpy(float)
-    rates = np.array(
-        [
-            math.log(theory.rate(*c) / s) if c[3] > 0 else math.nan
-            for c, s in zip(cells, scales, strict=True)
-        ]
+    rates = pd.Series(
+        [math.log(theory.rate(*c) / c[1]) if c[3] > 0 else math.nan for c in cells], table.index
     )
-    bounds = np.array(
-        [
-            math.log(theory.LOWER_BOUND_CONSTANT) if theory.lower_bound_applies(*c) else math.nan
-            for c in cells
-        ]
-    )
+    constant = math.log(theory.LOWER_BOUND_CONSTANT)
+    bounds = [constant if theory.lower_bound_applies(*c) else math.nan for c in cells]
     table = table.assign(
-        log=log,
-        variance=relative**2,
-        guide=pd.Series(rates, table.index).where(arms | (axis != "K")),
-        bound=pd.Series(rates + bounds, table.index).where(arms),
-        eligible=table["eligible"].astype(bool),
+        y=np.log(table["regret"].to_numpy(float) / table["T"]),
+        error=table["se"] / table["regret"],
+        guide=rates.where(arms | (axis != "K")),
+        bound=(rates + bounds).where(arms),
     )
+    curves = over_phases(table, ["label", "setting", "point"])
+    return Averaged(curves.rename(columns={"point": "x"}).astype({"x": float}), zeros)
+
+
+def over_phases(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return the points of curves: means over the phases of each, with 95 % intervals.
+
+    The spread of the phases is not noise (HyQue's last block moves regret by some 30 %), so the
+    intervals come from the seeds alone. A point is eligible if half of its phases are, as in the
+    fits.
+
+    Parameters
+    ----------
+    cells
+        LOGARITHMS, as far as there are any; error (of y), seeds, eligible, at_limit.
+    by
+        The columns that say which cells are the phases of one point.
+    """
+    import pandas as pd
+
     rows = []
-    for (label, x), group in table.groupby(["label", "point"], sort=True):
-        middle, phases = group["log"].mean(), len(group)
-        error = math.sqrt(group["variance"].sum(skipna=False)) / phases
-        half = numbers.t_quantile(group["seeds"].sum() - phases) * error
-        rows.append(
-            (
-                label,
-                group["setting"].iloc[0],
-                float(x),
-                math.exp(middle),
-                math.exp(middle - half),
-                math.exp(middle + half),
-                bool(group["eligible"].mean() >= 0.5),
-                math.exp(group["guide"].mean(skipna=False)),
-                math.exp(group["bound"].mean(skipna=False)),
-                bool(group["at_limit"].mean() >= 0.5),
-            )
-        )
-    return Averaged(pd.DataFrame(rows, columns=columns), zeros)
+    for place, phases in cells.groupby(by):
+        means = {n: phases[n].mean(skipna=False) for n in LOGARITHMS if n in phases}
+        half = numbers.half_width(phases["error"], phases["seeds"])
+        ends = {"low": means["y"] - half, "high": means["y"] + half}
+        shares = {n: bool(phases[n].mean() >= 0.5) for n in ("eligible", "at_limit")}
+        logarithms = {name: math.exp(value) for name, value in (means | ends).items()}
+        rows.append(dict(zip(by, place, strict=True)) | logarithms | shares)
+    return pd.DataFrame(rows)
 
 
 def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
@@ -238,7 +218,7 @@ def sweep(
     return fig
 
 
-def _spans(curves: pd.DataFrame) -> tuple[Span, Span | None]:
+def _spans(curves: pd.DataFrame) -> tuple[numbers.Span, numbers.Span | None]:
     """The ranges of the curves' axis and, where the lower bound lies far below, of its own.
 
     The bound is two orders of magnitude below every policy: on one scale with them it would leave
@@ -250,22 +230,17 @@ def _spans(curves: pd.DataFrame) -> tuple[Span, Span | None]:
     bound = curves["bound"].dropna()
     if bound.empty or lowest / bound.max() < max(2.5, (highest / lowest) ** 0.4):
         values = [lowest, highest, *bound]
-        return _margins(min(values), max(values)), None
-    upper = _margins(lowest, highest)
-    lower = _margins(bound.min(), bound.max())
+        return numbers.widened(min(values), max(values)), None
+    upper = numbers.widened(lowest, highest)
+    lower = numbers.widened(bound.min(), bound.max())
     middle = math.sqrt(lower[0] * lower[1])
     half = math.exp(max(_decades(lower), 0.2 * _decades(upper)) / 2)
     return upper, (middle / half, middle * half)
 
 
-def _decades(span: Span) -> float:
+def _decades(span: numbers.Span) -> float:
     """Its length on a logarithmic axis."""
     return math.log(span[1] / span[0])
-
-
-def _margins(low: float, high: float) -> Span:
-    margin = max((high / low) ** 0.06, 1.06)
-    return low / margin, high * margin
 
 
 def _break(top: Axes, bottom: Axes) -> None:
@@ -306,16 +281,17 @@ def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> Non
             continue
         inside = curve[curve["eligible"] & curve["x"].between(fit.start, fit.stop)]
         if len(inside):
-            x, middle = inside["x"].iloc[[0, -1]], np.log(inside[["x", "y"]]).mean()
-            y = np.exp(middle["y"] + fit.exponent * (np.log(x) - middle["x"]))
-            ax.plot(
-                x,
-                y,
-                color=look.color,
-                linestyle=look.linestyle,
-                linewidth=look.linewidth,
-                zorder=zorder - 0.5,
-            )
+            line(ax, inside, inside["x"].iloc[[0, -1]], fit.exponent, look, zorder - 0.5)
+
+
+def line(
+    ax: Axes, points: pd.DataFrame, x: pd.Series, exponent: float, look: looks.Look, zorder: float
+) -> float:
+    """Draw the line of a fit to `points` at these x; return where it begins."""
+    middle = np.log(points[["x", "y"]]).mean()
+    y = np.exp(middle["y"] + exponent * (np.log(x) - middle["x"]))
+    ax.plot(x, y, zorder=zorder, **looks.stroke(look))
+    return y.iloc[0]
 
 
 def markers(
@@ -401,46 +377,30 @@ def bound(ax: Axes, curves: pd.DataFrame) -> bool:
 def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
     """The axis of the sweep, logarithmic, under the lowest of the axes."""
     places = sorted(set(curves["x"]))
-    low, high = places[0], places[-1]
-    margin = max((high / low) ** 0.04, 1.05)
     # The points played where their labels are short; round places where they are not.
     short = len(places) == 1 or not any("times" in numbers.number(place) for place in places)
     ticks = places[:: math.ceil(len(places) / 7)] if short else None
-    numbers.log_axis(axes[-1], "x", low / margin, high * margin, 5, ticks=ticks)
+    ends = numbers.widened(places[0], places[-1], 0.04)
+    numbers.log_axis(axes[-1], "x", *ends, 5, ticks=ticks)
     axes[-1].set_xlabel(SYMBOLS[axis])
 
 
 def handle(look: looks.Look, text: str) -> Line2D:
-    """The legend's sample of a policy."""
-    return style.sample(
-        color=look.color,
-        marker=look.marker,
-        linestyle=look.linestyle,
-        linewidth=look.linewidth,
-        label=text,
-    )
+    """Return the legend's sample of a policy."""
+    return style.sample(marker=look.marker, label=text, **looks.stroke(look))
 
 
 def hollow() -> Line2D:
-    """The legend's sample of a point that enters no fit."""
-    return style.sample(
-        color=style.GREY,
-        marker="o",
-        linestyle="none",
-        markerfacecolor="white",
-        markeredgewidth=0.9,
-        label="hollow: saturated or outside the fit",
+    """Return the legend's sample of a point that enters no fit."""
+    return style.point(
+        "hollow: saturated or outside the fit", markerfacecolor="white", markeredgewidth=0.9
     )
 
 
 def limit() -> Line2D:
-    """The legend's sample of a point at a ceiling."""
-    return style.sample(
-        color=style.GREY,
-        marker=r"$\odot$",
-        linestyle="none",
-        markeredgewidth=0.3,
-        label="dotted: the worst gap is its family's largest",
+    """Return the legend's sample of a point at a ceiling."""
+    return style.point(
+        "dotted: the worst gap is its family's largest", marker=r"$\odot$", markeredgewidth=0.3
     )
 
 

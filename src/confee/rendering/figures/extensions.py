@@ -82,7 +82,7 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -
     """
     here = worst[worst["setting"] == setting]
     mine = points[(points["setting"] == setting) & (points["V"] > 0)]
-    table, _ = shared.averaged(here, mine, axis, shared.per_round)
+    table, _ = shared.averaged(here, mine, axis)
     roles = here.drop_duplicates("label").set_index("label")["role"]
     return table.assign(role=table["label"].map(roles))
 
@@ -127,9 +127,7 @@ def _panel(ax: Axes, table: pd.DataFrame) -> bool:
         ax.plot(first["x"], first["guide"] * (first["y"] / first["guide"]).iloc[0], **style.THEORY)
     low = table[["y", "low"]].min(axis=None)
     numbers.log_axis(ax, "y", low / 1.2, table[["y", "high"]].max(axis=None) * 1.2, 4)
-    low, high = table["x"].min(), table["x"].max()
-    margin = max((high / low) ** 0.06, 1.05)
-    numbers.log_axis(ax, "x", low / margin, high * margin, 3)
+    numbers.log_axis(ax, "x", *numbers.widened(table["x"].min(), table["x"].max()), 3)
     return bool(not table["eligible"].all())
 
 

@@ -30,31 +30,27 @@ class Fit(NamedTuple):
     stop: float = math.inf
 
 
-def found(
-    slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str, growth: bool = False
-) -> dict[str, Fit]:
-    """Label -> its fit over the upper half of this axis; labels without one are left out.
+def found(slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str) -> dict[str, Fit]:
+    """Return the fit of each label over the upper half of this axis; labels without one are absent.
 
-    `growth`: of regret over the rate, whose exponent is that of R/T less the rate's. No rate where
-    the curves have no `guide`.
+    A fit has no rate where the curves have no `guide`.
     """
     if slopes is None or slopes.empty:
         return {}
     rows = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")].dropna(subset="exponent")
     guided = set(curves.loc[curves["guide"].notna(), "label"])
-    fits = {}
-    for row in rows[rows["policy"].isin(curves["label"])].itertuples():
-        less = row.rate if growth else 0.0
-        fits[row.policy] = Fit(
-            row.exponent - less,
-            row.low - less,
-            row.high - less,
-            row.rate - less if row.policy in guided else math.nan,
+    return {
+        row.policy: Fit(
+            row.exponent,
+            row.low,
+            row.high,
+            row.rate if row.policy in guided else math.nan,
             bool(row.short),
             getattr(row, "start", -math.inf),
             getattr(row, "stop", math.inf),
         )
-    return fits
+        for row in rows[rows["policy"].isin(curves["label"])].itertuples()
+    }
 
 
 def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
@@ -118,9 +114,7 @@ def rows(
     drawn_as = looks.looks(labels)
     for y, label in enumerate(labels):
         look = drawn_as[label]
-        key.plot(
-            [0, 1], [y, y], color=look.color, linestyle=look.linestyle, linewidth=look.linewidth
-        )
+        key.plot([0, 1], [y, y], **looks.stroke(look))
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         fit = fits.get(label)
         text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")

@@ -178,22 +178,13 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
             mine["B"],
             mine["mean"],
             mine["half"].fillna(0),
-            color=look.color,
             marker=look.marker,
-            linewidth=look.linewidth,
-            linestyle=look.linestyle,
             capsize=1.5,
             elinewidth=0.8,
+            **looks.stroke(look),
         )
-        handles.append(
-            style.sample(
-                color=look.color,
-                marker=look.marker,
-                linewidth=look.linewidth,
-                linestyle=look.linestyle,
-                label=f"{looks.display(label)}'s $R/T$",
-            )
-        )
+        text = f"{looks.display(label)}'s $R/T$"
+        handles.append(style.sample(marker=look.marker, label=text, **looks.stroke(look)))
     first = table[table["label"] == HYQUE] if (table["label"] == HYQUE).any() else table
     guide = first["mean"].iloc[0] * first["rate"] / first["rate"].iloc[0]
     ax.plot(first["B"], guide, **style.THEORY)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +26,9 @@ ROW = 0.165
 
 BETWEEN = 0.45
 """Columns' widths between two kinds of adversaries."""
+
+STAR: dict[str, Any] = {"marker": "*", "markersize": 6, "markeredgewidth": 0.5}
+DOT: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0.4}
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 TITLE = "colour: share of the policy's largest regret"
@@ -82,7 +84,11 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     colours = [
         style.patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES
     ]
-    handles = [*colours, _star(label="chosen as worst"), _dot(label="not told from the largest")]
+    handles = [
+        *colours,
+        _mark(label="chosen as worst", **STAR),
+        _mark(label="within its 95 % CI", **DOT),
+    ]
     style.legend_below(fig, handles, len(handles), TITLE)
     return fig
 
@@ -192,41 +198,15 @@ def _marks(
                 stars.add((best["kind"], best["x"]))
         for row in mine.itertuples():
             if (row.kind, row.x) in stars:
-                ax.add_line(_star([places[row.kind, row.x]], [y]))
+                ax.add_line(_mark([places[row.kind, row.x]], [y], **STAR))
             elif row.y + row.half >= top["y"] - top["half"]:
-                ax.add_line(_dot([places[row.kind, row.x]], [y]))
+                ax.add_line(_mark([places[row.kind, row.x]], [y], **DOT))
 
 
-def _star(x=(), y=(), label: str = "") -> Line2D:
+def _mark(x=(), y=(), **look: Any) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="*",
-        markersize=6,
-        color="white",
-        label=label,
-        markeredgecolor=style.INK,
-        markeredgewidth=0.5,
-    )
-
-
-def _dot(x=(), y=(), label: str = "") -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="o",
-        markersize=2.4,
-        color="white",
-        label=label,
-        markeredgecolor=style.INK,
-        markeredgewidth=0.4,
-    )
+    return Line2D(x, y, linestyle="none", color="white", markeredgecolor=style.INK, **look)
 
 
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
@@ -247,8 +227,7 @@ def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
     for y, label in enumerate(labels):
         mine = worst[(worst["label"] == label) & (worst["V"] > 0)]
         rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in mine.itertuples()])
-        error = math.sqrt(((mine["se"] / rate) ** 2).sum(skipna=False)) / len(mine)
-        half = numbers.t_quantile(mine["seeds"].sum() - len(mine)) * error
+        half = numbers.half_width(mine["se"] / rate, mine["seeds"])
         text = numbers.plus_minus((mine["regret"] / rate).mean(), half)
         ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
 

@@ -62,15 +62,7 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     ]
     handles.append(style.sample(label="the rate: flat", **style.THEORY))
     if table["saturated"].any():
-        handles.append(
-            style.sample(
-                color=style.GREY,
-                marker="o",
-                markerfacecolor="white",
-                linestyle="none",
-                label="saturated",
-            )
-        )
+        handles.append(style.point("saturated", markerfacecolor="white"))
     style.legend_below(fig, handles, 4)
     return fig
 
@@ -171,8 +163,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (label, V, point), some in table.groupby(["label", "V", "point"]):
         y = math.exp(some["log"].mean())
-        error = math.sqrt((some["error"] ** 2).sum(skipna=False)) / len(some)
-        half = y * numbers.t_quantile(max(some["seeds"].sum() - len(some), 1)) * error
+        half = y * numbers.half_width(some["error"], some["seeds"])
         rows.append((label, V, float(point), y, half, some["saturated"].mean() > 0.5))
     return pd.DataFrame(rows, columns=columns)
 

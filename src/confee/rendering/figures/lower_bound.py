@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
 
 WORST, HARD = "worst", "hard"
 SPREAD = 0.32
@@ -47,8 +46,8 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
             _row(ax, mine.sort_values("ratio"), row, drawn_as[label], filled=kind == WORST)
     ax.axvline(1, zorder=1.5, **style.BOUND)
     handles = [
-        _sample("worst case of a cell", style.GREY),
-        _sample("on the bound's own instance", "white"),
+        style.point("worst case of a cell", markersize=3.5),
+        style.point("on the bound's own instance", markersize=3.5, markerfacecolor="white"),
         style.sample(label="the lower bound", **style.BOUND),
     ]
     best = table.loc[table["kind"] == WORST, "best"]
@@ -149,17 +148,6 @@ def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bo
         elinewidth=0.5,
         markeredgewidth=0.5,
         markerfacecolor=look.color if filled else "white",
-    )
-
-
-def _sample(text: str, face: str) -> Line2D:
-    return style.sample(
-        color=style.GREY,
-        marker="o",
-        linestyle="none",
-        markersize=3.5,
-        markerfacecolor=face,
-        label=text,
     )
 
 

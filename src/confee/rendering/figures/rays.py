@@ -230,32 +230,14 @@ def _points(cells: Curve) -> pd.DataFrame:
             "point": cells.point,
             "x": x,
             "y": y,
-            "variance": cells.se**2,
+            "error": cells.se,
             "seeds": cells.seeds,
             "eligible": cells.reason == "",
             "at_limit": cells.at_limit,
             "guide": guide,
         }
     )
-    frame = frame[np.isfinite(frame["y"])]
-    rows = []
-    for _, some in frame.groupby("point"):
-        error = math.sqrt(some["variance"].sum(skipna=False)) / len(some)
-        half = numbers.t_quantile(some["seeds"].sum() - len(some)) * error
-        log = some["y"].mean()
-        low, high = log - half, log + half
-        rows.append(
-            {
-                "x": math.exp(some["x"].mean()),
-                "y": math.exp(log),
-                "low": math.exp(low),
-                "high": math.exp(high),
-                "eligible": bool(some["eligible"].mean() >= 0.5),
-                "at_limit": bool(some["at_limit"].mean() >= 0.5),
-                "guide": math.exp(some["guide"].mean()),
-            }
-        )
-    table = pd.DataFrame(rows)
+    table = shared.over_phases(frame[np.isfinite(frame["y"])], ["point"])
     if cells.variable == "T" and len(table):
         first = table.loc[table["eligible"].idxmax(), "y"]
         table[["y", "low", "high"]] /= first
@@ -306,8 +288,7 @@ def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
     every = pd.concat([line.table for line in some])
     low = min([every[["y", "low"]].min(axis=None), *still.values()])
     high = every[["y", "high"]].max(axis=None)
-    margin = max((high / low) ** 0.06, 1.03)
-    low, high = low / margin, high * margin
+    low, high = numbers.widened(low, high, least=1.03)
     near = high / low < 5  # Then few powers of ten and their halves lie between the two.
     places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     ticks = [float(place) for place in places if low <= place <= high] if near else None
@@ -329,17 +310,7 @@ def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
         return
     start = inside["y"].iloc[0]
     if line.fit is not None:
-        x = np.log(inside["x"])
-        y = np.exp(np.log(inside["y"]).mean() + line.fit.exponent * (x - x.mean()))
-        ax.plot(
-            inside["x"],
-            y,
-            color=look.color,
-            linestyle=look.linestyle,
-            zorder=2,
-            linewidth=look.linewidth,
-        )
-        start = y.iloc[0]
+        start = shared.line(ax, inside, inside["x"], line.fit.exponent, look, 2)
     guide = inside["guide"] * (start / inside["guide"].iloc[0])
     ax.plot(inside["x"], guide, zorder=1.5, **style.THEORY)
 
@@ -376,11 +347,9 @@ def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
 def _horizontal(
     ax: Axes, some: Sequence[Line], variable: str, span: tuple[float, float], last: bool
 ) -> None:
-    low, high = span
-    margin = max((high / low) ** 0.04, 1.05)
     places = sorted({float(f"{x:.3g}") for line in some for x in line.table["x"]})
     ticks = places if variable != "B" and len(places) <= 10 else None
-    numbers.log_axis(ax, "x", low / margin, high * margin, 6, ticks=ticks)
+    numbers.log_axis(ax, "x", *numbers.widened(*span, 0.04), 6, ticks=ticks)
     ax.tick_params(axis="x", labelbottom=last)
 
 

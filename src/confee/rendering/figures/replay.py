@@ -101,7 +101,7 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame
     mine = _with_setting(points)
     both = mine[mine["label"].isin(PAIR)].groupby("setting")["label"].nunique() == len(PAIR)
     mine = mine[mine["setting"].isin(both[both].index)]
-    table, _ = curves.averaged(worst[worst["label"].isin(LABELS)], mine, axis, curves.per_round)
+    table, _ = curves.averaged(worst[worst["label"].isin(LABELS)], mine, axis)
     pairs = table[table["label"].isin(PAIR)]["x"].value_counts()
     table = table[table["x"].map(pairs) == len(PAIR)]
     cells = mine.drop_duplicates("setting")
