@@ -26,8 +26,8 @@ def text(findings: Sequence[Finding]) -> str:
     rows: dict[Correction, str] = {}
     for finding in findings:
         if not finding.ours:
-            for one in finding.corrections:
-                rows.setdefault(one, finding.id)
+            for correction in finding.corrections:
+                rows.setdefault(correction, finding.id)
     order = list(SEVERITIES)
     slips = sorted(
         ((c, id) for c, id in rows.items() if c.severity != HORIZON),
@@ -68,7 +68,7 @@ def _why(c: Correction) -> str:
 
 def typeset(words: str) -> str:
     """Text with formulas between dollars as GitHub sets them without reading Markdown in them."""
-    return FORMULA.sub(lambda found: f"$`{found[1]}`$", words)
+    return FORMULA.sub(lambda match: f"$`{match[1]}`$", words)
 
 
 def _page(shown: str) -> str:

@@ -116,8 +116,8 @@ def short(text: str, room: int) -> str:
         if len(form) <= room:
             return form
     for form in forms[1:]:
-        if said := _while_it_fits(_clauses(form), "; ", room):
-            return said
+        if clauses := _while_it_fits(_clauses(form), "; ", room):
+            return clauses
     first = _clauses(forms[-1])[0]
     return _while_it_fits(first.split(", "), ", ", room) or _cut(first, room)
 
@@ -132,13 +132,13 @@ def _cut(text: str, room: int) -> str:
 
 
 def _while_it_fits(parts: Sequence[str], between: str, room: int) -> str:
-    said = ""
+    text = ""
     for part in parts:
-        longer = said + between + part if said else part
+        longer = text + between + part if text else part
         if len(longer) > room:
             break
-        said = longer
-    return said
+        text = longer
+    return text
 
 
 def explain(v: Finding, run: str, numbers: bool = False) -> Group:
@@ -151,12 +151,12 @@ def explain(v: Finding, run: str, numbers: bool = False) -> Group:
         "  severity: ",
         (ALL[weight(v)].word, STYLE[v.severity]),
     )
-    said = Table(box=None, show_header=False, pad_edge=False)
-    said.add_column(style="dim", no_wrap=True)
-    said.add_column(overflow="fold")
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
     for name, text in [*ledger.facts(v), ("Run again", run)]:
-        said.add_row(name, Text(harmless(plain(text))))
-    parts: list[Any] = [title, said]
+        facts.add_row(name, Text(harmless(plain(text))))
+    parts: list[Any] = [title, facts]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:

@@ -1,6 +1,6 @@
 """What outcomes, severities and controls look like and are called, in every picture and page.
 
-Colours are told apart by colour-blind readers, and a mark never stands without its glyph or word.
+Colour-blind readers can distinguish the colours, and a mark never stands without its glyph or word.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ SIGNS = {ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPE
 
 def came_out(controls: Iterable[Control], expected: str) -> str:
     """What became of the controls that are expected to come out so: the worst of them."""
-    found = {control.as_expected for control in controls if control.expected == expected}
-    if False in found:
+    results = {control.as_expected for control in controls if control.expected == expected}
+    if False in results:
         return BAD
-    return OPEN if None in found else GOOD if found else ABSENT
+    return OPEN if None in results else GOOD if results else ABSENT
 
 
 def short(outcome: str, basis: str) -> str:
@@ -115,8 +115,8 @@ def worst(outcomes: Iterable[str]) -> str:
 
     An outcome of another name (a step may have one of its own) counts as none.
     """
-    found = set(outcomes)
-    return next((name for name in MARKS if name in found), UNJUDGED)
+    names = set(outcomes)
+    return next((name for name in MARKS if name in names), UNJUDGED)
 
 
 def standing(severities: Iterable[str], outcomes: Iterable[str]) -> str:
@@ -175,13 +175,16 @@ def unsettled(findings: Iterable[Judged]) -> int:
 def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     """The claims of the paper by severity, and by outcome as printed; our own questions apart."""
     findings = list(findings)
-    paper = [one for one in findings if not one.ours]
+    paper = [finding for finding in findings if not finding.ours]
     claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
     ours = len(findings) - len(paper)
     apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
-    closed = sum(weight(one) == CLOSED for one in paper)
-    grave = counted_severities((one.severity for one in paper), unsettled(paper), closed)
-    return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
+    closed = sum(weight(finding) == CLOSED for finding in paper)
+    grave = counted_severities((finding.severity for finding in paper), unsettled(paper), closed)
+    return (
+        f"{claims}: {grave}{apart}",
+        f"as printed: {counted(finding.as_printed for finding in paper)}",
+    )
 
 
 def _said(outcome: str, n: int) -> str:

@@ -29,8 +29,8 @@ def draw(
     if table.empty:
         return style.empty(shared.nothing(axis, zeros))
     law = "theory: $R/T \\propto (KV/B)^{1/3}$"
-    found, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
-    return shared.sweep(table, axis, "worst-case $R/T$", found, lacking, law)
+    fitted, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
+    return shared.sweep(table, axis, "worst-case $R/T$", fitted, lacking, law)
 
 
 def finding(
@@ -40,12 +40,12 @@ def finding(
     table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return shared.nothing(axis, zeros)
-    labels, found = set(table["label"]), fits.found(slopes, table, axis)
+    labels, fitted = set(table["label"]), fits.found(slopes, table, axis)
     lacking = fits.lacking(slopes, axis)
     sentences = []
     for label in fits.first(labels):
-        if label in found:
-            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(found[label], axis)}.")
+        if label in fitted:
+            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(fitted[label], axis)}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
             sentences.append(f"{span}; {fits.none(label, lacking)}.")

@@ -167,7 +167,7 @@ def sweep(
     curves: pd.DataFrame,
     axis: str,
     ylabel: str,
-    found: Mapping[str, fits.Fit],
+    fitted_lines: Mapping[str, fits.Fit],
     lacking: Mapping[str, str],
     law: str,
 ) -> Drawing:
@@ -202,13 +202,13 @@ def sweep(
         if low is not None and lower is not None:
             numbers.log_axis(low, "y", *lower, 2)
             _break(top, low)
-        fitted(top, part, found)
+        fitted(top, part, fitted_lines)
         guide(top, part)
         bounded |= bound(top if low is None else low, part)
         horizontal([top] if low is None else [top, low], part, axis)
         top.set_ylabel(ylabel)
         last = part.sort_values("x").groupby("label")["y"].last()
-        fits.rows(key, side, last, found, lacking, f"exponent in ${axis}$")
+        fits.rows(key, side, last, fitted_lines, lacking, f"exponent in ${axis}$")
         if len(shown) > 1:
             top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
     handles = []
@@ -268,7 +268,7 @@ def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | N
         markers(ax, curve, drawn_as[label], 4 - rank / len(labels), joined=True)
 
 
-def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> None:
+def fitted(ax: Axes, curves: pd.DataFrame, fitted_lines: Mapping[str, fits.Fit]) -> None:
     """Points of each label with their intervals, and the line of its fit if it has one."""
     drawn_as = looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
@@ -276,7 +276,7 @@ def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> Non
         look, zorder = drawn_as[label], 4 - rank / len(labels)
         curve = curves[curves["label"] == label].sort_values("x")
         markers(ax, curve, look, zorder)
-        fit = found.get(label)
+        fit = fitted_lines.get(label)
         if fit is None:
             continue
         inside = curve[curve["eligible"] & curve["x"].between(fit.start, fit.stop)]
@@ -340,9 +340,9 @@ def markers(
 
 def leader(curves: pd.DataFrame) -> str | None:
     """The label whose first point anchors the theory's line: the paper's, else one that fits."""
-    there = curves[curves["guide"].notna()]
-    first = [label for label in LEADERS if (there["label"] == label).any()]
-    return next(iter([*first, *looks.ordered(there.loc[there["eligible"], "label"])]), None)
+    guided = curves[curves["guide"].notna()]
+    first = [label for label in LEADERS if (guided["label"] == label).any()]
+    return next(iter([*first, *looks.ordered(guided.loc[guided["eligible"], "label"])]), None)
 
 
 def guide(ax: Axes, curves: pd.DataFrame) -> None:
@@ -406,19 +406,19 @@ def limit() -> Line2D:
 
 def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
     """The end of the legend: the bound, and points that are not like the others."""
-    said = (
+    samples = (
         [style.sample(label="lower bound, every policy of arms", **style.BOUND)] if bounded else []
     )
-    return said + marks(curves)
+    return samples + marks(curves)
 
 
 def marks(curves: pd.DataFrame) -> list[Line2D]:
     """The legend's samples of points that are not like the others."""
-    said = []
+    samples = []
     if not curves["eligible"].all():
-        said.append(hollow())
+        samples.append(hollow())
     if curves["at_limit"].any():
-        said.append(limit())
+        samples.append(limit())
     if curves["low"].isna().any():
-        said.append(style.remark("no bar: no standard error"))
-    return said
+        samples.append(style.remark("no bar: no standard error"))
+    return samples

@@ -180,14 +180,14 @@ def budgets(points: pd.DataFrame) -> dict[float, pd.DataFrame]:
     middle = centre(points)
     if middle.empty:
         return {}
-    found = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
+    cells = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
     sweep = _along_B(points, middle)
     places = sorted(sweep["point"].unique())
     for place in [places[i] for i in (0, -1, len(places) // 2)] if places else []:
-        if all(max(place / other, other / place) > APART for other in found):
+        if all(max(place / other, other / place) > APART for other in cells):
             settings = sweep.loc[sweep["point"] == place, CELL[1:]].drop_duplicates()
-            found[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
-    return found
+            cells[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
+    return cells
 
 
 def _along_B(points: pd.DataFrame, middle: pd.DataFrame) -> pd.DataFrame:

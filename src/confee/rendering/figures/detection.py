@@ -67,11 +67,10 @@ def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame)
         return f"{text}HyQue as printed is not among the policies shown."
     cells = list(run[["K", "T", "B"]].itertuples(index=False, name=None))
     least = [min(horizon.thresholds(K, T, B).values()) for K, T, B in cells]
-    possible = sum(one < 1 for one in least)
+    possible = sum(threshold < 1 for threshold in least)
     return (
-        f"{text}HyQue was run up to $T$ = {_number(run['T'].max())}: one can fire in {possible} of "
-        f"its {len(cells)} combinations of $K$, $T$ and $B$ on the axes. The lowest threshold "
-        f"there is {min(least):.3g}; a statistic can reach 1."
+        f"{text}HyQue was played up to $T$ = {_number(run['T'].max())}, where one can fire in "
+        f"{possible} of its {len(cells)} cells (lowest threshold {min(least):.3g})."
     )
 
 

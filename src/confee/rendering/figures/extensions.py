@@ -20,14 +20,14 @@ ROLES = {
     "paced": (looks.look("ucb1"), "ALG, even pace"),
     "restarted": (
         looks.look("random_restart")._replace(marker="D"),
-        "ALG, restarts at random, told $V$",
+        "ALG, restarts at random, knows $V$",
     ),
     "narrow restarted": (
         looks.look("random_restart_unaware")._replace(marker="v"),
         "ALG, restarts, smaller bonus",
     ),
-    "window": (looks.look("sw_ucb"), "ALG, sliding window, told $V$"),
-    "discount": (looks.look("d_ucb"), "ALG, discounted, told $V$"),
+    "window": (looks.look("sw_ucb"), "ALG, sliding window, knows $V$"),
+    "discount": (looks.look("d_ucb"), "ALG, discounted, knows $V$"),
     "uniform": (looks.look("uniform"), "uniform play, as any ALG without feedback"),
 }
 """What a policy is in its setting -> its look, near that of the same idea over arms, and name."""
@@ -91,27 +91,27 @@ def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
     """HyQue's regret over that of the restarted algorithm at the largest budget."""
     settings = [name for name in TITLES if (setting_worst["setting"] == name).any()]
     tables = {name: _table(setting_worst, setting_points, name, "B") for name in settings}
-    said = []
+    parts = []
     for role, other, what in PAIRS:
         both = {n: t for n, t in tables.items() if {role, other} <= set(t["role"])}
         times = [f"{_ratio(table, role, other)} ({name})" for name, table in both.items()]
         if times:
-            said.append(f"{what} {numbers.listed(times)}".strip())
-    if not said:
+            parts.append(f"{what} {numbers.listed(times)}".strip())
+    if not parts:
         return "No setting has HyQue beside its restarted base algorithm."
     return (
-        "At the largest budget HyQue over ALG has this many times the regret of ALG that "
-        f"restarts at random: {'; '.join(said)}."
+        "At the largest budget HyQue's regret over that of ALG with random restarts is "
+        f"{'; '.join(parts)}."
     )
 
 
 def _ratio(table: pd.DataFrame, role: str, other: str) -> str:
     """R/T of one role over that of another at the largest x both have, with its interval."""
-    one, two = (table[table["role"] == name].set_index("x") for name in (role, other))
-    x = max(set(one.index) & set(two.index), default=None)
+    curve, two = (table[table["role"] == name].set_index("x") for name in (role, other))
+    x = max(set(curve.index) & set(two.index), default=None)
     if x is None:
         return "no common budget"
-    a, b = one.loc[x], two.loc[x]
+    a, b = curve.loc[x], two.loc[x]
     ratio = a["y"] / b["y"]
     spread = math.exp(math.hypot(math.log(a["high"] / a["y"]), math.log(b["high"] / b["y"])))
     return numbers.factor(ratio, ratio / spread, ratio * spread)

@@ -161,7 +161,7 @@ def _plus_minus(value: float, low: float, high: float) -> str:
 def said(fit: Fit, axis: str) -> str:
     """What follows a policy's name: its law, and the rate's exponent on the same cells, which is
     an upper bound: an exponent below it keeps the rate."""
-    verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "goes"
+    verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "scales"
     value = numbers.signed(fit.exponent).replace("\N{MINUS SIGN}", "-")
     text = f"{verb} as ${axis}^{{{value}}}$ [{numbers.signed(fit.low)}, {numbers.signed(fit.high)}]"
     text += " by a short fit" if fit.short else ""

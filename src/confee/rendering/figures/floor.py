@@ -117,8 +117,8 @@ def _changes(floor: pd.DataFrame) -> str:
     return f"{count} change{'s' if count > 1 else ''} of {gap:g}"
 
 
-def _same(one: float, other: float) -> bool:
-    return abs(one / other - 1) < 0.01
+def _same(B: float, beside: float) -> bool:
+    return abs(B / beside - 1) < 0.01
 
 
 def _power(B: float) -> str:
@@ -252,6 +252,6 @@ FIGURE = Figure(
     finding=finding,
     reading=(
         "Left: HyQue's stale share; dotted: a window's. Middle: $R/T$ and the floor. Right: each "
-        "order's share of a block, and its data's age."
+        "order's share, and its data's age."
     ),
 )

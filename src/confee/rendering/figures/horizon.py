@@ -34,15 +34,18 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     panels = over_rate(worst, points)
     if not panels:
         return NOTHING
-    labels = {line.label for some in panels.values() for line in some}
-    said = []
+    labels = {line.label for lines in panels.values() for line in lines}
+    sentences = []
     for label in fits.first(labels):
         mine = [
-            (title, line) for title, some in panels.items() for line in some if line.label == label
+            (title, line)
+            for title, lines in panels.items()
+            for line in lines
+            if line.label == label
         ]
         parts = [f"{_from_to(line.table)} at {_formula(title)}" for title, line in mine]
-        said.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
-    return f"Worst-case regret over the rate: {'; '.join(said)}."
+        sentences.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
+    return f"Worst-case regret over the rate: {'; '.join(sentences)}."
 
 
 def _formula(title: str) -> str:
@@ -61,11 +64,11 @@ def over_rate(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[rays.
     if "variable" not in points:
         return {}
     cells = points[(points["variable"] == "B") & (points["V"] > 0) & (points["T"] > points["B"])]
-    sizes = {rays.held(some, "B"): some.iloc[0] for _, some in cells.groupby("axis")}
+    sizes = {rays.held(lines, "B"): lines.iloc[0] for _, lines in cells.groupby("axis")}
     panels = rays.lines(worst, cells, "B")
     return {
-        title: [_over(line, sizes[title]["K"], sizes[title]["V"]) for line in some]
-        for title, some in panels.items()
+        title: [_over(line, sizes[title]["K"], sizes[title]["V"]) for line in lines]
+        for title, lines in panels.items()
     }
 
 

@@ -183,7 +183,7 @@ def _marks(
     places: dict[tuple[str, float], float],
     labels: list[str],
 ) -> None:
-    """Stars at what was chosen as worst, dots at what can't be told from the largest."""
+    """Stars at what was chosen as worst, dots at what cannot be distinguished from the largest."""
     for y, label in enumerate(labels):
         mine = table[table["label"] == label].fillna({"half": 0.0})
         top = mine.loc[mine["y"].idxmax()]

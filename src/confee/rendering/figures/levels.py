@@ -82,10 +82,10 @@ def _ends(mine: pd.DataFrame) -> list:
     import pandas as pd
 
     rows = []
-    for V, some in mine[~mine["saturated"]].sort_values("point").groupby("V"):
-        if len(some) < 2:
+    for V, line in mine[~mine["saturated"]].sort_values("point").groupby("V"):
+        if len(line) < 2:
             continue
-        first, last = some.iloc[0], some.iloc[-1]
+        first, last = line.iloc[0], line.iloc[-1]
         factor = last["y"] / first["y"]
         spread = math.exp(math.hypot(first["half"] / first["y"], last["half"] / last["y"]))
         slope = round(math.log(factor) / math.log(last["point"] / first["point"]), 9)
@@ -100,18 +100,20 @@ def _ends(mine: pd.DataFrame) -> list:
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """By which factors regret over the rate grows, for the flattest and the steepest line."""
     table = averaged(worst, points)
-    said = []
+    sentences = []
     for label in looks.ordered(table["label"]):
         parts = [
             f"{_fold(row)} at $V = {row.V:g}$ ($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
             for row in _ends(table[table["label"] == label])
         ]
         if parts:
-            said.append(f"{looks.display(label)}'s {' and '.join(parts)}")
-    if not said:
+            sentences.append(f"{looks.display(label)}'s {' and '.join(parts)}")
+    if not sentences:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(said)}."
+    return (
+        f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(sentences)}."
+    )
 
 
 def _fold(row) -> str:
@@ -161,10 +163,10 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     rates = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()])
     table = table.assign(log=np.log(table["regret"] / rates), error=table["se"] / table["regret"])
     rows = []
-    for (label, V, point), some in table.groupby(["label", "V", "point"]):
-        y = math.exp(some["log"].mean())
-        half = y * numbers.half_width(some["error"], some["seeds"])
-        rows.append((label, V, float(point), y, half, some["saturated"].mean() > 0.5))
+    for (label, V, point), phases in table.groupby(["label", "V", "point"]):
+        y = math.exp(phases["log"].mean())
+        half = y * numbers.half_width(phases["error"], phases["seeds"])
+        rows.append((label, V, float(point), y, half, phases["saturated"].mean() > 0.5))
     return pd.DataFrame(rows, columns=columns)
 
 

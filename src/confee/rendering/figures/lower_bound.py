@@ -116,8 +116,8 @@ def ratios(
     settings = list(table[CELL[1:]].itertuples(index=False, name=None))
     bounds = {s: theory.lower_bound(*s) for s in settings if theory.lower_bound_applies(*s)}
     best = {s: best_bound(*s) / bound for s, bound in bounds.items()}
-    found = {"bound": map(bounds.get, settings), "best": map(best.get, settings)}
-    table = table.assign(**{name: list(values) for name, values in found.items()})
+    columns = {"bound": map(bounds.get, settings), "best": map(best.get, settings)}
+    table = table.assign(**{name: list(values) for name, values in columns.items()})
     table = table.dropna(subset="bound").reset_index(drop=True)
     half = table["se"] * [numbers.t_quantile(n - 1) for n in table["seeds"]]
     ends = {"ratio": 0, "low": -half, "high": half}
@@ -133,8 +133,8 @@ def _sorted(table: pd.DataFrame) -> list[str]:
 
 def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bool) -> None:
     """The points of a policy of one kind, the least on top."""
-    some = len(mine) > 1
-    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if some else np.zeros(1))
+    several = len(mine) > 1
+    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if several else np.zeros(1))
     half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)
     half[0] = np.minimum(half[0], 0.999 * mine["ratio"])  # the axis is logarithmic
     ax.errorbar(

@@ -73,9 +73,9 @@ def draw(claims: pd.DataFrame) -> Drawing:
 
     `claims`: id, as_printed, severity, breaks, ours.
     """
-    found = standings(claims)
+    verdicts = standings(claims)
     signs = {row.id: standing([row.severity], [row.as_printed]) for row in claims.itertuples()}
-    shown = Counter(found[name].word for name in STATEMENTS)
+    shown = Counter(verdicts[name].word for name in STATEMENTS)
     bottom = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2
     height = bottom + 0.12 + LINE * -(-len(shown) // PER_LINE)
     fig = style.bare(height)
@@ -84,24 +84,24 @@ def draw(claims: pd.DataFrame) -> Drawing:
     ax.axis("off")
     for title, (first, last) in BOXES.items():
         _frame(ax, title, first, last)
-    boxes = {name: _statement(ax, name, found[name].word, signs) for name in STATEMENTS}
+    boxes = {name: _statement(ax, name, verdicts[name].word, signs) for name in STATEMENTS}
     for arrow in ARROWS:
-        _arrow(ax, arrow, boxes, found[arrow.premise])
+        _arrow(ax, arrow, boxes, verdicts[arrow.premise])
     _legend(ax, shown, bottom + 0.12 + LINE / 2)
     return fig
 
 
 def finding(claims: pd.DataFrame) -> str:
     """On how many statements each theorem rests, and which of them have a gap or are false."""
-    found = standings(claims)
-    if all(one.word == UNJUDGED for one in found.values()):
+    verdicts = standings(claims)
+    if all(verdict.word == UNJUDGED for verdict in verdicts.values()):
         return "No claim about a statement of the paper was judged."
-    theorems = [_rests(name, found) for name in STATEMENTS if name.startswith("Theorem")]
+    theorems = [_rests(name, verdicts) for name in STATEMENTS if name.startswith("Theorem")]
     toy = any(str(at).startswith("toy") for at in claims["horizon"])
-    return " ".join(theorems) + (" Toy horizons say nothing of larger ones." * toy)
+    return " ".join(theorems) + (" Toy horizons say nothing about larger ones." * toy)
 
 
-def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
+def _rests(theorem: str, verdicts: Mapping[str, Standing]) -> str:
     """`Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
     below = [name for name in STATEMENTS if name in premises(theorem)]
     parts = []
@@ -110,9 +110,9 @@ def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
         ("gap in {}", "gap", True),
         ("closed gap in {}", CLOSED, False),
     ):
-        if names := [name for name in below if found[name] == (word, breaks)]:
+        if names := [name for name in below if verdicts[name] == (word, breaks)]:
             parts.append(text.format(listed(names)))
-    if unjudged := sum(found[name].word == UNJUDGED for name in below):
+    if unjudged := sum(verdicts[name].word == UNJUDGED for name in below):
         parts.append(f"{unjudged} not judged")
     rests = f"{len(below)} statement{'s' * (len(below) != 1)}"
     return f"{theorem} rests on {rests}: {', '.join(parts) or 'no gap found'}."
@@ -163,13 +163,13 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
         )
     _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, mark, 7, style.INK)
     for i, id in enumerate(what.claims if several else ()):
-        one = ALL[signs.get(id, UNJUDGED)]
+        claim_mark = ALL[signs.get(id, UNJUDGED)]
         at = x + (i - (len(what.claims) - 1) / 2) * 0.14
         _sign(
             ax,
             at,
             y + rows[-1],
-            one,
+            claim_mark,
             6,
             "white" if id in signs and mark.ink == WHITE else style.GREY,
         )

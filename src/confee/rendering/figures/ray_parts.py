@@ -39,25 +39,25 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     if not panels:
         return style.empty(NOTHING)
     return rays.picture(
-        {f"{part} regret: {held}": some for (part, held), some in panels.items()}, "V", LABELS
+        {f"{part} regret: {held}": lines for (part, held), lines in panels.items()}, "V", LABELS
     )
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
     """The exponent of each of HyQue's parts, or that its points lie on no line."""
     panels = _panels(part_worst, points)
-    said, places = [], set()
-    for (part, held), some in panels.items():
-        for line in some:
+    parts, places = [], set()
+    for (part, held), lines in panels.items():
+        for line in lines:
             if line.label == "hyque":
                 value = f"({line.why})" if line.fit is None else f"as {rays.value(line, 'V')}"
-                said.append(f"{part} regret {value}")
+                parts.append(f"{part} regret {value}")
                 places.add(held)
-    if not said:
+    if not parts:
         return NOTHING
     return (
         f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
-        f"{', '.join(said)} (rate: at most 0.33)."
+        f"{', '.join(parts)} (rate: at most 0.33)."
     )
 
 
@@ -70,10 +70,10 @@ def _panels(
         mine = part_worst[part_worst["part"] == part].drop(columns="part")
         idle = 2 * points["B"] <= points["T"]  # With fewer idle rounds parts are no rates.
         known = points[points["label"].isin(LABELS_SHOWN) & idle]
-        found = rays.lines(mine, known, "V")
-        if found:
-            held = list(found)[-1]
-            panels[part, held] = found[held]
+        panel = rays.lines(mine, known, "V")
+        if panel:
+            held = list(panel)[-1]
+            panels[part, held] = panel[held]
     return panels
 
 

@@ -96,26 +96,26 @@ def picture(
     import pandas as pd
 
     across, up, beside = labels or LABELS[variable]
-    heights = [max(1.3, shared.ROW * len(some)) for some in panels.values()]
+    heights = [max(1.3, shared.ROW * len(panel)) for panel in panels.values()]
     fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
     grid = fig.add_gridspec(len(panels), 3, width_ratios=[1, 0.09, 0.36], height_ratios=heights)
     span, sides = _span(panels), []
-    for row, (title, some) in enumerate(panels.items()):
+    for row, (title, panel) in enumerate(panels.items()):
         ax, key = (fig.add_subplot(grid[row, column]) for column in (0, 1))
         side = fig.add_subplot(grid[row, 2], sharey=key)
         last = row == len(panels) - 1
-        _panel(ax, some, variable)
+        _panel(ax, panel, variable)
         ax.set_title(title, loc="left", fontsize=8, pad=3)
-        _horizontal(ax, some, variable, span, last)
+        _horizontal(ax, panel, variable, span, last)
         ax.set(xlabel=across if last else "", ylabel=up)
-        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in some})
-        found = {line.label: line.fit for line in some if line.fit is not None}
-        lacking = {line.label: line.why for line in some if line.fit is None}
+        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in panel})
+        fitted = {line.label: line.fit for line in panel if line.fit is not None}
+        lacking = {line.label: line.why for line in panel if line.fit is None}
         fits.rows(
             key,
             side,
             ends,
-            found,
+            fitted,
             lacking,
             beside,
             _roles(list(ends.index), variable),
@@ -132,14 +132,14 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
     panels = lines(worst, points, variable)
     if not panels:
         return NOTHING.format(variable)
-    every = [(title, line) for title, some in panels.items() for line in some if line.fit]
+    every = [(title, line) for title, panel in panels.items() for line in panel if line.fit]
     controls = {USUAL.positive[variable], USUAL.negative[variable]}
     judged = [line.label for _, line in every if line.label not in controls]
     if not judged:
         return f"Along ${variable}$ no policy's points lie on a line, but for controls."
     first = fits.first(judged)[0]
     mine = [(title, line) for title, line in every if line.label == first]
-    title, line = max(mine, key=lambda one: _excess(one[1]))
+    title, line = max(mine, key=lambda pair: _excess(pair[1]))
     control = USUAL.positive[variable]
     beside = [other for where, other in every if where == title and other.label == control]
     text = f"{looks.display(line.label)}'s {_law(line, variable)} at {title}"
@@ -166,10 +166,10 @@ def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str,
         here = longest.setdefault(held(cells, variable), {})
         here[label] = max(here.get(label, (0, "")), (cells["point"].nunique(), ray))
     panels = {}
-    for title, rays in sorted(longest.items(), key=lambda one: _order(mine, one[1])):
+    for title, rays in sorted(longest.items(), key=lambda item: _order(mine, item[1])):
         drawn = [_line(worst, points, label, ray, variable) for label, (_, ray) in rays.items()]
-        if some := [line for line in drawn if line is not None and len(line.table) > 1]:
-            panels[title] = some
+        if shown := [line for line in drawn if line is not None and len(line.table) > 1]:
+            panels[title] = shown
     return panels
 
 
@@ -251,41 +251,43 @@ def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
     if count < 2:
         return None, fits.main_reason(cells.left_out) or "one point"
     where = entering.point, entering.phase
-    found = measure(entering.x, entering.y, entering.se, entering.seeds, *where)
+    measured = measure(entering.x, entering.y, entering.se, entering.seeds, *where)
     if cells.variable == "T":
-        value, low, high = map(math.exp, (found.growth, found.growth_low, found.growth_high))
+        value, low, high = map(
+            math.exp, (measured.growth, measured.growth_low, measured.growth_high)
+        )
         return fits.Fit(value, low, high, rate=1.0), ""
-    if not found.straight:
+    if not measured.straight:
         return None, "no line"
     rate = project(entering.x, _rate(entering), *where)
-    return fits.Fit(found.slope, found.low, found.high, rate, count < MINIMAL_POINTS), ""
+    return fits.Fit(measured.slope, measured.low, measured.high, rate, count < MINIMAL_POINTS), ""
 
 
 # --------------------------------------------------------------------------- drawing
 
 
-def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
+def _panel(ax: Axes, panel: Sequence[Line], variable: str) -> None:
     """The policies of a ray, their lines and the rate."""
     import pandas as pd
     from matplotlib.ticker import MaxNLocator
 
-    labels = looks.ordered(line.label for line in some)
+    labels = looks.ordered(line.label for line in panel)
     drawn_as = looks.looks(labels)
-    still = _levels(some)
-    for line in some:
+    still = _levels(panel)
+    for line in panel:
         look, table, rank = drawn_as[line.label], line.table, labels.index(line.label)
         beside = table
         if variable == "T":
-            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(some) - 1) / 2))
+            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(panel) - 1) / 2))
             beside = table.assign(x=table["x"] * shift)
-        shared.markers(ax, beside, look, 4 - rank / len(some))
+        shared.markers(ax, beside, look, 4 - rank / len(panel))
         if variable != "T":
             _fitted(ax, line, look)
         if line.label in still:
             ax.axhline(line.still, color=look.color, linewidth=0.7, zorder=1)
     if variable == "T":
-        _mixing(ax, some)
-    every = pd.concat([line.table for line in some])
+        _mixing(ax, panel)
+    every = pd.concat([line.table for line in panel])
     low = min([every[["y", "low"]].min(axis=None), *still.values()])
     high = every[["y", "high"]].max(axis=None)
     low, high = numbers.widened(low, high, least=1.03)
@@ -295,11 +297,11 @@ def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
     numbers.log_axis(ax, "y", low, high, 5, ticks=ticks)
 
 
-def _levels(some: Sequence[Line]) -> dict[str, float]:
+def _levels(panel: Sequence[Line]) -> dict[str, float]:
     """The levels at V = 0 that are drawn: of policies that are no negative control, where they are
     in sight."""
-    lowest = min(line.table["y"].min() for line in some)
-    shown = [line for line in some if line.label not in USUAL.negative.values()]
+    lowest = min(line.table["y"].min() for line in panel)
+    shown = [line for line in panel if line.label not in USUAL.negative.values()]
     return {line.label: line.still for line in shown if line.still > lowest / BELOW}
 
 
@@ -328,9 +330,9 @@ def _aligned(sides: Sequence[Axes]) -> None:
             side.set_xlabel("")
 
 
-def _mixing(ax: Axes, some: Sequence[Line]) -> None:
+def _mixing(ax: Axes, panel: Sequence[Line]) -> None:
     """The mixing curve, from the first point of all: the same for every policy."""
-    table = max((line.table for line in some), key=lambda table: table["x"].max())
+    table = max((line.table for line in panel), key=lambda table: table["x"].max())
     start = table.loc[table["eligible"].idxmax(), "x"]
     x = np.geomspace(start, table["x"].max(), 50)
     ax.plot(x, (1 - 1 / x) / (1 - 1 / start), zorder=1.5, **style.THEORY)
@@ -340,14 +342,14 @@ def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
     """The least and the largest place of all panels, which share their horizontal axis."""
     import pandas as pd
 
-    every = pd.concat([line.table["x"] for some in panels.values() for line in some])
+    every = pd.concat([line.table["x"] for panel in panels.values() for line in panel])
     return every.min(), every.max()
 
 
 def _horizontal(
-    ax: Axes, some: Sequence[Line], variable: str, span: tuple[float, float], last: bool
+    ax: Axes, panel: Sequence[Line], variable: str, span: tuple[float, float], last: bool
 ) -> None:
-    places = sorted({float(f"{x:.3g}") for line in some for x in line.table["x"]})
+    places = sorted({float(f"{x:.3g}") for line in panel for x in line.table["x"]})
     ticks = places if variable != "B" and len(places) <= 10 else None
     numbers.log_axis(ax, "x", *numbers.widened(*span, 0.04), 6, ticks=ticks)
     ax.tick_params(axis="x", labelbottom=last)
@@ -362,7 +364,7 @@ def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
 def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]:
     import pandas as pd
 
-    every = [line for some in panels.values() for line in some]
+    every = [line for panel in panels.values() for line in panel]
     law = "mixing alone" if variable == "T" else "the paper's rate"
     handles = [style.sample(label=law, **style.THEORY)]
     if any(map(_levels, panels.values())):
@@ -385,7 +387,9 @@ def _law(line: Line, variable: str) -> str:
         return f"$R/T$ grows {value(line, variable)} times as much as mixing"
     what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
     assert line.fit is not None
-    return f"{what} goes as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
+    return (
+        f"{what} scales as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
+    )
 
 
 def value(line: Line, variable: str) -> str:

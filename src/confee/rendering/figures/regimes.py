@@ -84,24 +84,24 @@ def _span(mine: pd.DataFrame) -> list[str]:
 def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> str:
     """From where to where regret over the rate goes inside the theorem's range."""
     table = _table(worst, points, name)
-    said, errors = [], []
+    parts, errors = [], []
     for label in looks.ordered(table["label"]):
         mine = table[table["label"] == label]
         inside = _within(mine)
         if inside.empty:
             continue
         ratios = inside["ratio"]
-        said.append(
+        parts.append(
             f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
             f"{numbers.factor(ratios.max() / ratios.min())}"
         )
         errors.append(inside["error"].max())
-    if not said:
+    if not parts:
         return "No cell within the range of Theorem 4.1 was played without being saturated."
     text = "Within the range of Theorem 4.1 regret over the rate varies with $B$ and $V$: "
     noise = np.nanmax(errors) if np.isfinite(errors).any() else math.nan
     noted = f" (standard errors up to {noise:.0%})" if noise > 0 else ""
-    return f"{text}{'; '.join(said)}{noted}."
+    return f"{text}{'; '.join(parts)}{noted}."
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -122,11 +122,11 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame
         nu=(np.log(table["V"]) / np.log(table["B"])).round(3),
     )
     cells = table.groupby(["label", "beta", "nu"])
-    made = cells[["K", "T", "B", "V"]].first()
-    made["ratio"] = np.exp(cells["log"].mean())
-    made["error"] = np.sqrt(cells["variance"].sum()) / cells.size()
-    made["saturated"] = cells["saturated"].mean() > 0.5
-    return made.reset_index()[columns]
+    rows = cells[["K", "T", "B", "V"]].first()
+    rows["ratio"] = np.exp(cells["log"].mean())
+    rows["error"] = np.sqrt(cells["variance"].sum()) / cells.size()
+    rows["saturated"] = cells["saturated"].mean() > 0.5
+    return rows.reset_index()[columns]
 
 
 def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNorm) -> None:

@@ -67,11 +67,11 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
     if not tables:
         return "No cell was played with both ways of replaying."
-    said = [_ratio(table, axis, table["x"].max()) for axis, table in tables.items()]
+    times = [_ratio(table, axis, table["x"].max()) for axis, table in tables.items()]
     every = pd.concat(tables.values())
-    over = {one: _over(every[every["label"] == one]) for one in PAIR}
+    over = {label: _over(every[every["label"] == label]) for label in PAIR}
     return (
-        f"Replaying the set of arms queried, as printed, costs {numbers.listed(said)} times as "
+        f"Replaying the set of arms queried, as printed, costs {numbers.listed(times)} times as "
         f"much as replaying query rounds, and exceeds the proof's bound at {over[SET]} (query "
         f"rounds: {over[MULTISET]})."
     )
@@ -81,7 +81,7 @@ def _ratio(table: pd.DataFrame, axis: str, x: float) -> str:
     """Set over multiset at a point, with the 95 % interval of independent seeds."""
     at = table[table["x"] == x].set_index("label")
     over = math.log(at.loc[SET, "y"] / at.loc[MULTISET, "y"])
-    half = math.hypot(*(math.log(at.loc[one, "high"] / at.loc[one, "y"]) for one in PAIR))
+    half = math.hypot(*(math.log(at.loc[label, "high"] / at.loc[label, "y"]) for label in PAIR))
     limits = f" [{math.exp(over - half):.3g}, {math.exp(over + half):.3g}]"
     where = f"at ${axis}$ = {numbers.number(x)}"
     return f"{math.exp(over):.3g}{'' if math.isnan(half) else limits} {where}"
@@ -134,8 +134,8 @@ def _with_setting(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _legend(every: pd.DataFrame) -> list[Line2D]:
-    found = looks.looks(every["label"])
-    handles = [curves.handle(found[one], NAMES[one]) for one in LABELS if one in found]
+    shown = looks.looks(every["label"])
+    handles = [curves.handle(shown[label], NAMES[label]) for label in LABELS if label in shown]
     handles.append(style.sample(label="explicit bound of the proof", **style.BOUND))
     return handles + ([] if every["eligible"].all() else [curves.hollow()])
 

@@ -95,11 +95,11 @@ def finding(claims: pd.DataFrame) -> str:
         return "No claim was judged."
     severities, printed = summary(claims.itertuples())
     text = f"{severities}. {printed.capitalize()}."
-    controls = [c.as_expected for found in claims["controls"] for c in found]
+    controls = [c.as_expected for own in claims["controls"] for c in own]
     if played := [good for good in controls if good is not None]:
         text += f" Controls as expected: {sum(played)} of {len(played)}."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
-        text += " Toy horizons say nothing of larger ones."
+        text += " Toy horizons say nothing about larger ones."
     return text
 
 
@@ -173,21 +173,21 @@ def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
     )
 
 
-def _control(ax: Axes, x: float, found: str, y: float) -> None:
+def _control(ax: Axes, x: float, result: str, y: float) -> None:
     """A tick if the controls came out as expected; else what is to be noticed."""
-    if found == ABSENT:
+    if result == ABSENT:
         if x == POSITIVE:  # most claims need none
             return
-        found = OPEN
-    box = {} if found == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+        result = OPEN
+    box = {} if result == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
     ax.text(
         x,
         y,
-        SIGNS[found],
+        SIGNS[result],
         fontsize=7.5,
         ha="center",
         va="center",
-        color=style.INK if found == GOOD else "white",
+        color=style.INK if result == GOOD else "white",
         **box,
     )
 
@@ -225,10 +225,10 @@ def short(row) -> str:
     if (ray := decided(row)) is not None:
         forms = ray.forms
         return plain(next((f for f in forms if _inches(f) <= room), fitted(forms[-1], room)))
-    if (found := EXPONENT.match(row.interval_of)) and row.interval is not None:
-        text = f"{found['what']}: {_power(found['axis'], sum(row.interval) / 2)}"
+    if (match := EXPONENT.match(row.interval_of)) and row.interval is not None:
+        text = f"{match['what']}: {_power(match['axis'], sum(row.interval) / 2)}"
         claimed = re.search(r"at most (-?[\d.]+)$", row.prediction)
-        return text + (f", claimed {_power(found['axis'], float(claimed[1]))}" if claimed else "")
+        return text + (f", claimed {_power(match['axis'], float(claimed[1]))}" if claimed else "")
     text = row.measured.partition("; ")[0]
     text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
     text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
@@ -246,7 +246,7 @@ def fitted(text: str, inches: float) -> str:
         return text
     more = " \N{HORIZONTAL ELLIPSIS}"
     for cut, end, least in ((r", | \(", "", inches / 2), (" ", more, 0)):
-        places = [found.start() for found in re.finditer(cut, text)]
+        places = [match.start() for match in re.finditer(cut, text)]
         for part in (text[:place] for place in reversed(places)):
             whole = all(part.count(a) == part.count(z) for a, z in ("[]", "()"))
             if (whole or end) and least <= _inches(part + end) <= inches:

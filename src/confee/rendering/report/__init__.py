@@ -113,15 +113,15 @@ class Report:
 
     def section(self, name: str) -> list[Shown]:
         """What a section shows."""
-        return [one for one in self.shown if one.section == name]
+        return [shown for shown in self.shown if shown.section == name]
 
-    def settled_by(self, one: Shown) -> list[Finding]:
+    def settled_by(self, shown: Shown) -> list[Finding]:
         """The claims that a figure or a table is evidence for."""
-        return [v for v in self.findings if {v.id, v.id.partition("/")[0]} & set(one.claims)]
+        return [v for v in self.findings if {v.id, v.id.partition("/")[0]} & set(shown.claims)]
 
     def showing(self, finding: Finding) -> list[Shown]:
         """The figures and tables that are evidence for a claim."""
-        return [one for one in self.shown if finding in self.settled_by(one)]
+        return [shown for shown in self.shown if finding in self.settled_by(shown)]
 
 
 def render(report: Report) -> str:
@@ -232,8 +232,8 @@ def horizon(text: str) -> str:
 
 def first_number(text: str) -> str:
     """What a column of text is sorted by; empty if there is no number."""
-    found = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
-    return found[0] if found else ""
+    match = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
+    return match[0] if match else ""
 
 
 def decided(finding: Finding) -> Deciding | None:
@@ -271,12 +271,12 @@ def slug(text: str) -> str:
 def grouped(head: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The heads of a table's columns: (group, names) of those that share `group: `, (name, [])
     of the others."""
-    made: list[tuple[str, list[str]]] = []
+    groups: list[tuple[str, list[str]]] = []
     for group, columns in itertools.groupby(head, lambda name: name.partition(": ")[0]):
         names = list(columns)
         alone = len(names) == 1
-        made.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
-    return made
+        groups.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
+    return groups
 
 
 def image(svg: bytes) -> str:
@@ -287,8 +287,8 @@ def image(svg: bytes) -> str:
 
 def shape(svg: bytes) -> tuple[int, int]:
     """Width and height of a picture in whole units, so that the page keeps its place."""
-    found = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (round(float(found[1])), round(float(found[2]))) if found else (396, 250)
+    match = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (round(float(match[1])), round(float(match[2]))) if match else (396, 250)
 
 
 def _download(frame: Frame) -> dict[str, Any]:

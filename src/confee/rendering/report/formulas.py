@@ -44,19 +44,19 @@ def _words(text: str) -> Markup:
     """What stands between formulas."""
     base, inner, number = 1, 2, 3
     parts = POWER.split(text.replace(r"\$", "$"))
-    made = Markup("")
+    markup = Markup("")
     for at in range(0, len(parts), 4):
-        said = parts[at]
+        words = parts[at]
         for pattern, sign in TYPED:
-            said = pattern.sub(sign, said)
-        made += escape(said)
+            words = pattern.sub(sign, words)
+        markup += escape(words)
         if at + number < len(parts):
             power = parts[at + inner] or parts[at + number]
             formula = parts[at + base]
             for pattern, command in NAMED.items():
                 formula = pattern.sub(command, formula)
-            made += mathml(f"{formula}^{{{power}}}")
-    return made
+            markup += mathml(f"{formula}^{{{power}}}")
+    return markup
 
 
 def mathml(formula: str) -> Markup:

@@ -31,7 +31,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
     at = (worst["T"] == RATIO * worst["B"]) & (worst["V"] > 0)
     cells = worst[worst["in_range"].astype(bool) & at]
     rates = [theory.rate(*s) for s in cells[SETTING].itertuples(index=False, name=None)]
-    found = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
+    largest = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
     labels = [label for label in FOUND if label in set(cells["label"])]
     rows = []
     for K in ARMS:
@@ -42,7 +42,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
             "Proved: upper bound, Rexp3B": f"{rexp3b.constant(K):.2f}",
         }
         for label in labels:
-            value = found.get((label, K))
+            value = largest.get((label, K))
             shown = "\N{EN DASH}" if value is None else f"{value:.2f}"
             row[f"Largest found: {display(label)}"] = shown
         rows.append(row)

@@ -63,7 +63,7 @@ def formulas(text: str) -> str:
     """Powers and signs as formulas: K^(1/3) is $K^{1/3}$, <= is $\\le$."""
     for sign, formula in SIGNS.items():
         text = text.replace(sign, formula)
-    return POWER.sub(lambda found: f"${_base(found[1])}^{{{found[2] or found[3]}}}$", text)
+    return POWER.sub(lambda match: f"${_base(match[1])}^{{{match[2] or match[3]}}}$", text)
 
 
 def _base(letter: str) -> str:

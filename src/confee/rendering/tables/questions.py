@@ -44,7 +44,7 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for question, title in QUESTIONS.items():
         mine = table[table["question"] == question]
-        for (world, label, versus), some in mine.groupby(["V", "label", "versus"], sort=True):
+        for (world, label, versus), group in mine.groupby(["V", "label", "versus"], sort=True):
             pattern = question == "pattern"
             row = {
                 "Question": title + WORLDS[world],
@@ -53,9 +53,9 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
                 "Over that of": "equal changes" if pattern else looks.display(versus),
             }
             for budget in budgets:
-                at = some[some["budget"] == budget]
+                at = group[group["budget"] == budget]
                 row[numbers.budget(budget)] = _ratio(at.iloc[0]) if len(at) else ""
-            row["Restarts"] = _restarts(some) if question == "restarts" else ""
+            row["Restarts"] = _restarts(group) if question == "restarts" else ""
             rows.append(row)
     sheet = pd.DataFrame(rows)
     names = (0.12, 0.22, 0.11)
@@ -74,19 +74,18 @@ def finding(questions: pd.DataFrame) -> str:
     for label, mine in over.groupby("label"):
         times = numbers.listed(map(numbers.factor, mine.sort_values("budget")["ratio"]))
         ratios.append(f"{looks.display(label)} {times}")
-    said = []
+    sentences = []
     if spans:
-        said.append(
-            "Changes placed otherwise than at equal distances, at the same gap, multiply "
-            f"regret: {'; '.join(spans)}."
+        sentences.append(
+            f"Placing the changes unevenly, at the same gap, multiplies regret: {'; '.join(spans)}."
         )
     if ratios:
         budgets = numbers.listed(map(numbers.budget, sorted(over["budget"].unique())))
-        said.append(
-            "In changing worlds regret over that of UCB1, which never restarts, is at "
-            f"{budgets}: {'; '.join(ratios)}."
+        sentences.append(
+            "In changing worlds, regret over that of UCB1, which never restarts, at "
+            f"{budgets} is {'; '.join(ratios)}."
         )
-    return " ".join(said) or "No two policies or placings of changes were compared."
+    return " ".join(sentences) or "No two policies or placings of changes were compared."
 
 
 def _span(mine: pd.DataFrame) -> str:
@@ -108,8 +107,8 @@ def _ratio(row: pd.Series) -> str:
     return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def _restarts(some: pd.DataFrame) -> str:
-    return " : ".join(numbers.two(some[name].max()) for name in ("restarts", "restarts_versus"))
+def _restarts(rows: pd.DataFrame) -> str:
+    return " : ".join(numbers.two(rows[name].max()) for name in ("restarts", "restarts_versus"))
 
 
 TABLE = Table(

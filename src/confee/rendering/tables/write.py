@@ -188,9 +188,9 @@ def _stack(cells: dict[str, str]) -> str:
 def latex(text: str) -> str:
     """A cell or a caption: formulas between dollars are kept, all else is escaped; so is what
     stands there and is no formula, as \\input is none."""
-    found = INTERVAL.match(text)
-    if found:
-        return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
+    match = INTERVAL.match(text)
+    if match:
+        return r"${}$ {{\tiny$[{},{}]$}}".format(*match.groups())
     parts = enumerate(FORMULA.split(text))
     return "".join(_set(part) if i % 2 else _text(part) for i, part in parts)
 
@@ -201,12 +201,12 @@ def _set(part: str) -> str:
 
 
 def _formula(part: str) -> str:
-    said = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
-    return "".join(SIGNS.get(letter, letter) for letter in said)
+    typeset = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
+    return "".join(SIGNS.get(letter, letter) for letter in typeset)
 
 
 def _text(part: str) -> str:
-    signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
+    signs = {sign: f"${escaped.strip()}$" for sign, escaped in SIGNS.items()}
     bare = part.replace(r"\$", "$")  # as looks.plain writes it
     return "".join((SPECIAL | signs).get(letter, letter) for letter in bare)
 
@@ -220,15 +220,15 @@ def save(
 ) -> None:
     """Write .csv, .md or .tex, whole or not at all; the last two say where they come from."""
     path = Path(path)
-    said = origin(provenance)
+    about = origin(provenance)
     match path.suffix:
         case ".csv":
             text = to_csv(table)
         case ".md":
             text = to_markdown(table) + (f"\n{caption}\n" if caption else "")
-            text += f"\n<!-- {said.replace('>', '&gt;')} -->\n"
+            text += f"\n<!-- {about.replace('>', '&gt;')} -->\n"
         case ".tex":
-            text = f"% {said}\n" + to_latex(table, latex(caption), label)
+            text = f"% {about}\n" + to_latex(table, latex(caption), label)
         case other:
             raise ConfeeError(f"{path}: a table is .csv, .md or .tex, not {other or 'bare'}")
     write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
