@@ -78,7 +78,7 @@ class Deciding(NamedTuple):
 def deciding(
     numbers: Mapping[str, Any], interval: Sequence[float] | None, interval_of: str
 ) -> Deciding | None:
-    """The ray that decided a claim; None if it is no claim on a rate.
+    """Return the ray that decided a claim; None if the claim is not about a rate.
 
     Parameters
     ----------

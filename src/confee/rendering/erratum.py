@@ -15,7 +15,7 @@ CLAIM = re.compile(r"claims=\[([\w/-]+)\]")
 
 
 def text(findings: Sequence[Finding]) -> str:
-    """What to correct, in Markdown: a table, and why each row has its severity.
+    """Return the corrections in Markdown: a table, and why each row has its severity.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def text(findings: Sequence[Finding]) -> str:
 
 
 def _slip(c: Correction, id: str) -> tuple[str, ...]:
-    """One correction; the mended statement comes with its outcome."""
+    """Return the cells of a correction; the corrected statement comes with its outcome."""
     mended = f"{typeset(c.mended)}: *{c.outcome}*"
     closed = ", closed" if c.closed and c.severity in BREAKING else ""
     severity = f"**{c.severity}**{closed}"
@@ -72,7 +72,7 @@ def typeset(words: str) -> str:
 
 
 def _page(shown: str) -> str:
-    """A page of docs/ as a link from docs/erratum.md, other words as they are."""
+    """Return a page of docs/ as a link from docs/erratum.md, other words as they are."""
     return re.sub(r"docs/(\S+\.md)", r"[\1](\1)", shown)
 
 

@@ -27,7 +27,8 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
     """Write PDF, PNG or SVG (by suffix), whole or not at all; equal figures give equal bytes.
 
     `provenance` should hold `data` (the hash of what was drawn) and `command` (that draws it
-    again). It is kept in the file: `provenance(path)` reads it back. Raises ConfeeError on another suffix.
+    again). It is kept in the file: `provenance(path)` reads it back. Raises ConfeeError on another
+    suffix.
     """
     from confee.rendering import style
 

@@ -93,8 +93,8 @@ def rays(
 
 
 def _panels(cells: pd.DataFrame, x: str) -> Any:
-    """A panel for each value of `panel`, two in a row; points with 95 % intervals, a line for
-    each policy: seaborn's grid."""
+    """Return a panel for each value of `panel`, two in a row; points with 95 % intervals, a line
+    for each policy: seaborn's grid."""
     import pandas as pd
     import seaborn as sns
     from matplotlib.ticker import NullFormatter
@@ -131,7 +131,7 @@ def _panels(cells: pd.DataFrame, x: str) -> Any:
 
 
 def _finished(grid: Any) -> Figure:
-    """The figure of seaborn's panels, laid out."""
+    """Return the figure of seaborn's panels, laid out."""
     import matplotlib.pyplot as plt
 
     grid.tight_layout()

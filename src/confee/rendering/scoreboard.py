@@ -56,7 +56,7 @@ BRACKETS = re.compile(r"(?:, 95 % CI)? ?\[[^][]*\]")
 
 
 def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Text]:
-    """A head, one line for each claim and how to read them, none wider than `width`.
+    """Yield a head, one line per claim and how to read them, none wider than `width`.
 
     Without a width nothing is cut.
     """
@@ -92,13 +92,13 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
 
 
 def _controls(v: Finding) -> str:
-    """`✓ ✓`: the controls that must hold, and those that must fail."""
+    """Return `✓ ✓`: the controls that must hold, and those that must fail."""
     held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
     return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
 
 
 def headline(v: Finding, room: int | None = None) -> str:
-    """What was measured, against what is claimed if there is room for both."""
+    """Return the measurement, and the claimed value if there is room."""
     if room is None:
         return f"{v.measured} (claimed: {v.prediction})"
     claimed = PARENTHESES.sub("", v.prediction).partition("; ")[0]
@@ -108,8 +108,8 @@ def headline(v: Finding, room: int | None = None) -> str:
 
 
 def short(text: str, room: int) -> str:
-    """The text in `room` letters: where, asides and intervals go first, then clauses at the end; a
-    clause is cut only if not even one has room."""
+    """Shorten a text to `room` letters: place, asides and intervals go first, then final clauses; a
+    clause is cut only if none fits."""
     bare = WHERE.sub("", PARENTHESES.sub("", text))
     forms = [text, WHERE.sub("", text), bare, BRACKETS.sub("", bare)]
     for form in forms:
@@ -142,7 +142,8 @@ def _while_it_fits(parts: Sequence[str], between: str, room: int) -> str:
 
 
 def explain(v: Finding, run: str, numbers: bool = False) -> Group:
-    """One claim in full. `run`: the command that settles it again. `numbers`: show them as well."""
+    """Return one claim in full. `run`: the command that judges it again. `numbers`: include
+    them."""
     title = Text.assemble(
         (v.id, "bold"),
         "  as printed: ",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> Drawing:
-    """R/T against T, B, V or K, both logarithmic, and the exponent of each label next to the
-    theory's; a panel a setting.
+    """Draw R/T against T, B, V or K, both logarithmic, beside the exponent of each label and the
+    rate's; a panel per setting.
 
     `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
     V, setting (arms if absent); `slopes` (its rows `part` = upper): policy, axis, exponent, low,
@@ -36,7 +36,8 @@ def draw(
 def finding(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> str:
-    """The exponents of the paper's policies, next to the rate's; who has no regret to draw."""
+    """Return the exponents of the paper's policies beside the rate's, and which labels have no
+    regret to draw."""
     table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return shared.nothing(axis, zeros)

@@ -28,7 +28,7 @@ WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
 
 @style.styled
 def draw(pieces: pd.DataFrame, n: int, b: int) -> Drawing:
-    """Which instance is active when, and when it queries: a row for each order.
+    """Draw which instance is active when, and when it queries: a row for each order.
 
     `pieces`: order, instance, start, stop (rounds of the block, from 0, half-open), kind in
     query, idle, inactive.
@@ -53,7 +53,8 @@ def draw(pieces: pd.DataFrame, n: int, b: int) -> Drawing:
 
 
 def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
-    """How many instances and queries the block has, and whether one is active in each round."""
+    """Return how many instances and queries the block has, and whether one is active in each
+    round."""
     length = b * 2**n
     active = pieces[pieces["kind"] != "inactive"]
     busy = np.zeros(length, dtype=int)
@@ -70,7 +71,7 @@ def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
 
 
 def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
-    """Each word of the paper's figure once, over the longest piece it speaks of."""
+    """Write each word of the paper's figure once, over the longest piece that it describes."""
     words: list[tuple[float, float, str]] = []
     first = pieces[pieces["kind"] != "inactive"].sort_values(
         ["order", "start"], ascending=[False, True]
@@ -108,7 +109,7 @@ def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
 
 
 def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
-    """Rounds along the top, a numbered tick for each slot while they fit."""
+    """Number the rounds along the top, with a tick for each slot where they fit."""
     from matplotlib.ticker import FixedLocator
 
     step = b

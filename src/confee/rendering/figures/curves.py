@@ -125,7 +125,8 @@ def over_phases(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
-    """The setting of each label's policy: column `setting` of the points, arms where it is not."""
+    """Return the setting of each label's policy: column `setting` of the points, arms where it is
+    not."""
     import pandas as pd
 
     if "setting" not in points:
@@ -134,23 +135,24 @@ def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
 
 
 def with_key(frame: pd.DataFrame) -> pd.DataFrame:
-    """With the key of each cell, on which frames meet though V may have lost its last digit."""
+    """Return the frame with a column `key` of cells, by which frames are merged: V may differ in
+    its last digit."""
     return frame.assign(key=keys(frame))
 
 
 def worst_at(worst: pd.DataFrame, points: pd.DataFrame, axes: Collection[str]) -> pd.DataFrame:
-    """The worst cases of the cells on some axes (or maps), with their `point`."""
+    """Return the worst cases of the cells on some axes (or maps), with their `point`."""
     here = points.loc[points["axis"].isin(axes), [*CELL, "point"]].drop_duplicates()
     return with_key(here).merge(with_key(worst).drop(columns=CELL), on="key")
 
 
 def nothing(axis: str, zeros: list[str]) -> str:
-    """What is said where there is nothing to draw."""
+    """Return the finding where there is nothing to draw."""
     return f"No cell {'with regret ' if zeros else ''}was played on the axis of ${axis}$."
 
 
 def said(curve: pd.DataFrame, axis: str, what: str) -> str:
-    """From what to what one label's curve goes: the beginning of a sentence."""
+    """Return the first and last value of a label's curve, as the beginning of a sentence."""
     curve = curve.sort_values("x")
     first, last = curve.iloc[0], curve.iloc[-1]
     text = f"{looks.display(first['label'])}'s {what} is {first['y']:.2g} at"
@@ -171,10 +173,9 @@ def sweep(
     lacking: Mapping[str, str],
     law: str,
 ) -> Drawing:
-    """The picture against an axis: the curves and, at their right, a row for each of them with its
-    exponent (`found`, by label) next to the theory's, or why it has none (`lacking`). A panel a
-    setting. `law` names the theory.
-    """
+    """Draw curves against an axis and, to their right, a row for each with its exponent (`found`,
+    by label) beside the theory's, or why it has none (`lacking`). There is a panel per setting;
+    `law` names the theory."""
     shown = [name for name in SETTINGS if (curves["setting"] == name).any()]
     parts = [curves[curves["setting"] == name] for name in shown]
     spans = [_spans(part) for part in parts]
@@ -219,7 +220,7 @@ def sweep(
 
 
 def _spans(curves: pd.DataFrame) -> tuple[numbers.Span, numbers.Span | None]:
-    """The ranges of the curves' axis and, where the lower bound lies far below, of its own.
+    """Return the ranges of the curves' axis and, where the lower bound lies far below, of its own.
 
     The bound is two orders of magnitude below every policy: on one scale with them it would leave
     their slopes no room, so the axis is broken (and says so) when more than half of it were empty.
@@ -239,7 +240,7 @@ def _spans(curves: pd.DataFrame) -> tuple[numbers.Span, numbers.Span | None]:
 
 
 def _decades(span: numbers.Span) -> float:
-    """Its length on a logarithmic axis."""
+    """Return the length of a span on a logarithmic axis."""
     return math.log(span[1] / span[0])
 
 
@@ -260,7 +261,8 @@ def _break(top: Axes, bottom: Axes) -> None:
 
 
 def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | None = None) -> None:
-    """Points of each label with their intervals, joined; hollow where a point enters no fit."""
+    """Draw the points of each label with their intervals, joined; hollow where a point enters no
+    fit."""
     drawn_as = drawn_as or looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
@@ -297,7 +299,7 @@ def line(
 def markers(
     ax: Axes, curve: pd.DataFrame, look: looks.Look, zorder: float, joined: bool = False
 ) -> None:
-    """The points of one label: x, y, low, high, eligible, and `at_limit` where it is known.
+    """Draw the points of one label: x, y, low, high, eligible, and `at_limit` where it is known.
 
     A dot in the middle of a point says that the worst gap is the largest its family offers.
     """
@@ -339,20 +341,22 @@ def markers(
 
 
 def leader(curves: pd.DataFrame) -> str | None:
-    """The label whose first point anchors the theory's line: the paper's, else one that fits."""
+    """Return the label whose first point anchors the theory's line: the paper's, else one that
+    fits."""
     guided = curves[curves["guide"].notna()]
     first = [label for label in LEADERS if (guided["label"] == label).any()]
     return next(iter([*first, *looks.ordered(guided.loc[guided["eligible"], "label"])]), None)
 
 
 def guide(ax: Axes, curves: pd.DataFrame) -> None:
-    """The theory's rate, dashed."""
+    """Draw the theory's rate, dashed."""
     line = _anchored(curves)
     ax.plot(line.index, line, zorder=1.5, **style.THEORY)
 
 
 def _anchored(curves: pd.DataFrame) -> pd.Series:
-    """The theory's rate by x, scaled to pass through the leader's first point in the upper half."""
+    """Return the theory's rate by x, scaled to pass through the leader's first point in the upper
+    half."""
     import pandas as pd
 
     curve = curves[(curves["label"] == leader(curves)) & curves["guide"].notna()].sort_values("x")
@@ -364,7 +368,8 @@ def _anchored(curves: pd.DataFrame) -> pd.Series:
 
 
 def bound(ax: Axes, curves: pd.DataFrame) -> bool:
-    """The lower bound, dotted, over the union of all points where its proof works."""
+    """Draw the lower bound, dotted, over all points where its proof applies; return whether there
+    are any."""
     line = curves.dropna(subset="bound").groupby("x")["bound"].mean()
     if line.empty:
         return False
@@ -375,7 +380,7 @@ def bound(ax: Axes, curves: pd.DataFrame) -> bool:
 
 
 def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
-    """The axis of the sweep, logarithmic, under the lowest of the axes."""
+    """Make the axis of the sweep logarithmic, with ticks on the lowest of the axes."""
     places = sorted(set(curves["x"]))
     # The points played where their labels are short; round places where they are not.
     short = len(places) == 1 or not any("times" in numbers.number(place) for place in places)
@@ -405,7 +410,7 @@ def limit() -> Line2D:
 
 
 def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
-    """The end of the legend: the bound, and points that are not like the others."""
+    """Return the end of the legend: the bound, and points that are marked."""
     samples = (
         [style.sample(label="lower bound, every policy of arms", **style.BOUND)] if bounded else []
     )
@@ -413,7 +418,7 @@ def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
 
 
 def marks(curves: pd.DataFrame) -> list[Line2D]:
-    """The legend's samples of points that are not like the others."""
+    """Return the legend's samples of points that are marked."""
     samples = []
     if not curves["eligible"].all():
         samples.append(hollow())

@@ -31,7 +31,7 @@ NOTHING = f"No ray along $B$ has steps over a factor of {STEP**SPAN:g}."
 
 @style.styled
 def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Exponents of R/T in B between points a factor of 8 apart, a panel for each long ray.
+    """Draw exponents of R/T in B between points a factor of 8 apart, a panel for each long ray.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def _steps(ax: Axes, mine: pd.DataFrame, look: looks.Look, shift: float) -> None:
-    """One policy's steps, in the middle of each; policies stand beside each other."""
+    """Draw the steps of one policy, each at its middle; policies stand side by side."""
     middle = np.sqrt(mine["start"] * mine["stop"]) * shift
     half = [mine["exponent"] - mine["low"], mine["high"] - mine["exponent"]]
     ax.errorbar(
@@ -94,7 +94,7 @@ def _steps(ax: Axes, mine: pd.DataFrame, look: looks.Look, shift: float) -> None
 def _key(
     key: Axes, side: Axes, labels: list[str], drawn_as: dict[str, looks.Look], settled: pd.DataFrame
 ) -> None:
-    """A row for each policy: its look, its name, and what the rule says of its exponents."""
+    """Draw a row for each policy: its look, its name, and what the rule says of its exponents."""
     for y, label in enumerate(labels):
         look = drawn_as[label]
         key.plot([0.5], [y], color=look.color, marker=look.marker)
@@ -107,7 +107,7 @@ def _key(
 
 
 def _outcome(settled: pd.DataFrame, label: str) -> str:
-    """`from 10^6 on: −0.267 [−0.271, −0.263]`, or what else the rule says."""
+    """Return `from 10^6 on: −0.267 [−0.271, −0.263]`, or the rule's other outcome."""
     rows = settled[settled["policy"] == label]
     if rows.empty:
         return "too few steps"
@@ -123,8 +123,8 @@ def _mean(row) -> str:
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Where the exponents of the paper's first policy settle, or that they do not; and whose rays
-    are too short for that."""
+    """Return where the exponents of the paper's first policy settle, if they do, and which rays are
+    too short to say."""
     rows, settled = steps(slopes, points)
     if rows.empty:
         return NOTHING
@@ -153,8 +153,8 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The steps of the policies of `points` on rays that are long enough for one of them to be
-    judged, with their limits widened, and what `settling` says of them."""
+    """Return the steps of the policies of `points` on rays long enough to be judged, with widened
+    limits, and the outcomes of `settling`."""
     hidden = slopes["policy"].isin(LEFT_OUT) & ~slopes["policy"].isin(SHOWN)
     shown = slopes["policy"].isin(points["label"]) & ~hidden
     settled = settling(slopes[shown])

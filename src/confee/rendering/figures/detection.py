@@ -26,7 +26,8 @@ RUN, POSSIBLE = "#d9e6f2", "#eaf4e4"
 
 @style.styled
 def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """A panel for each B = T^beta: thresholds at scale 1 against T, and where they pass 1.
+    """Draw a panel for each B = T^beta: thresholds at scale 1 against T, and where they fall below
+    1.
 
     `thresholds`: exponent, K, T, test (mean or span), threshold. `first`: exponent, K, test, T.
     `points`: label, T (the rows of hyque say what was run).
@@ -55,7 +56,7 @@ def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) ->
 
 
 def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The first horizons of each budget, and how far what was run is from them."""
+    """Return the first horizons of each budget, and how far the horizons played are from them."""
     parts = []
     for beta, mine in sorted(first.groupby("exponent"), reverse=True):
         least = mine.loc[mine["T"].idxmin()]
@@ -79,7 +80,7 @@ def _number(value: float) -> str:
 
 
 def _marks(ax: Axes, first: pd.DataFrame, colours: dict[int, str]) -> None:
-    """The first horizons, the earliest with its number."""
+    """Draw the first horizons, the earliest with its number."""
     for row in first.itertuples():
         ax.plot(
             row.T,

@@ -46,7 +46,7 @@ TITLES = {
 
 @style.styled
 def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
-    """R/T against B and V, both logarithmic: a column a setting, a line for each role a policy has.
+    """Draw R/T against B and V, both logarithmic: a column per setting, a line per role.
 
     `setting_worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible;
     `setting_points`: setting, label, axis, point, K, T, B, V. Dashed: the rate, from HyQue's first
@@ -76,7 +76,7 @@ def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -> pd.DataFrame:
-    """The averaged curves of one setting on one axis, with `role`.
+    """Return the averaged curves of one setting on one axis, with `role`.
 
     Cells at V = 0, which tell how much is paid where nothing changes, are no points of a curve.
     """
@@ -88,7 +88,7 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -
 
 
 def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
-    """HyQue's regret over that of the restarted algorithm at the largest budget."""
+    """Return HyQue's regret over that of the restarted algorithm at the largest budget."""
     settings = [name for name in TITLES if (setting_worst["setting"] == name).any()]
     tables = {name: _table(setting_worst, setting_points, name, "B") for name in settings}
     parts = []
@@ -106,7 +106,7 @@ def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
 
 
 def _ratio(table: pd.DataFrame, role: str, other: str) -> str:
-    """R/T of one role over that of another at the largest x both have, with its interval."""
+    """Return R/T of one role over that of another at their largest common x, with its interval."""
     curve, two = (table[table["role"] == name].set_index("x") for name in (role, other))
     x = max(set(curve.index) & set(two.index), default=None)
     if x is None:
@@ -118,7 +118,7 @@ def _ratio(table: pd.DataFrame, role: str, other: str) -> str:
 
 
 def _panel(ax: Axes, table: pd.DataFrame) -> bool:
-    """One setting on one axis; whether a point is hollow."""
+    """Draw one setting on one axis; return whether a point is hollow."""
     if table.empty:
         return False
     shared.lines(ax, table.assign(label=table["role"]), {r: look for r, (look, _) in ROLES.items()})

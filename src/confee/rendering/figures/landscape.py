@@ -38,7 +38,7 @@ NOTHING = "No policy with regret was played at the centre, at V > 0."
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """A map of the share of a policy's largest regret that each adversary takes at each strength.
+    """Draw the regret of each adversary at each strength as a share of the policy's largest.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
     centre (`points`, see cells.centre) are shown, phases averaged. Of an adversary's further
@@ -94,7 +94,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """The worst adversary of the paper's policies at the centre, and what the next kind does."""
+    """Return the worst adversary of the paper's policies at the centre, and the next kind."""
     table = _played(regret, points, choose)
     if table.empty:
         return NOTHING
@@ -114,21 +114,22 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
 
 
 def _named(kind: str, x: float) -> str:
-    """A kind at a strength, in words."""
+    """Return a kind at a strength, in words."""
     name = f'"{looks.kind_name(kind)}"'
     return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
 def _played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
-    """The table with the `share` of each label's largest regret; without those that have none."""
+    """Return the table with the `share` of each label's largest regret, without labels that have
+    none."""
     table = _table(at(regret[regret["seed"] < choose], centre(points)))
     largest = table.groupby("label")["y"].transform("max")
     return table.assign(share=table["y"] / largest)[largest > 0].reset_index(drop=True)
 
 
 def _table(regret: pd.DataFrame) -> pd.DataFrame:
-    """label, kind, x (strength; 0: none), y (regret over the rate), half (of its 95 % interval over
-    seeds): a row for each strength of each kind, phases averaged."""
+    """Return a row per strength of each kind: label, kind, x (strength; 0: none), y (regret over
+    the rate), half (of its 95 % interval over seeds), averaged over phases."""
     import pandas as pd
 
     rows = regret[regret["V"] > 0].copy()
@@ -159,12 +160,12 @@ def _table(regret: pd.DataFrame) -> pd.DataFrame:
 
 
 def _all(values: pd.Series) -> float:
-    """The sum; NaN if one of them is."""
+    """Return the sum; NaN if a value is NaN."""
     return values.sum(skipna=False)
 
 
 def _places(table: pd.DataFrame) -> dict[tuple[str, float], float]:
-    """(kind, strength) -> where its column stands: kinds in their order, apart from each other."""
+    """Return (kind, strength) -> its column: kinds in their order, with space between them."""
     order = looks.kinds_ordered(table["kind"])
     places: dict[tuple[str, float], float] = {}
     start = 0.0
@@ -183,7 +184,8 @@ def _marks(
     places: dict[tuple[str, float], float],
     labels: list[str],
 ) -> None:
-    """Stars at what was chosen as worst, dots at what cannot be distinguished from the largest."""
+    """Draw stars at adversaries chosen as worst, dots where regret is not distinguishable from the
+    largest."""
     for y, label in enumerate(labels):
         mine = table[table["label"] == label].fillna({"half": 0.0})
         top = mine.loc[mine["y"].idxmax()]
@@ -210,7 +212,7 @@ def _mark(x=(), y=(), **look: Any) -> Line2D:
 
 
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
-    """Names and strengths along the sides."""
+    """Write names and strengths along the sides."""
     ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
     texts = [f"{x:.2g}" if x else "" for _, x in places]
     ax.set_xticks(list(places.values()), texts, rotation=90, fontsize=6.5)
@@ -222,7 +224,7 @@ def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) 
 
 
 def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
-    """At the right, each policy's worst regret over the rate."""
+    """Write each policy's worst regret over the rate at the right."""
     ax.text(1.02, -0.75, "$R$ / rate", transform=ax.get_yaxis_transform(), fontsize=7)
     for y, label in enumerate(labels):
         mine = worst[(worst["label"] == label) & (worst["V"] > 0)]

@@ -22,7 +22,7 @@ RAYS = "floor_"
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """R / (T (K V/B)^{1/3}) against B, a panel for each policy, and by what factors it grows.
+    """Draw R / (T (K V/B)^{1/3}) against B, a panel per policy, with the factors by which it grows.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def _title(label: str, mine: pd.DataFrame) -> str:
-    """The name, and the factors by which the flattest and the steepest line grow per 10x in B."""
+    """Return the name, and the factors by which the flattest and the steepest line grow per 10x in
+    B."""
     factors = [numbers.factor(10**row.slope) for row in _ends(mine)]
     if not factors:
         return looks.display(label)
@@ -77,8 +78,8 @@ def _title(label: str, mine: pd.DataFrame) -> str:
 
 
 def _ends(mine: pd.DataFrame) -> list:
-    """The flattest and the steepest line of a policy, or the only one: V, start, stop, factor, low,
-    high from the first to the last point that is not saturated."""
+    """Return the flattest and the steepest line of a policy, or its only one: V, start, stop,
+    factor, low, high between its first and last point that is not saturated."""
     import pandas as pd
 
     rows = []
@@ -98,7 +99,8 @@ def _ends(mine: pd.DataFrame) -> list:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """By which factors regret over the rate grows, for the flattest and the steepest line."""
+    """Return by which factors regret over the rate grows along the flattest and the steepest
+    line."""
     table = averaged(worst, points)
     sentences = []
     for label in looks.ordered(table["label"]):
@@ -117,7 +119,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def _fold(row) -> str:
-    """`4.0-fold [3.7, 4.3]`."""
+    """Return `4.0-fold [3.7, 4.3]`."""
     value, space, limits = numbers.factor(row.factor, row.low, row.high).partition(" ")
     return f"{value}-fold{space}{limits}"
 
@@ -151,7 +153,7 @@ def _line(ax, rows: pd.DataFrame, place: int) -> None:
 
 
 def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    """label, V, point, y, half (of the 95 % CI), saturated."""
+    """Return label, V, point, y, half (of the 95 % CI), saturated."""
     import pandas as pd
 
     names = {axis for axis in points["axis"] if axis.startswith(RAYS)}

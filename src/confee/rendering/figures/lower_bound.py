@@ -27,7 +27,8 @@ SPREAD = 0.32
 
 @style.styled
 def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """A row a policy, sorted: regret over the lower bound, of worst cases and of its own instance.
+    """Draw regret over the lower bound, a row per policy: its worst cases, and the bound's own
+    instance.
 
     `worst`: label, K, T, B, V, regret, se, seeds. `regret`: runs (policy, label, K, T, B, V,
     adversary, seed, regret, adversary.c, adversary.adaptive); of `hard` those with c = 1 and seeds
@@ -70,8 +71,8 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Whether someone is below the bound, how near the nearest policy comes, and whose points
-    without regret a logarithmic axis can't show."""
+    """Return whether a point is below the bound, how near the nearest policy comes, and which
+    labels have points without regret."""
     table = ratios(worst, regret, points, choose)
     if table.empty:
         return "No cell in which the lower bound applies was played."
@@ -100,7 +101,7 @@ def _interval(row: pd.Series) -> str:
 def ratios(
     worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int
 ) -> pd.DataFrame:
-    """kind (worst, hard), CELL, ratio to the lower bound with low and high, best.
+    """Return kind (worst, hard), CELL, ratio to the lower bound with low and high, best.
 
     For cells in which the proof's choices are possible; `best` is the best bound of the proof over
     the printed one.
@@ -132,7 +133,7 @@ def _sorted(table: pd.DataFrame) -> list[str]:
 
 
 def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bool) -> None:
-    """The points of a policy of one kind, the least on top."""
+    """Draw the points of a policy of one kind, the least on top."""
     several = len(mine) > 1
     places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if several else np.zeros(1))
     half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)

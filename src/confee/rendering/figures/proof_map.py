@@ -69,7 +69,7 @@ LINE, PER_LINE = 0.18, 5
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Drawing:
-    """The statements of confee.rendering.statements, in the colours of what is left of them.
+    """Draw the statements of confee.rendering.statements in the colours of their verdicts.
 
     `claims`: id, as_printed, severity, breaks, ours.
     """
@@ -92,7 +92,8 @@ def draw(claims: pd.DataFrame) -> Drawing:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """On how many statements each theorem rests, and which of them have a gap or are false."""
+    """Return on how many statements each theorem rests, and which of them have a gap or are
+    false."""
     verdicts = standings(claims)
     if all(verdict.word == UNJUDGED for verdict in verdicts.values()):
         return "No claim about a statement of the paper was judged."
@@ -102,7 +103,7 @@ def finding(claims: pd.DataFrame) -> str:
 
 
 def _rests(theorem: str, verdicts: Mapping[str, Standing]) -> str:
-    """`Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
+    """Return `Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
     below = [name for name in STATEMENTS if name in premises(theorem)]
     parts = []
     for text, word, breaks in (
@@ -119,12 +120,13 @@ def _rests(theorem: str, verdicts: Mapping[str, Standing]) -> str:
 
 
 def _place(column: float, row: float) -> tuple[float, float]:
-    """Inches from the left and from the top."""
+    """Return inches from the left and from the top."""
     return LEFT + column * COLUMN, TOP + row * ROW
 
 
 def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> FancyBboxPatch:
-    """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
+    """Draw the box of a statement: its name and sign, its title, a small sign for each of its
+    claims."""
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), mark, what = _place(*AT[name]), ALL[word], STATEMENTS[name]
@@ -177,7 +179,7 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
 
 
 def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise: Standing) -> None:
-    """From box to box, straight or along its route."""
+    """Draw an arrow between two boxes, straight or along its route."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -209,7 +211,7 @@ def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise:
 
 
 def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> None:
-    """A glyph on a disc of its colour."""
+    """Draw a glyph on a disc of its colour."""
     disc = {
         "boxstyle": "circle,pad=0.13",
         "facecolor": mark.color,
@@ -230,7 +232,7 @@ def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> N
 
 
 def _frame(ax: Axes, title: str, first: float, last: float) -> None:
-    """A light box behind the rows 0 and 1, with a title."""
+    """Draw a light box behind the rows 0 and 1, with a title."""
     from matplotlib.patches import FancyBboxPatch
 
     left, right = (LEFT + column * COLUMN for column in (first, last))
@@ -258,7 +260,7 @@ def _frame(ax: Axes, title: str, first: float, last: float) -> None:
 
 
 def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:
-    """The marks that occur, the gravest first, with how many statements have each."""
+    """Draw the marks that occur, the gravest first, with how many statements have each."""
     for i, word in enumerate(word for word in ALL if shown.get(word)):
         line, column = divmod(i, PER_LINE)
         x, y = 0.12 + column * (style.WIDTH - 0.12) / PER_LINE, top + line * LINE

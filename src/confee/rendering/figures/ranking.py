@@ -71,7 +71,7 @@ def draw(ranking: pd.DataFrame) -> Drawing:
 
 
 def _shade(ax, mine: pd.DataFrame, labels: list[str], colour: str) -> None:
-    """Half a row for each criterion by which a policy may be the best."""
+    """Shade half a row for each criterion by which a policy is possibly the best."""
     for row in mine[mine["best"].astype(bool)].itertuples():
         y = labels.index(row.label) + BY[row.by]
         under = 0 if colour == BEST else -1
@@ -143,7 +143,7 @@ def finding(ranking: pd.DataFrame) -> str:
 
 
 def _best(mine: pd.DataFrame) -> str:
-    """Who is in the set of the best, budget by budget."""
+    """Return which policies are possibly the best, budget by budget."""
     parts = []
     for budget, rows in mine[mine["best"].astype(bool)].groupby("budget"):
         best = rows.sort_values(["ratio", "label"])["label"]

@@ -25,7 +25,8 @@ NOTHING = "No ray along $V$ on which parts of regret are known was played."
 
 @style.styled
 def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Worst case of each part along the ray in V with the largest budget, a panel for each part.
+    """Draw the worst case of each part along the ray in V with the largest budget, a panel per
+    part.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The exponent of each of HyQue's parts, or that its points lie on no line."""
+    """Return the exponent of each part of HyQue's regret, or that its points lie on no line."""
     panels = _panels(part_worst, points)
     parts, places = [], set()
     for (part, held), lines in panels.items():
@@ -64,7 +65,7 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
 def _panels(
     part_worst: pd.DataFrame, points: pd.DataFrame
 ) -> dict[tuple[str, str], list[rays.Line]]:
-    """(Part, what is held fixed) -> the policies of a panel."""
+    """Return (part, what is held fixed) -> the policies of a panel."""
     panels = {}
     for part in PARTS.values():
         mine = part_worst[part_worst["part"] == part].drop(columns="part")

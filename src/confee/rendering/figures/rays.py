@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
-    """The rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
+    """Draw the rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
 def picture(
     panels: Mapping[str, Sequence[Line]], variable: str, labels: tuple[str, str, str] | None = None
 ) -> Drawing:
-    """A row for each panel, see `lines`; `labels` are those of LABELS by default."""
+    """Draw a row for each panel, see `lines`; `labels` are those of LABELS by default."""
     import pandas as pd
 
     across, up, beside = labels or LABELS[variable]
@@ -128,7 +128,8 @@ def picture(
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
-    """The paper's policy that exceeds its rate most, on which ray, beside the positive control."""
+    """Return the excess of the paper's policy over its rate, where it is largest, beside the
+    positive control."""
     panels = lines(worst, points, variable)
     if not panels:
         return NOTHING.format(variable)
@@ -153,7 +154,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
 
 
 def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str, list[Line]]:
-    """Title of a panel -> its policies.
+    """Return the title of each panel -> its policies.
 
     Rays that differ in their length alone share a panel; a policy that was played on several of
     them is shown on the longest.
@@ -174,7 +175,7 @@ def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str,
 
 
 def held(cells: pd.DataFrame, variable: str) -> str:
-    """What stays fixed along a ray, as a formula."""
+    """Return what stays fixed along a ray, as a formula."""
     cells = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
     ratio = float((cells["T"] / cells["B"]).median())
     budget = math.exp(np.log(cells["B"]).mean())  # Phases are spread around it.
@@ -188,7 +189,8 @@ def held(cells: pd.DataFrame, variable: str) -> str:
 
 
 def _order(points: pd.DataFrame, rays: Mapping[str, tuple[int, str]]) -> tuple[float, ...]:
-    """Panels with idle rounds come first; then small budgets, then small variations."""
+    """Return a sort key: panels with idle rounds first, then small budgets, then small
+    variations."""
     cells = points[points["axis"].isin([ray for _, ray in rays.values()])]
     return (float((cells["T"] == cells["B"]).all()), cells["B"].min(), cells["V"].max())
 
@@ -196,7 +198,7 @@ def _order(points: pd.DataFrame, rays: Mapping[str, tuple[int, str]]) -> tuple[f
 def _line(
     worst: pd.DataFrame, points: pd.DataFrame, label: str, ray: str, variable: str
 ) -> Line | None:
-    """A policy along a ray; None if it has no regret there, or is what it would be divided by."""
+    """Return a policy along a ray; None if it has no regret there, or is the partner of a ratio."""
     partner = USUAL.partner if variable == "K" else ""
     cells = curve(worst, points, label, ray, partner) if label != partner else None
     if cells is None:
@@ -218,7 +220,7 @@ def _rate(cells: Curve) -> np.ndarray:
 
 
 def _points(cells: Curve) -> pd.DataFrame:
-    """The points of a curve, means over their phases on the logarithmic scale."""
+    """Return the points of a curve, means over their phases on the logarithmic scale."""
     import pandas as pd
 
     x, y, guide = cells.x, cells.y, _rate(cells)
@@ -245,7 +247,7 @@ def _points(cells: Curve) -> pd.DataFrame:
 
 
 def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
-    """The fit of the cells that enter, and why there is none."""
+    """Return the fit of the cells that enter, and why there is none."""
     entering = cells.entering()
     count = len(np.unique(entering.point))
     if count < 2:
@@ -267,7 +269,7 @@ def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
 
 
 def _panel(ax: Axes, panel: Sequence[Line], variable: str) -> None:
-    """The policies of a ray, their lines and the rate."""
+    """Draw the policies of a ray, their lines and the rate."""
     import pandas as pd
     from matplotlib.ticker import MaxNLocator
 
@@ -298,15 +300,15 @@ def _panel(ax: Axes, panel: Sequence[Line], variable: str) -> None:
 
 
 def _levels(panel: Sequence[Line]) -> dict[str, float]:
-    """The levels at V = 0 that are drawn: of policies that are no negative control, where they are
-    in sight."""
+    """Return the levels at V = 0 to draw: those in sight, but for negative controls."""
     lowest = min(line.table["y"].min() for line in panel)
     shown = [line for line in panel if line.label not in USUAL.negative.values()]
     return {line.label: line.still for line in shown if line.still > lowest / BELOW}
 
 
 def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
-    """The line of a fit, and the paper's rate from where it begins, or from the first point."""
+    """Draw the line of a fit, and the paper's rate from where it begins, or from the first
+    point."""
     inside = line.table[line.table["eligible"]]
     if inside.empty:
         return
@@ -318,7 +320,7 @@ def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
 
 
 def _aligned(sides: Sequence[Axes]) -> None:
-    """One scale for the intervals of all panels, which the lowest of them shows."""
+    """Give the intervals of all panels one scale, labelled on the lowest panel."""
     from matplotlib.ticker import MaxNLocator
 
     ends = np.array([side.get_xlim() for side in sides])
@@ -331,7 +333,7 @@ def _aligned(sides: Sequence[Axes]) -> None:
 
 
 def _mixing(ax: Axes, panel: Sequence[Line]) -> None:
-    """The mixing curve, from the first point of all: the same for every policy."""
+    """Draw the mixing curve from the first point of all: it is the same for every policy."""
     table = max((line.table for line in panel), key=lambda table: table["x"].max())
     start = table.loc[table["eligible"].idxmax(), "x"]
     x = np.geomspace(start, table["x"].max(), 50)
@@ -339,7 +341,7 @@ def _mixing(ax: Axes, panel: Sequence[Line]) -> None:
 
 
 def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
-    """The least and the largest place of all panels, which share their horizontal axis."""
+    """Return the least and the largest x of all panels, which share their horizontal axis."""
     import pandas as pd
 
     every = pd.concat([line.table["x"] for panel in panels.values() for line in panel])
@@ -356,7 +358,7 @@ def _horizontal(
 
 
 def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
-    """Label -> its name, and what is known of it if it is a control."""
+    """Return label -> its name with its role, for controls."""
     known = {USUAL.positive[variable]: "must hold", USUAL.negative[variable]: "must fail"}
     return {label: f"{looks.display(label)} ({known[label]})" for label in labels if label in known}
 
@@ -377,12 +379,12 @@ def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]
 
 
 def _excess(line: Line) -> float:
-    """How far the interval is over the rate; below 0 if it is not."""
+    """Return how far the interval lies above the rate; negative if it does not."""
     return line.fit.low - line.fit.rate if line.fit else -math.inf
 
 
 def _law(line: Line, variable: str) -> str:
-    """`ratio to SW-UCB's goes as $K^{0.14}$ [0.11, 0.17] (claimed: 0.00)`."""
+    """Return `regret over SW-UCB's scales as $K^{0.14}$ [0.11, 0.17] (rate: at most 0.00)`."""
     if variable == "T":
         return f"$R/T$ grows {value(line, variable)} times as much as mixing"
     what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
@@ -393,7 +395,7 @@ def _law(line: Line, variable: str) -> str:
 
 
 def value(line: Line, variable: str) -> str:
-    """The exponent, or the factor, with its 95 % CI."""
+    """Return the exponent, or the factor, with its 95 % CI."""
     assert line.fit is not None
     limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
     exponent = numbers.signed(line.fit.exponent)

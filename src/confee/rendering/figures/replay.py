@@ -30,7 +30,7 @@ AXES = ("T", "B")
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Worst-case R/T against T and B of both, with the proof's bound and uniform play beside them.
+    """Draw worst-case R/T of both against T and B, with the proof's bound and uniform play.
 
     Along B it is the sweep of the grid, or the longest ray with idle rounds.
 
@@ -61,7 +61,8 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """How many times the regret of the multiset the set has, and who keeps the proof's bound."""
+    """Return the ratio of regret, set over multiset, and at how many points each exceeds the
+    proof's bound."""
     import pandas as pd
 
     tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
@@ -78,7 +79,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def _ratio(table: pd.DataFrame, axis: str, x: float) -> str:
-    """Set over multiset at a point, with the 95 % interval of independent seeds."""
+    """Return set over multiset at a point, with the 95 % interval of independent seeds."""
     at = table[table["x"] == x].set_index("label")
     over = math.log(at.loc[SET, "y"] / at.loc[MULTISET, "y"])
     half = math.hypot(*(math.log(at.loc[label, "high"] / at.loc[label, "y"]) for label in PAIR))
@@ -88,12 +89,12 @@ def _ratio(table: pd.DataFrame, axis: str, x: float) -> str:
 
 
 def _over(mine: pd.DataFrame) -> str:
-    """At how many points a policy is above the bound, by all of its interval."""
+    """Return at how many points a policy's whole interval lies above the bound."""
     return f"{(mine['low'].fillna(mine['y']) > mine['proved']).sum()} of {len(mine)} points"
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """Points of the axis as `curves.averaged` has them, with `proved`: the bound over T.
+    """Return the points of the axis as `curves.averaged` does, with `proved`: the bound over T.
 
     Of the cells at which both were played: only there do their phases agree.
     """
@@ -111,8 +112,8 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame
 
 
 def _along(points: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The cells of an axis of the grid, else of the longest ray with T > B that both were played
-    on, as cells of that axis."""
+    """Return the cells of an axis of the grid, else of the longest ray with T > B that both were
+    played on, as cells of that axis."""
     sweep = points[points["axis"] == axis]
     if len(sweep) or "variable" not in points:
         return sweep

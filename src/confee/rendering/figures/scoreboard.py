@@ -62,7 +62,7 @@ SIZE = 6.6
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Drawing:
-    """The claims in groups, in the order of the ledger.
+    """Draw the claims in groups, in the order of the ledger.
 
     `claims`: id, as_printed, basis, severity, ours, controls, prediction, measured, numbers,
     interval, interval_of.
@@ -90,7 +90,7 @@ def draw(claims: pd.DataFrame) -> Drawing:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """The claims by severity and as printed, and how many controls came out as expected."""
+    """Return the claims by severity and as printed, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
     severities, printed = summary(claims.itertuples())
@@ -104,7 +104,7 @@ def finding(claims: pd.DataFrame) -> str:
 
 
 def _panel(ax: Axes, height: float) -> None:
-    """Heads of the columns, and the axis of the excesses."""
+    """Draw the heads of the columns, and the axis of the excesses."""
 
     def head(x: float, y: float, text: str, align: str = "left", size: float = 7) -> None:
         ax.text(x, y, text, fontsize=size, va="center", ha=align, color="#555555")
@@ -128,7 +128,7 @@ def _panel(ax: Axes, height: float) -> None:
 
 
 def _across(value: float) -> float:
-    """Inches at which an excess is drawn."""
+    """Return the inches at which an excess is drawn."""
     low, high = LIMITS
     return PANEL[0] + (value - low) / (high - low) * (PANEL[1] - PANEL[0])
 
@@ -174,7 +174,7 @@ def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
 
 
 def _control(ax: Axes, x: float, result: str, y: float) -> None:
-    """A tick if the controls came out as expected; else what is to be noticed."""
+    """Draw a tick if the controls came out as expected, else a sign that stands out."""
     if result == ABSENT:
         if x == POSITIVE:  # most claims need none
             return
@@ -193,7 +193,7 @@ def _control(ax: Axes, x: float, result: str, y: float) -> None:
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
-    """An interval with its middle; what lies outside the panel is an arrow at its end."""
+    """Draw an interval with its middle, and an arrow where it leaves the panel."""
     color = style.INK
     ends = [min(max(value, LIMITS[0]), LIMITS[1]) for value in (low, high)]
     ax.plot([_across(v) for v in ends], [y, y], color=color, linewidth=1.1, zorder=2)
@@ -215,12 +215,12 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
 
 
 def decided(row) -> Deciding | None:
-    """The ray that decided a claim; None where no exponent did."""
+    """Return the ray that decided a claim; None where no exponent did."""
     return deciding(row.numbers, row.interval, row.interval_of)
 
 
 def short(row) -> str:
-    """What was measured in a few words: the exponent that decides, or the first clause."""
+    """Return the measurement in a few words: the deciding exponent, or the first clause."""
     room = style.WIDTH - SAID - 0.04
     if (ray := decided(row)) is not None:
         forms = ray.forms
@@ -241,7 +241,8 @@ def short(row) -> str:
 
 
 def fitted(text: str, inches: float) -> str:
-    """As much of a text as fits: up to a comma or a bracket, if half of it is left, or a word."""
+    """Return as much of a text as fits: up to a comma or a bracket if half of it remains, else up
+    to a word."""
     if _inches(text) <= inches:
         return text
     more = " \N{HORIZONTAL ELLIPSIS}"
@@ -263,7 +264,7 @@ def _inches(text: str) -> float:
 
 
 def _power(base: str, value: float) -> str:
-    """An exponent as a formula."""
+    """Return an exponent as a formula."""
     return f"${base}^{{{numbers.signed(value)}}}$"
 
 

@@ -35,7 +35,7 @@ PAPERS = ("hyque", "rexp3b")
 
 @style.styled
 def draw(heat: pd.DataFrame) -> Drawing:
-    """A column a policy, a row an adversary, a panel a budget: normalised regret.
+    """Draw normalised regret: a column per policy, a row per adversary, a panel per budget.
 
     The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
     strength of that kind of adversary; the colour its ratio to the least of the row.
@@ -93,7 +93,7 @@ def order(table: pd.DataFrame) -> list[str]:
 
 
 def _kinds(panel: pd.DataFrame) -> list[str]:
-    """Kinds in the order of `looks`; those of the world that stands still come last."""
+    """Return kinds in the order of `looks`; those of the stationary world come last."""
     kinds = looks.kinds_ordered(panel["kind"])
     still = set(panel.loc[panel["still"].astype(bool), "kind"])
     return sorted(kinds, key=lambda kind: kind in still)
@@ -141,7 +141,7 @@ def _winners(panel: pd.DataFrame):
 
 
 def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
-    """Lines between groups, and below the last panel what each is given."""
+    """Draw lines between groups and, below the last panel, what each is given."""
     known = table.drop_duplicates("label").set_index("label")["told"]
     under = axes[-1].get_xaxis_transform()
     for group, name in GROUPS.items():
@@ -186,7 +186,7 @@ def _legend() -> list:
 
 
 def short(value: float) -> str:
-    """Three signs at most: .08, .85, 8.5, 85."""
+    """Format a number with three signs at most: .08, .85, 8.5, 85."""
     if value < NONE:
         return "0"
     if value >= 9.95:
@@ -195,7 +195,8 @@ def short(value: float) -> str:
 
 
 def finding(heat: pd.DataFrame) -> str:
-    """Who has the least regret most often, and how far from it the paper's policies are."""
+    """Return which policy has the least regret most often, and how far the paper's policies are
+    from it."""
     table = ratios(heat[heat["told"] != "path"])
     if table["label"].nunique() < 2:
         return "No two policies met the adversaries of a ranking."

@@ -22,7 +22,7 @@ RATIO = 10
 
 
 def make(worst: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each K.
+    """Return text, a row per K.
 
     `worst`: label, K, T, B, V, regret, in_range, saturated.
     """
@@ -50,7 +50,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(worst: pd.DataFrame) -> str:
-    """How far apart the proved constants are."""
+    """Return how far apart the proved constants are."""
     low, high = proofs.unconditional_constant(2)[1], rexp3b.constant(2)
     return (
         f"At two arms the proved constants are a factor of {high / low:.0f} apart: "

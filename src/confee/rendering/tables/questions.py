@@ -33,7 +33,7 @@ def _shown(questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def make(questions: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each question and pair, a column for each budget.
+    """Return text, a row for each question and pair, a column for each budget.
 
     `questions`: columns of confee.evidence.ranking.
     """
@@ -64,7 +64,7 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(questions: pd.DataFrame) -> str:
-    """How the placing of changes matters, and what restarts do to the regret of UCB1."""
+    """Return how the placing of changes matters, and what restarts do to the regret of UCB1."""
     table = _shown(questions).dropna(subset="ratio")
     placed = table[table["question"] == "pattern"]
     spans = [f"{looks.display(label)} {_span(mine)}" for label, mine in placed.groupby("label")]
@@ -89,7 +89,7 @@ def finding(questions: pd.DataFrame) -> str:
 
 
 def _span(mine: pd.DataFrame) -> str:
-    """From the least to the greatest ratio, and where that is."""
+    """Return the least and the greatest ratio, and where the greatest is."""
     least, most = mine.loc[mine["ratio"].idxmin()], mine.loc[mine["ratio"].idxmax()]
     return (
         f"by {numbers.factor(least['ratio'])} to {numbers.factor(most['ratio'])} "

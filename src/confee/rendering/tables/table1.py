@@ -96,7 +96,7 @@ def make(
     claims: pd.DataFrame,
     axes: Sequence[str] = ("T", "B", "V", "K"),
 ) -> pd.DataFrame:
-    """Text, a row for each row of the paper's table and one for Rexp3B.
+    """Return text, a row for each row of the paper's table and one for Rexp3B.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def make(
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) -> str:
-    """The upper bounds by severity and as printed, and which rays are shown."""
+    """Return the upper bounds by severity and as printed, and which rays are shown."""
     uppers = [judged(claims, *entry.upper) for entry in ROWS]
     known = [upper for upper in uppers if upper.severity]
     if not known:
@@ -160,8 +160,8 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
 
 
 class Bound(NamedTuple):
-    """What was found about a bound: the outcome as printed, in words as well, and the severity;
-    `words` alone where no claim judged it."""
+    """The verdict on a bound: the outcome as printed, also in words, and the severity; `words`
+    alone where no claim judged it."""
 
     words: str
     outcome: str = ""
@@ -169,8 +169,8 @@ class Bound(NamedTuple):
 
 
 def judged(claims: pd.DataFrame, id: str, step: str = "") -> Bound:
-    """What a claim says of a bound, or that step of it. A vacuous claim has no better steps, and a
-    step that holds has nothing to correct."""
+    """Return the verdict of a claim on a bound, or of one step of it. A vacuous claim has no better
+    steps, and a step that holds needs no correction."""
     if not id:
         return Bound(NO_CLAIM)
     rows = claims[claims["id"] == id]
@@ -187,7 +187,7 @@ def judged(claims: pd.DataFrame, id: str, step: str = "") -> Bound:
 
 
 def _bound(name: str, rate: str, bound: Bound) -> dict[str, str]:
-    """The columns of a bound."""
+    """Return the columns of a bound."""
     severity = bound.severity or "\N{EN DASH}"
     return {
         f"{name}: rate": rate,
@@ -197,7 +197,7 @@ def _bound(name: str, rate: str, bound: Bound) -> dict[str, str]:
 
 
 def _step(claims: pd.DataFrame, id: str, step: str) -> Step | None:
-    """The step of a claim that begins with these words; None if it was not played."""
+    """Return the step of a claim that begins with these words; None if it was not played."""
     for steps in claims.loc[claims["id"] == id, "steps"]:
         for candidate in steps:
             if candidate.step.startswith(step) and candidate.note != "not played":
@@ -206,7 +206,7 @@ def _step(claims: pd.DataFrame, id: str, step: str) -> Step | None:
 
 
 def _run(row: Row, claims: pd.DataFrame) -> str:
-    """What was run for a row, and why that cannot tell, if it cannot."""
+    """Return the policy played for a row, and why it cannot decide, if it cannot."""
     own = _step(claims, *row.upper) if row.upper[1] else None
     if own is None or own.outcome != VACUOUS:
         return row.run
@@ -219,7 +219,8 @@ def _run(row: Row, claims: pd.DataFrame) -> str:
 def fitted(
     slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame, row: Row
 ) -> dict[str, Fit]:
-    """Variable -> the exponent of a row on its clearest ray; empty for a policy that did not play.
+    """Return variable -> the exponent of a row on its clearest ray; empty for a policy that did not
+    play.
 
     Of several rays the one with a line, then with T > B, then with the largest V and budget. A
     claim's own numbers come before slopes: its outcome rests on them.
@@ -235,7 +236,7 @@ def fitted(
 
 
 def _clear(cells: pd.DataFrame | None, fit: Fit) -> tuple[float, ...]:
-    """What the choice between rays goes by."""
+    """Return the sort key by which a ray is chosen."""
     fitted = float(not math.isnan(fit.exponent))
     if cells is None:
         return (fitted, 0.0, 0.0, 0.0)
@@ -244,7 +245,7 @@ def _clear(cells: pd.DataFrame | None, fit: Fit) -> tuple[float, ...]:
 
 
 def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
-    """(Label of a ray, fit) from the numbers of the claim that judges the row."""
+    """Return (label of a ray, fit) from the numbers of the claim that judges the row."""
     rays: list[tuple[str, Fit]] = []
     for numbers in claims.loc[claims["id"] == row.fits, "numbers"]:
         for name, n in (numbers.get(row.policy, {}) if row.fits == TABLE_ROWS else numbers).items():
@@ -261,7 +262,7 @@ def _of_check(name: str, n: Mapping) -> Fit:
 
 
 def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tuple[str, Fit]]:
-    """(Label of a ray, fit) from slopes, on rays along B and V."""
+    """Return (label of a ray, fit) from slopes, on rays along B and V."""
     if "variable" not in points:
         return []
     variables = points.drop_duplicates("axis").set_index("axis")["variable"]

@@ -19,7 +19,7 @@ MOST = 4
 
 
 def make(ranking: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each situation and criterion, a column for each budget.
+    """Return text, a row for each situation and criterion, a column for each budget.
 
     `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
     """
@@ -41,7 +41,7 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(ranking: pd.DataFrame) -> str:
-    """What not knowing the variation costs the best policy, at each budget."""
+    """Return the price of not knowing the variation, at each budget."""
     ranking = all_variations(ranking)
     sentences = []
     for by, criterion in CRITERIA.items():
@@ -64,7 +64,8 @@ def finding(ranking: pd.DataFrame) -> str:
 
 
 def _against_known(at: pd.DataFrame) -> pd.Series | None:
-    """Of the best where the variation is unknown its row where it is known, if there is one."""
+    """Return the row of the best policy for unknown variation where the variation is known, if
+    any."""
     unknown = at[at["situation"] == "unknown"].sort_values(["ratio", "label"])
     if unknown.empty:
         return None
@@ -73,7 +74,7 @@ def _against_known(at: pd.DataFrame) -> pd.Series | None:
 
 
 def _entry(at: pd.DataFrame, situation: str) -> str:
-    """`A 0.91 or B, C; then D, 12% worse`."""
+    """Return `A 0.91 or B, C; then D, 12% worse`."""
     mine = at[at["situation"] == situation].sort_values(["ratio", "label"])
     if mine.empty:
         return "not played"
