@@ -285,7 +285,7 @@ def test_the_block_counts_its_instances_and_queries(data):
         "A block of order $n = 3$ with $b = 2$: 6 instances share its 16 rounds, one of them is "
         "active in each of these, and they make 8 queries, 0.5 a round ($1/b$ is 0.5)."
     )
-    assert "is active in 15 of these" in block.finding(data.pieces.drop(index=1), 3, 2)
+    assert "is active in 15 of its 16 rounds" in block.finding(data.pieces.drop(index=1), 3, 2)
 
 
 def test_the_pace_says_how_far_it_runs_ahead_and_behind(data):

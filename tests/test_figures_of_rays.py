@@ -294,7 +294,7 @@ def test_parts_are_those_that_the_claims_judge():
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     said = rays.finding(data.worst, data.points, "B")
     assert said.startswith(
-        f"HyQue's $R/T$ goes as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
+        f"HyQue's $R/T$ scales as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
         f"at most {MINUS}0.33) at $K = 4$, $V = "
     )
     assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said

@@ -197,7 +197,7 @@ def test_colours_stay_apart_for_the_colour_blind():
 
 
 def test_phases_are_averaged_on_the_log_scale_and_meet_the_theory(data):
-    table, zeros = curves.averaged(data.worst, data.points, "B", curves.per_round)
+    table, zeros = curves.averaged(data.worst, data.points, "B")
     assert zeros == ["oracle"]
     mine = table[table["label"] == "rexp3b"].sort_values("x")
     np.testing.assert_allclose(mine["y"] / mine["guide"], 1.5, rtol=1e-3)
@@ -210,7 +210,7 @@ def test_phases_are_averaged_on_the_log_scale_and_meet_the_theory(data):
 
 def test_a_budget_read_back_from_csv_still_meets_its_points(data):
     worst = data.worst.assign(V=data.worst["V"] * (1 + 2e-16))
-    table, _ = curves.averaged(worst, data.points, "V", curves.per_round)
+    table, _ = curves.averaged(worst, data.points, "V")
     assert len(table) == 3 * (len(LABELS) - 1)
 
 

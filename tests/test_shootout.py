@@ -523,7 +523,7 @@ def test_the_heat_maps_finding_counts_who_has_the_least(made):
 def test_the_rankings_finding_names_the_set_of_the_best(made):
     said = caption("ranking", made)
     assert "can only be UCB1 at $B = T^{0.6}$ and UCB1 at $B = T$." in said
-    assert "Where nothing changes, the best (or within 5% of it) can only be Rexp3B at" in said
+    assert "In stationary worlds, the best (or within 5% of it) can only be Rexp3B at" in said
     assert "Rexp3B has 1.00 [1.00, 1.00] and 1.00 [1.00, 1.00] times the least" in said
     wider = made.ranking.assign(best=made.ranking["best"] | (made.ranking["label"] == "m_ucb"))
     assert "Rexp3B or M-UCB at $B = T$" in caption("ranking", SimpleNamespace(ranking=wider))

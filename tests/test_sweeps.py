@@ -46,7 +46,7 @@ def test_the_finding_has_the_exponents_and_the_rates(few):
 
 def test_without_a_fit_it_says_from_what_to_what(few):
     said = axes.finding(few.worst, few.points, "V", few.slopes[:0])
-    rows = curves.averaged(few.worst, few.points, "V", curves.per_round).curves
+    rows = curves.averaged(few.worst, few.points, "V").curves
     ends = rows[rows["label"] == "hyque"].sort_values("x")["y"].iloc[[0, -1]]
     assert said.startswith(
         f"HyQue's $R/T$ is {ends.iloc[0]:.2g} at $V$ = 0.5, {ends.iloc[1]:.2g} at 40; too few"
@@ -129,7 +129,7 @@ def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
         if line.get_color() == style.INK and line.get_linewidth() == wide
     ]
     assert len(dotted) == 1
-    table = curves.averaged(mixed.worst, mixed.points, "K", curves.per_round).curves
+    table = curves.averaged(mixed.worst, mixed.points, "K").curves
     there = table.groupby("setting")[["guide", "bound"]].agg(lambda v: v.notna().all())
     assert there.loc["arms"].all()
     assert not there.drop("arms").any(axis=None)
@@ -139,7 +139,7 @@ def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
 def test_rows_stand_in_the_order_of_the_curves_ends(few):
     key = figure("regret-B", few).axes[-2]
     names = [text.get_text() for text in key.get_yticklabels()]
-    table = curves.averaged(few.worst, few.points, "B", curves.per_round).curves
+    table = curves.averaged(few.worst, few.points, "B").curves
     last = table.sort_values("x").groupby("label")["y"].last().sort_values(ascending=False)
     assert names == [fits.listed([label]) for label in last.index]
 

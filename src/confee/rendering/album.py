@@ -32,22 +32,22 @@ HEAD = r"""
 
 
 def album(captions: Mapping[str, str], provenance: Mapping[str, str]) -> str:
-    r"""The LaTeX text: figures as fig:<name>, tables as tab:<name>, in the order of `captions`.
+    r"""Return the LaTeX text: figures as fig:<name>, tables as tab:<name>, as `captions` are ordered.
 
-    A table's file has its caption itself. Every third float is followed by \clearpage: LaTeX keeps
-    few that wait.
+    The file of a table includes its caption. Every third float is followed by \clearpage, because
+    LaTeX can hold back only a few floats.
     """
     parts = [f"% {origin(provenance)}", HEAD.strip()]
-    for count, (name, said) in enumerate(captions.items(), 1):
-        parts.append(rf"\input{{\confee/{name}}}" if name in TABLES else _figure(name, said))
+    for count, (name, caption) in enumerate(captions.items(), 1):
+        parts.append(rf"\input{{\confee/{name}}}" if name in TABLES else _figure(name, caption))
         if count % 3 == 0:
             parts.append(r"\clearpage")
     return "\n\n".join([*parts, r"\confeeend"]) + "\n"
 
 
-def _figure(name: str, said: str) -> str:
+def _figure(name: str, caption: str) -> str:
     title = latex(exhibit(name).title)
-    shown = " ".join(filter(None, [rf"\textbf{{{title}.}}", latex(said)]))
+    shown = " ".join(filter(None, [rf"\textbf{{{title}.}}", latex(caption)]))
     return "\n".join(
         [
             r"\begin{figure*}[tp]",

@@ -1,4 +1,4 @@
-"""Which rows of a frame belong together: those of one cell, of the centre, of all variations."""
+"""Rows of a frame that belong together: those of a cell, of the centre, of all variations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CELL = ["label", "K", "T", "B", "V"]
 
 
 def keys(frame: pd.DataFrame) -> pd.Series:
-    """A cell's key in which V may have lost its last digit to a CSV reader."""
+    """Return the key of each row's cell, rounded where a CSV reader may have changed V."""
     import pandas as pd
 
     cells = frame[CELL].drop_duplicates()
@@ -21,10 +21,10 @@ def keys(frame: pd.DataFrame) -> pd.Series:
 
 
 def centre(points: pd.DataFrame) -> pd.DataFrame:
-    """The cells of all labels at the settings where most sweeps and rays meet, in all phases.
+    """Return the cells of all labels at the sizes where most axes and rays meet, in all phases.
 
     Rays also share cells with V = 0; a centre has V > 0 where anything has. Of several such places
-    it is the one with the largest budget; the phases of one place lie within an octave.
+    it is the one with the largest budget; the phases of a place lie within an octave.
     """
     if (points["V"] > 0).any():
         points = points[points["V"] > 0]
@@ -35,12 +35,12 @@ def centre(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def at(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame that belong to these cells."""
+    """Return the rows of a frame that belong to these cells."""
     return frame[keys(frame).isin(set(keys(cells)))]
 
 
 def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame:
-    """The rows against the adversary chosen as worst for their cell, at the chosen gap.
+    """Return the rows against the adversary chosen as worst for their cell, at the chosen gap.
 
     Fresh seeds (from `choose` on) where there are any; policies without randomness have none.
     """
@@ -57,6 +57,6 @@ def chosen(rows: pd.DataFrame, worst: pd.DataFrame, choose: int) -> pd.DataFrame
 
 
 def all_variations(ranking: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a ranking for all variations together, or for the one there is."""
+    """Return the rows of a ranking over all variations, or over the only one."""
     alone = ranking.groupby("situation")["V"].transform("nunique") == 1
     return ranking[(ranking["V"] == "all") | alone]

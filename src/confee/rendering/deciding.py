@@ -1,4 +1,4 @@
-"""The ray that decided a verdict on a rate, looked up in the claim's own numbers.
+"""The ray that decided a verdict on a rate, found in the claim's own numbers.
 
 A claim on a rate has in `numbers`, at some depth, what each ray says: a mapping from the ray's name
 to the fields of `confee.claims.judging.exponents.Check`. The ray that decided is the one whose
@@ -16,7 +16,7 @@ from confee.rendering import numbers as written
 from confee.rendering.looks import display
 
 FIELDS = {"verdict", "points", "horizon"}
-"""What tells a ray from other numbers."""
+"""The keys by which a ray is recognised among other numbers."""
 
 
 class Deciding(NamedTuple):
@@ -38,9 +38,9 @@ class Deciding(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Which ray decided, with the exponent, its 95 % CI and what is claimed."""
-        of = f"{display(self.policy)}, " if self.policy else ""
-        where = f"Deciding ray: {of}{self.name}"
+        """Which ray decided, with the exponent, its 95 % CI and the claimed one."""
+        owner = f"{display(self.policy)}, " if self.policy else ""
+        where = f"Deciding ray: {owner}{self.name}"
         n = self.numbers
         if self.excess is None:
             return f"{where}; no fit."
@@ -55,7 +55,7 @@ class Deciding(NamedTuple):
 
     @property
     def forms(self) -> list[str]:
-        """The exponent, its 95 % CI and what is claimed, in ever fewer words."""
+        """The exponent, its 95 % CI and the claimed one, in ever fewer words."""
         ray = self.name
         where = f"{self.policy and display(self.policy) + ', '}{ray}"
         if self.excess is None:
@@ -78,7 +78,7 @@ class Deciding(NamedTuple):
 def deciding(
     numbers: Mapping[str, Any], interval: Sequence[float] | None, interval_of: str
 ) -> Deciding | None:
-    """The ray that decided a claim; None if it is no claim on a rate.
+    """Return the ray that decided a claim; None if the claim is not about a rate.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def _limits(numbers: Mapping[str, Any]) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-def _same(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Up to the digits that claims.json has."""
+def _same(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Return whether two intervals agree up to the digits that claims.json keeps."""
     return all(
-        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-9) for a, b in zip(one, other, strict=True)
+        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-9) for a, b in zip(first, second, strict=True)
     )

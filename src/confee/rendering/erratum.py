@@ -15,7 +15,7 @@ CLAIM = re.compile(r"claims=\[([\w/-]+)\]")
 
 
 def text(findings: Sequence[Finding]) -> str:
-    """What to correct, in Markdown: a table, and why each row has its severity.
+    """Return the corrections in Markdown: a table, and why each row has its severity.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def text(findings: Sequence[Finding]) -> str:
     rows: dict[Correction, str] = {}
     for finding in findings:
         if not finding.ours:
-            for one in finding.corrections:
-                rows.setdefault(one, finding.id)
+            for correction in finding.corrections:
+                rows.setdefault(correction, finding.id)
     order = list(SEVERITIES)
     slips = sorted(
         ((c, id) for c, id in rows.items() if c.severity != HORIZON),
@@ -49,7 +49,7 @@ def text(findings: Sequence[Finding]) -> str:
 
 
 def _slip(c: Correction, id: str) -> tuple[str, ...]:
-    """One correction; the mended statement comes with its outcome."""
+    """Return the cells of a correction; the corrected statement comes with its outcome."""
     mended = f"{typeset(c.mended)}: *{c.outcome}*"
     closed = ", closed" if c.closed and c.severity in BREAKING else ""
     severity = f"**{c.severity}**{closed}"
@@ -68,11 +68,11 @@ def _why(c: Correction) -> str:
 
 def typeset(words: str) -> str:
     """Text with formulas between dollars as GitHub sets them without reading Markdown in them."""
-    return FORMULA.sub(lambda found: f"$`{found[1]}`$", words)
+    return FORMULA.sub(lambda match: f"$`{match[1]}`$", words)
 
 
 def _page(shown: str) -> str:
-    """A page of docs/ as a link from docs/erratum.md, other words as they are."""
+    """Return a page of docs/ as a link from docs/erratum.md, other words as they are."""
     return re.sub(r"docs/(\S+\.md)", r"[\1](\1)", shown)
 
 

@@ -1,4 +1,4 @@
-"""Figures as files: PDF, PNG and SVG that say where they come from; equal figures, equal bytes."""
+"""Figures as PDF, PNG and SVG files with provenance; equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 
 def origin(provenance: Mapping[str, str]) -> str:
-    """One ASCII line that says where a file comes from: JSON with sorted keys."""
+    """Return the provenance of a file as one line of JSON with sorted keys."""
     return json.dumps(dict(provenance), sort_keys=True)
 
 
 def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
     """Write PDF, PNG or SVG (by suffix), whole or not at all; equal figures give equal bytes.
 
-    `provenance` should hold `data` (the hash of what was drawn) and `command` (what remakes it);
-    it is kept in the file: `provenance(path)` reads it back. Raises ConfeeError on another suffix.
+    `provenance` should hold `data` (the hash of what was drawn) and `command` (that draws it
+    again). It is kept in the file: `provenance(path)` reads it back. Raises ConfeeError on another
+    suffix.
     """
     from confee.rendering import style
 
@@ -48,7 +49,7 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
         case other:
             known = ".pdf, .png or .svg"
             raise ConfeeError(f"{path}: a figure is saved as {known}, not {other or 'bare'}")
-    # A copy: laying a figure out moves it a little, and its second file would show that.
+    # Saving lays a figure out and moves it slightly, so each file is saved from a copy.
     copied = copy.deepcopy(fig)
 
     def write(part: Path) -> None:
@@ -66,14 +67,14 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
 
 
 def _numbered(svg: str) -> str:
-    """An SVG whose clip paths are numbered: matplotlib names them after places in memory."""
+    """Return the SVG with numbered clip paths: matplotlib names them after memory addresses."""
     names = dict.fromkeys(re.findall(r'<clipPath id="(p[0-9a-f]{10})"', svg))
     numbers = {name: f"clip{i}" for i, name in enumerate(names)}
-    return re.sub(r"\bp[0-9a-f]{10}\b", lambda found: numbers.get(found[0], found[0]), svg)
+    return re.sub(r"\bp[0-9a-f]{10}\b", lambda match: numbers.get(match[0], match[0]), svg)
 
 
 def _small_png(fig: Figure, part: Path, metadata: Mapping[str, str]) -> None:
-    """A PNG of 128 colours, a third of the size: what figures show is lines, text, flat colours."""
+    """Save a PNG of 128 colours, a third of the size: figures have lines, text and flat colours."""
     from PIL import Image, PngImagePlugin
 
     drawn = io.BytesIO()
@@ -87,14 +88,14 @@ def _small_png(fig: Figure, part: Path, metadata: Mapping[str, str]) -> None:
 
 
 def provenance(path: str | Path) -> str:
-    """The JSON line that `save` put into a file; empty where there is none."""
+    """Return the provenance that `save` wrote into a file; empty if there is none."""
     data = Path(path).read_bytes()
     if data.startswith(b"%PDF"):
-        found = re.search(rb"/Keywords \(((?:\\.|[^\\)])*)\)", data, re.DOTALL)
-        return re.sub(rb"\\(.)", rb"\1", found[1], flags=re.DOTALL).decode() if found else ""
+        match = re.search(rb"/Keywords \(((?:\\.|[^\\)])*)\)", data, re.DOTALL)
+        return re.sub(rb"\\(.)", rb"\1", match[1], flags=re.DOTALL).decode() if match else ""
     if data.startswith(b"<?xml"):
-        found = re.search(rb"<dc:description>(.*?)</dc:description>", data, re.DOTALL)
-        return html.unescape(found[1].decode()) if found else ""
+        match = re.search(rb"<dc:description>(.*?)</dc:description>", data, re.DOTALL)
+        return html.unescape(match[1].decode()) if match else ""
     place = data.find(b"tEXtconfee\0")
     if place < 0:
         return ""

@@ -1,13 +1,14 @@
-"""What each policy and adversary is drawn with and called, in every figure and table.
+"""The look and name of each policy and adversary, the same in every figure and table.
 
-Both declare it themselves (`Policy.look`, `Policy.name`, `Adversary.name`); what declares nothing
-gets a look by its hash.
+Policies and adversaries declare them (`Policy.look`, `Policy.name`, `Adversary.name`); a label
+without a declared look gets one by its hash.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from confee.evidence import tuned
 from confee.policies import POLICIES
@@ -16,7 +17,7 @@ from confee.policies.look import DOT, DOTS, LONG, Look
 from confee.world.adversaries import ADVERSARIES
 
 LAST = 100
-"""The place in lists of what declares none."""
+"""The place in lists of a policy or adversary that declares none."""
 
 OTHERS = [
     Look(color, marker, linestyle)
@@ -33,8 +34,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 
 def display(label: str) -> str:
-    """The name a reader sees: `rexp3b(pool=set)` is Rexp3B (pool=set), `ucb1(plan=front)` UCB1
-    (front)."""
+    """Return the name a reader sees: `ucb1(plan=front)` is UCB1 (front)."""
     id, bracket, options = label.replace("plan=", "").partition("(")
     policy = _policy(id)
     name = tuned.NAME if id == tuned.TUNED else (policy and policy.name) or id.replace("_", " ")
@@ -42,32 +42,37 @@ def display(label: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that mathtext leaves alone."""
+    """Return text in which mathtext finds no formula."""
     return text.replace("$", r"\$")
 
 
+def stroke(look: Look) -> dict[str, Any]:
+    """Return the colour, style and width of a policy's line, as matplotlib takes them."""
+    return {"color": look.color, "linestyle": look.linestyle, "linewidth": look.linewidth}
+
+
 def look(label: str) -> Look:
-    """The look of one label."""
+    """Return the look of a label."""
     return looks([label])[label]
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Label -> look. Known labels are fixed; others go by their hash, unlike each other."""
-    found: dict[str, Look] = {}
+    """Return the look of each label: as declared, else by hash, all different."""
+    chosen: dict[str, Look] = {}
     for label in sorted(set(labels)):
         if own := _declared(label):
-            found[label] = own
+            chosen[label] = own
             continue
         first = int.from_bytes(hashlib.sha256(label.encode()).digest()[:4]) % len(OTHERS)
         probes = (OTHERS[(first + step) % len(OTHERS)] for step in range(len(OTHERS)))
-        taken = {(look.color, look.marker) for look in found.values()}
+        taken = {(look.color, look.marker) for look in chosen.values()}
         free = (look for look in probes if (look.color, look.marker) not in taken)
-        found[label] = next(free, OTHERS[first])
-    return found
+        chosen[label] = next(free, OTHERS[first])
+    return chosen
 
 
 def ordered(labels: Iterable[str]) -> list[str]:
-    """Labels by the place that their policies declare (the paper's first), then by name."""
+    """Return labels by the place that their policies declare (the paper's first), then by name."""
 
     def place(label: str) -> tuple[int, str]:
         own = _declared(label)
@@ -77,12 +82,12 @@ def ordered(labels: Iterable[str]) -> list[str]:
 
 
 def _policy(id: str) -> Policy | None:
-    """The policy of an id; None if there is none, as of a table that others made."""
+    """Return the policy of an id; None if unknown, as in a table from elsewhere."""
     return POLICIES.get(id)
 
 
 def _declared(label: str) -> Look | None:
-    """The look that a policy declares for this label."""
+    """Return the look that a policy declares for this label."""
     id, bracket, _ = label.partition("(")
     policy = _policy(id)
     if policy is None:
@@ -91,7 +96,7 @@ def _declared(label: str) -> Look | None:
 
 
 def kind_name(kind: str) -> str:
-    """The name of a kind of adversary: `packed(hyque)` is packed for HyQue."""
+    """Return the name of a kind of adversary: `packed(hyque)` is packed for HyQue."""
     id, bracket, option = kind.partition("(")
     if id not in ADVERSARIES:
         return plain(kind.replace("_", " "))
@@ -101,7 +106,7 @@ def kind_name(kind: str) -> str:
 
 
 def kinds_ordered(kinds: Iterable[str]) -> list[str]:
-    """Kinds of adversaries by the place that they declare, then by name."""
+    """Return kinds of adversaries by the place that they declare, then by name."""
 
     def place(kind: str) -> tuple[int, str]:
         id = kind.partition("(")[0]

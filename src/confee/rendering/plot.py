@@ -1,4 +1,4 @@
-"""One's own figures in one line: matplotlib figures that seaborn draws."""
+"""Figures of your own runs in one line: matplotlib figures that seaborn draws."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = {"B": ["K", "V", "T/B"], "V": ["K", "T", "B"], "K": ["T", "B", "V"], "T": ["K", "V", "T/B"]}
-"""What stays in a panel along each axis."""
+"""What stays fixed in a panel along each axis."""
 VALUES, SPAN = 4, 8
-"""A panel shows who has so many values of the axis, over such a ratio."""
+"""A panel shows policies with this many values of the axis, over this ratio."""
 
 
 def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None = None) -> Figure:
-    """Worst-case regret per round against B, V, K or T, a panel for each choice of the others.
+    """Draw worst-case regret per round against B, V, K or T, a panel for each value of the others.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None =
 def rays(
     worst: pd.DataFrame, points: pd.DataFrame, law: Mapping[str, float] | None = None
 ) -> Figure:
-    """Worst-case regret per round along rays, a panel each: frames as in docs/design.md.
+    """Draw worst-case regret per round along rays, a panel each; frames as in docs/design.md.
 
     `law`: exponents of R/T by axis, drawn as a dashed line.
     """
@@ -93,8 +93,8 @@ def rays(
 
 
 def _panels(cells: pd.DataFrame, x: str) -> Any:
-    """A panel for each value of `panel`, two in a row; points with 95 % intervals, a line for
-    each policy: seaborn's grid."""
+    """Return a panel for each value of `panel`, two in a row; points with 95 % intervals, a line
+    for each policy: seaborn's grid."""
     import pandas as pd
     import seaborn as sns
     from matplotlib.ticker import NullFormatter
@@ -102,7 +102,7 @@ def _panels(cells: pd.DataFrame, x: str) -> Any:
     # seaborn draws the interval from the lowest row of a point to the highest, around the middle.
     half = 1.96 * cells["se"].fillna(0.0)
     limits = [(cells["regret"] + shift) / cells["T"] for shift in (-half, 0.0, half)]
-    table = pd.concat([cells.assign(**{"R/T": one.clip(lower=1e-300)}) for one in limits])
+    table = pd.concat([cells.assign(**{"R/T": limit.clip(lower=1e-300)}) for limit in limits])
     with sns.axes_style("ticks"):
         grid = sns.relplot(
             table.rename(columns={"label": "policy", "policy": "id"}),
@@ -131,9 +131,9 @@ def _panels(cells: pd.DataFrame, x: str) -> Any:
 
 
 def _finished(grid: Any) -> Figure:
-    """The figure of seaborn's panels, laid out."""
+    """Return the figure of seaborn's panels, laid out."""
     import matplotlib.pyplot as plt
 
     grid.tight_layout()
-    plt.close(grid.figure)  # a notebook would show it twice
+    plt.close(grid.figure)  # else a notebook shows it twice
     return grid.figure

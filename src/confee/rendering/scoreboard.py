@@ -56,7 +56,7 @@ BRACKETS = re.compile(r"(?:, 95 % CI)? ?\[[^][]*\]")
 
 
 def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Text]:
-    """A head, one line for each claim and how to read them, none wider than `width`.
+    """Yield a head, one line per claim and how to read them, none wider than `width`.
 
     Without a width nothing is cut.
     """
@@ -92,13 +92,13 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
 
 
 def _controls(v: Finding) -> str:
-    """`✓ ✓`: the controls that must hold, and those that must fail."""
+    """Return `✓ ✓`: the controls that must hold, and those that must fail."""
     held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
     return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
 
 
 def headline(v: Finding, room: int | None = None) -> str:
-    """What was measured, against what is claimed if there is room for both."""
+    """Return the measurement, and the claimed value if there is room."""
     if room is None:
         return f"{v.measured} (claimed: {v.prediction})"
     claimed = PARENTHESES.sub("", v.prediction).partition("; ")[0]
@@ -108,16 +108,16 @@ def headline(v: Finding, room: int | None = None) -> str:
 
 
 def short(text: str, room: int) -> str:
-    """The text in `room` letters: where, asides and intervals go first, then clauses at the end; a
-    clause is cut only if not even one has room."""
+    """Shorten a text to `room` letters: place, asides and intervals go first, then final clauses; a
+    clause is cut only if none fits."""
     bare = WHERE.sub("", PARENTHESES.sub("", text))
     forms = [text, WHERE.sub("", text), bare, BRACKETS.sub("", bare)]
     for form in forms:
         if len(form) <= room:
             return form
     for form in forms[1:]:
-        if said := _while_it_fits(_clauses(form), "; ", room):
-            return said
+        if clauses := _while_it_fits(_clauses(form), "; ", room):
+            return clauses
     first = _clauses(forms[-1])[0]
     return _while_it_fits(first.split(", "), ", ", room) or _cut(first, room)
 
@@ -132,17 +132,18 @@ def _cut(text: str, room: int) -> str:
 
 
 def _while_it_fits(parts: Sequence[str], between: str, room: int) -> str:
-    said = ""
+    text = ""
     for part in parts:
-        longer = said + between + part if said else part
+        longer = text + between + part if text else part
         if len(longer) > room:
             break
-        said = longer
-    return said
+        text = longer
+    return text
 
 
 def explain(v: Finding, run: str, numbers: bool = False) -> Group:
-    """One claim in full. `run`: the command that settles it again. `numbers`: show them as well."""
+    """Return one claim in full. `run`: the command that judges it again. `numbers`: include
+    them."""
     title = Text.assemble(
         (v.id, "bold"),
         "  as printed: ",
@@ -151,12 +152,12 @@ def explain(v: Finding, run: str, numbers: bool = False) -> Group:
         "  severity: ",
         (ALL[weight(v)].word, STYLE[v.severity]),
     )
-    said = Table(box=None, show_header=False, pad_edge=False)
-    said.add_column(style="dim", no_wrap=True)
-    said.add_column(overflow="fold")
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
     for name, text in [*ledger.facts(v), ("Run again", run)]:
-        said.add_row(name, Text(harmless(plain(text))))
-    parts: list[Any] = [title, said]
+        facts.add_row(name, Text(harmless(plain(text))))
+    parts: list[Any] = [title, facts]
     if v.steps:
         steps = Table("part", "outcome", "number", "note", box=None, pad_edge=False)
         for step in v.steps:

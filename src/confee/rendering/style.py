@@ -1,4 +1,4 @@
-"""One look for all figures: sizes, fonts, what theory is drawn with, legends.
+"""The style of all figures: sizes, fonts, lines of theory, legends.
 
 Intervals are always drawn, theory is dashed, the lower bound dotted.
 """
@@ -27,10 +27,10 @@ THEORY: dict[str, Any] = {"color": INK, "linestyle": (0, (4, 2.2)), "linewidth":
 BOUND: dict[str, Any] = {"color": INK, "linestyle": (0, (1, 1.6)), "linewidth": 1.2}
 SQUARES = "cividis_r"
 DARK = 0.41
-"""Colours of squares with numbers, and the place in them from which on numbers are white."""
+"""The colour map of squares, and the position in it from which numbers are white."""
 
 RC: Any = {
-    # STIX comes with matplotlib: a Times to go with the paper's, the same on every machine
+    # STIX comes with matplotlib and matches the paper's Times on every machine.
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "font.size": 9,
@@ -86,7 +86,7 @@ def applied() -> Iterator[None]:
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Run a drawing function under the style."""
+    """Decorate a drawing function to run under the style."""
 
     @functools.wraps(draw)
     def inner(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -112,15 +112,15 @@ def bare(height: float) -> Figure:
 
 
 def empty(note: str) -> Figure:
-    """A small picture that says why there is nothing to see."""
+    """Return a small figure that says why there is nothing to draw."""
     fig = figure(0.8)
     fig.text(0.5, 0.5, note, ha="center", va="center", color=GREY, style="italic")
     return fig
 
 
 def squares(ax, values, texts, scale, plain, face: str, size: float) -> None:
-    """Squares of a table, coloured by its `values`, with its `texts`; `plain` ones are a `face`."""
-    import seaborn as sns  # here: it takes a third of a second
+    """Draw the squares of a table: `texts` on colours of `values`, or on `face` where `plain`."""
+    import seaborn as sns  # imported late: it takes a third of a second
 
     dark = values > scale.inverse(DARK)
     for shown, colours, ink in (
@@ -144,7 +144,7 @@ def squares(ax, values, texts, scale, plain, face: str, size: float) -> None:
             fmt="",
             annot_kws={"size": size, "color": ink, "va": "center_baseline"},
         )
-    for text in ax.texts:  # a thousand of them would take seconds
+    for text in ax.texts:  # laying out a thousand texts takes seconds
         text.set_in_layout(False)
     ax.grid(False)
     ax.set(xlabel="", ylabel="")
@@ -152,7 +152,7 @@ def squares(ax, values, texts, scale, plain, face: str, size: float) -> None:
 
 
 def legend_below(fig: Figure, handles: list, columns: int, title: str | None = None) -> None:
-    """A legend under the axes in at most so many columns; the figure grows by what it needs."""
+    """Add a legend below the axes in at most so many columns; the figure grows to hold it."""
     if not handles:
         return
     texts = [handle.get_label() for handle in handles]
@@ -174,7 +174,7 @@ def legend_below(fig: Figure, handles: list, columns: int, title: str | None = N
 
 
 def _legend_width(texts: list[str], columns: int) -> float:
-    """Inches, roughly: the longest text of each column at 8 points, and its sample."""
+    """Return the width in inches, roughly: the longest text of each column at 8 points."""
     parts = np.array_split(texts, columns)  # as the legend does
     return sum(0.052 * max(map(len, part)) + 0.58 for part in parts if len(part))
 
@@ -184,6 +184,11 @@ def sample(**look: Any) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **look)
+
+
+def point(label: str, **look: Any) -> Line2D:
+    """Return a line of the legend whose sample is a grey point without a line."""
+    return sample(**{"color": GREY, "marker": "o", "linestyle": "none", "label": label, **look})
 
 
 def patch(**look: Any) -> Patch:

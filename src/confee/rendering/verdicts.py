@@ -1,6 +1,6 @@
 """What outcomes, severities and controls look like and are called, in every picture and page.
 
-Colours are told apart by colour-blind readers, and a mark never stands without its glyph or word.
+Colour-blind readers can distinguish the colours, and a mark never stands without its glyph or word.
 """
 
 from __future__ import annotations
@@ -96,44 +96,46 @@ SIGNS = {ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPE
 
 
 def came_out(controls: Iterable[Control], expected: str) -> str:
-    """What became of the controls that are expected to come out so: the worst of them."""
-    found = {control.as_expected for control in controls if control.expected == expected}
-    if False in found:
+    """Return the worst result of the controls that are expected to come out so."""
+    results = {control.as_expected for control in controls if control.expected == expected}
+    if False in results:
         return BAD
-    return OPEN if None in found else GOOD if found else ABSENT
+    return OPEN if None in results else GOOD if results else ABSENT
 
 
 def short(outcome: str, basis: str) -> str:
-    """An outcome in one or two words: `wrong` or `ruled out` for one that fails, by its basis."""
+    """Return an outcome in one or two words: `wrong` or `ruled out` for one that fails, by its
+    basis."""
     if outcome == FAILS:
         return RULED_OUT if basis == MEASURED else WRONG
     return MARKS.get(outcome, MARKS[UNJUDGED]).word
 
 
 def worst(outcomes: Iterable[str]) -> str:
-    """The worst of several outcomes, in the order of MARKS; UNJUDGED if there are none.
+    """Return the worst of several outcomes, in the order of MARKS; UNJUDGED if there are none.
 
     An outcome of another name (a step may have one of its own) counts as none.
     """
-    found = set(outcomes)
-    return next((name for name in MARKS if name in found), UNJUDGED)
+    names = set(outcomes)
+    return next((name for name in MARKS if name in names), UNJUDGED)
 
 
 def standing(severities: Iterable[str], outcomes: Iterable[str]) -> str:
-    """What is left of a statement, as a key of ALL: the gravest severity, and where nothing has to
-    be corrected an outcome that shows nothing either."""
+    """Return the verdict on a statement as a key of ALL: the gravest severity or, if nothing needs
+    correction, an outcome that does not settle it."""
     grave, bad = gravest(severities), worst(outcomes)
     return bad if grave == "none" and bad not in (HOLDS, CONSISTENT) else grave
 
 
 def counted(outcomes: Iterable[str]) -> str:
-    """How often each outcome occurs: `3 fail, 1 vacuous, 1 holds`."""
+    """Return how often each outcome occurs: `3 fail, 1 vacuous, 1 holds`."""
     counts = Counter(outcomes)
     return ", ".join(_said(outcome, counts[outcome]) for outcome in MARKS if counts[outcome])
 
 
 def counted_severities(severities: Iterable[str], unsettled: int = 0, closed: int = 0) -> str:
-    """How often each severity occurs, from the lightest: `20 none, 3 constant, 1 gap, 0 false`.
+    """Return how often each severity occurs, from the lightest: `20 none, 3 constant, 1 gap, 0
+    false`.
 
     A gap and a false statement are counted even where there is none. `unsettled`: how many of those
     without a correction are undecided or vacuous. `closed`: how many of the gaps are closed.
@@ -159,8 +161,8 @@ class Judged(Protocol):
 
 
 def weight(v: Judged) -> str:
-    """A severity as it is shown, a key of ALL: a gap that breaks nothing is CLOSED, and where
-    nothing is to be corrected of a claim that is not settled, none is known."""
+    """Return the severity to show, a key of ALL: CLOSED for a gap that breaks nothing, and
+    NONE_KNOWN for an unsettled claim that needs no correction."""
     if v.severity in BREAKING and not v.breaks:
         return CLOSED
     unclear = v.as_printed in (UNDECIDED, VACUOUS)
@@ -168,23 +170,27 @@ def weight(v: Judged) -> str:
 
 
 def unsettled(findings: Iterable[Judged]) -> int:
-    """How many of those that need no correction are undecided or vacuous."""
+    """Return how many claims that need no correction are undecided or vacuous."""
     return sum(weight(v) == NONE_KNOWN for v in findings)
 
 
 def summary(findings: Iterable[Judged]) -> tuple[str, str]:
-    """The claims of the paper by severity, and by outcome as printed; our own questions apart."""
+    """Return the claims of the paper by severity, and by outcome as printed; our own questions
+    apart."""
     findings = list(findings)
-    paper = [one for one in findings if not one.ours]
+    paper = [finding for finding in findings if not finding.ours]
     claims = f"{len(paper)} claim{'s' * (len(paper) != 1)}"
     ours = len(findings) - len(paper)
     apart = f"; {ours} question{'s' * (ours != 1)} of our own" * bool(ours)
-    closed = sum(weight(one) == CLOSED for one in paper)
-    grave = counted_severities((one.severity for one in paper), unsettled(paper), closed)
-    return f"{claims}: {grave}{apart}", f"as printed: {counted(one.as_printed for one in paper)}"
+    closed = sum(weight(finding) == CLOSED for finding in paper)
+    grave = counted_severities((finding.severity for finding in paper), unsettled(paper), closed)
+    return (
+        f"{claims}: {grave}{apart}",
+        f"as printed: {counted(finding.as_printed for finding in paper)}",
+    )
 
 
 def _said(outcome: str, n: int) -> str:
-    """`3 fail`, `1 fails`, `3 vacuous`."""
+    """Return `3 fail`, `1 fails`, `3 vacuous`."""
     word = MARKS[outcome].word
     return f"{n} {word[:-1] if n != 1 and outcome in (HOLDS, FAILS) else word}"

@@ -1,4 +1,4 @@
-"""Captions for what cannot set formulas: text with formulas between dollars as readable text."""
+"""Captions as plain text, for programs that cannot typeset the formulas between dollars."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ COMMANDS = {
     "in",
     "quad",
 }
-"""All that formulas may say."""
+"""All commands that a formula may use."""
 FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\])+)\$")
 """In a caption `\\$` is a dollar."""
 FRACTION = re.compile(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
@@ -91,7 +91,7 @@ GROUP = re.compile(
     r"(\\(?:sqrt|tilde|hat|bar|math(?:rm|cal|bb|sf)|text|operatorname)|[\^_])\s*\{([^{}]*)\}"
 )
 BRACES = {r"\{": "\x01", r"\}": "\x02"}
-"""Braces that are read, and what keeps their place."""
+"""Braces that are shown, and their placeholders."""
 OPERATOR = re.compile(r"\\(ln|log|exp|min|max|sup|inf)(?=\\)")
 GLUED = re.compile(r"(?<=[A-Za-z])\s*\\(ln|log|exp|min|max)(?![a-z])")
 BARE = re.compile(r"\{([^{}]*)\}")
@@ -104,50 +104,50 @@ COMPOUND = re.compile(r"[-+*/−±·×∝ ]")
 
 
 def plain(text: str) -> str:
-    """The text with its formulas as a reader would type them: `T^{-1/3}` is T^(−1/3)."""
-    return FORMULA.sub(lambda found: _typed(found[1]), text).replace(r"\$", "$")
+    """Return the text with its formulas as a reader would type them: `T^{-1/3}` is T^(−1/3)."""
+    return FORMULA.sub(lambda match: _typed(match[1]), text).replace(r"\$", "$")
 
 
 def rst(text: str) -> str:
-    """`plain` for reStructuredText, in which nothing of it is markup."""
-    said = re.sub(r"([\\*`_|])", r"\\\1", plain(text))
-    # What begins a line could still be a list, or a directive.
-    return re.sub(r"(?m)^([ \t]*)(?=[^\s\\])", r"\1\\", said)
+    """Return `plain` text escaped for reStructuredText."""
+    escaped = re.sub(r"([\\*`_|])", r"\\\1", plain(text))
+    # The beginning of a line could still be read as a list or a directive.
+    return re.sub(r"(?m)^([ \t]*)(?=[^\s\\])", r"\1\\", escaped)
 
 
 def _typed(formula: str) -> str:
-    said = re.sub(r"\\[,;:! ]", " ", formula.replace("O~", r"\tilde{O}"))
-    said = re.sub(r"\\(?:left|right|bigl|bigr|Bigl|Bigr)(?![a-z])", "", said)
+    typed = re.sub(r"\\[,;:! ]", " ", formula.replace("O~", r"\tilde{O}"))
+    typed = re.sub(r"\\(?:left|right|bigl|bigr|Bigl|Bigr)(?![a-z])", "", typed)
     for brace, place in BRACES.items():
-        said = said.replace(brace, place)
-    said = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", said)
-    said = re.sub(r"(?<=[\w}])\\frac", r" \\frac", said)
-    said = SHORT_GROUP.sub(r"\\\1{\2}", said)
-    said = GLUED.sub(r" \\\1", said)
-    said = OPERATOR.sub(r"\1 ", said)
+        typed = typed.replace(brace, place)
+    typed = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", typed)
+    typed = re.sub(r"(?<=[\w}])\\frac", r" \\frac", typed)
+    typed = SHORT_GROUP.sub(r"\\\1{\2}", typed)
+    typed = GLUED.sub(r" \\\1", typed)
+    typed = OPERATOR.sub(r"\1 ", typed)
     before = ""
-    while said != before:  # from the inside out
-        before = said
-        said = FRACTION.sub(_quotient, GROUP.sub(_group, said))
-        if said == before:
-            said = BARE.sub(r"\1", said)
-    said = re.sub(r"\\([A-Za-z]+)( ?)", _sign, said)
-    said = said.replace("\\", "").replace("-", "\N{MINUS SIGN}")
-    said = said.replace("\x01", "{").replace("\x02", "}")
-    return re.sub(r"\s+", " ", said).strip()
+    while typed != before:  # from the inside out
+        before = typed
+        typed = FRACTION.sub(_quotient, GROUP.sub(_group, typed))
+        if typed == before:
+            typed = BARE.sub(r"\1", typed)
+    typed = re.sub(r"\\([A-Za-z]+)( ?)", _sign, typed)
+    typed = typed.replace("\\", "").replace("-", "\N{MINUS SIGN}")
+    typed = typed.replace("\x01", "{").replace("\x02", "}")
+    return re.sub(r"\s+", " ", typed).strip()
 
 
-def _sign(found: re.Match[str]) -> str:
-    name = found[1]
-    return f" {RELATIONS[name]} " if name in RELATIONS else SIGNS.get(name, name + found[2])
+def _sign(match: re.Match[str]) -> str:
+    name = match[1]
+    return f" {RELATIONS[name]} " if name in RELATIONS else SIGNS.get(name, name + match[2])
 
 
-def _quotient(found: re.Match[str]) -> str:
-    return "/".join(f"({part})" if COMPOUND.search(part) else part for part in found.groups())
+def _quotient(match: re.Match[str]) -> str:
+    return "/".join(f"({part})" if COMPOUND.search(part) else part for part in match.groups())
 
 
-def _group(found: re.Match[str]) -> str:
-    before, inside = found.groups()
+def _group(match: re.Match[str]) -> str:
+    before, inside = match.groups()
     if before in ACCENTS:
         return inside + ACCENTS[before]
     if before in ("^", "_", "\\sqrt"):

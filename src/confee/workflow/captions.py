@@ -14,17 +14,19 @@ from confee.workflow.handoff import RESULTS
 
 
 def captions(experiment: str, figures: Iterable[str], tables: Iterable[str]) -> dict[str, str]:
-    """The caption of each job by its first output; a table is shown in its own. Of what is not made
-    yet there is none."""
+    """Return the caption of each job by its first output, with the rows of a table below it.
+
+    Missing outputs get an empty caption.
+    """
     folder = Path("figures") / experiment
-    made = {f"{folder}/{name}.pdf": _said(folder / f"{name}.txt") for name in figures}
+    texts = {f"{folder}/{name}.pdf": _caption(folder / f"{name}.txt") for name in figures}
     for name in tables:
         file = folder / f"{name}.csv"
-        made[file.as_posix()] = _said(folder / f"{name}.txt") + _grid(_rows(file))
-    return made | {(RESULTS / experiment / "claims.json").as_posix(): _findings(experiment)}
+        texts[file.as_posix()] = _caption(folder / f"{name}.txt") + _grid(_rows(file))
+    return texts | {(RESULTS / experiment / "claims.json").as_posix(): _findings(experiment)}
 
 
-def _said(file: Path) -> str:
+def _caption(file: Path) -> str:
     try:
         return rst(file.read_text(encoding="utf-8").strip())
     except FileNotFoundError:
@@ -51,7 +53,7 @@ def _findings(experiment: str) -> str:
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:
-    """A table of text with a head."""
+    """Return a reStructuredText table whose first row is its head."""
     if not rows:
         return ""
     text = io.StringIO()

@@ -18,34 +18,35 @@ if TYPE_CHECKING:
 def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> Drawing:
-    """R/T against T, B, V or K, both logarithmic, and the exponent of each label next to the
-    theory's; a panel a setting.
+    """Draw R/T against T, B, V or K, both logarithmic, beside the exponent of each label and the
+    rate's; a panel per setting.
 
     `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
     V, setting (arms if absent); `slopes` (its rows `part` = upper): policy, axis, exponent, low,
     high, rate, short.
     """
-    table, zeros = shared.averaged(worst, points, axis, shared.per_round)
+    table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return style.empty(shared.nothing(axis, zeros))
     law = "theory: $R/T \\propto (KV/B)^{1/3}$"
-    found, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
-    return shared.sweep(table, axis, "worst-case $R/T$", found, lacking, law)
+    fitted, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
+    return shared.sweep(table, axis, "worst-case $R/T$", fitted, lacking, law)
 
 
 def finding(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> str:
-    """The exponents of the paper's policies, next to the rate's; who has no regret to draw."""
-    table, zeros = shared.averaged(worst, points, axis, shared.per_round)
+    """Return the exponents of the paper's policies beside the rate's, and which labels have no
+    regret to draw."""
+    table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return shared.nothing(axis, zeros)
-    labels, found = set(table["label"]), fits.found(slopes, table, axis)
+    labels, fitted = set(table["label"]), fits.found(slopes, table, axis)
     lacking = fits.lacking(slopes, axis)
     sentences = []
     for label in fits.first(labels):
-        if label in found:
-            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(found[label], axis)}.")
+        if label in fitted:
+            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(fitted[label], axis)}.")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
             sentences.append(f"{span}; {fits.none(label, lacking)}.")

@@ -28,7 +28,7 @@ WORDS = {"query": "query", "idle": "non-query", "inactive": "inactive"}
 
 @style.styled
 def draw(pieces: pd.DataFrame, n: int, b: int) -> Drawing:
-    """Which instance is active when, and when it queries: a row for each order.
+    """Draw which instance is active when, and when it queries: a row for each order.
 
     `pieces`: order, instance, start, stop (rounds of the block, from 0, half-open), kind in
     query, idle, inactive.
@@ -53,7 +53,8 @@ def draw(pieces: pd.DataFrame, n: int, b: int) -> Drawing:
 
 
 def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
-    """How many instances and queries the block has, and whether one is active in each round."""
+    """Return how many instances and queries the block has, and whether one is active in each
+    round."""
     length = b * 2**n
     active = pieces[pieces["kind"] != "inactive"]
     busy = np.zeros(length, dtype=int)
@@ -61,17 +62,17 @@ def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
         busy[piece.start : piece.stop] += 1
     rounds = (active["stop"] - active["start"]).groupby(active["kind"]).sum()
     queries = int(rounds.get("query", 0))
-    one = "in each" if (busy == 1).all() else f"in {(busy == 1).sum()}"
+    share = "each" if (busy == 1).all() else f"{(busy == 1).sum()}"
     return (
-        f"A block of order $n = {n}$ with $b = {b}$: {active['instance'].nunique()} instances "
-        f"share its {length} rounds, one of them is active {one} of these, and they make {queries} "
-        f"queries, {queries / length:.3g} a round ($1/b$ is {1 / b:.3g})."
+        f"In a block of order $n = {n}$ with $b = {b}$, exactly one of "
+        f"{active['instance'].nunique()} instances is active in {share} of its {length} rounds; "
+        f"they make {queries} queries, {queries / length:.3g} per round ($1/b$ is {1 / b:.3g})."
     )
 
 
 def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
-    """Each word of the paper's figure once, over the longest piece it speaks of."""
-    said: list[tuple[float, float, str]] = []
+    """Write each word of the paper's figure once, over the longest piece that it describes."""
+    words: list[tuple[float, float, str]] = []
     first = pieces[pieces["kind"] != "inactive"].sort_values(
         ["order", "start"], ascending=[False, True]
     )
@@ -80,19 +81,19 @@ def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
         stop = top["start"].iloc[0]
         for piece in top.itertuples():
             stop = piece.stop if piece.start == stop else stop
-        said.append((top["order"].iloc[0], (top["start"].iloc[0] + stop) / 2, "active"))
+        words.append((top["order"].iloc[0], (top["start"].iloc[0] + stop) / 2, "active"))
     for kind, word in WORDS.items():
-        some = pieces[pieces["kind"] == kind]
+        rows = pieces[pieces["kind"] == kind]
         if kind != "inactive" and len(first):
-            below = some[some["order"] < first["order"].iloc[0]]
-            some = below if len(below) else some
-        if some.empty:
+            below = rows[rows["order"] < first["order"].iloc[0]]
+            rows = below if len(below) else rows
+        if rows.empty:
             continue
-        some = some.assign(length=some["stop"] - some["start"])
-        best = some.sort_values(["length", "order", "start"], ascending=[False, False, True])
+        rows = rows.assign(length=rows["stop"] - rows["start"])
+        best = rows.sort_values(["length", "order", "start"], ascending=[False, False, True])
         row = best.iloc[0]
-        said.append((row["order"], (row["start"] + row["stop"]) / 2, word))
-    for order, middle, word in said:
+        words.append((row["order"], (row["start"] + row["stop"]) / 2, word))
+    for order, middle, word in words:
         color = looks.PALETTE[int(n - order) % len(looks.PALETTE)]
         ax.annotate(
             word,
@@ -108,7 +109,7 @@ def _words(ax: Axes, pieces: pd.DataFrame, n: int) -> None:
 
 
 def _ruler(ax: Axes, n: int, b: int, length: int) -> None:
-    """Rounds along the top, a numbered tick for each slot while they fit."""
+    """Number the rounds along the top, with a tick for each slot where they fit."""
     from matplotlib.ticker import FixedLocator
 
     step = b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,106 +46,87 @@ SETTINGS = {
 ROW = 0.185
 """Inches: a policy's row beside the curves."""
 
-Span = tuple[float, float]
-
 SYMBOLS = {"T": "horizon $T$", "B": "budget $B$", "V": "variation $V$", "K": "arms $K$"}
 
-Scale = Callable[[float, float, float, float], float]
-"""What regret is divided by: a function of (K, T, B, V)."""
+LOGARITHMS = ("x", "y", "guide", "bound")
+"""Columns of a point whose means over its phases are geometric."""
 
 
-def per_round(_K: float, T: float, _B: float, _V: float) -> float:
-    """Regret a round."""
-    return T
+COLUMNS = ("label", "setting", *LOGARITHMS, "low", "high", "eligible", "at_limit")
 
 
 class Averaged(NamedTuple):
-    """`curves`: label, setting, x, y, low, high, eligible, guide, bound; and who had no regret to
-    draw."""
+    """The curves (COLUMNS), and the labels that have no regret to draw."""
 
     curves: pd.DataFrame
     zeros: list[str]
 
 
-def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str, scale: Scale) -> Averaged:
-    """The geometric mean of regret / scale over the phases of each point, with 95 % intervals.
+def averaged(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> Averaged:
+    """Return the geometric mean of R/T over the phases of each point, with 95 % intervals.
 
-    The phases' spread is not noise (HyQue's last block moves regret by some 30 %), so intervals
-    come from the seeds alone. `guide` and `bound` are the theory's rate and the lower bound at
-    the same cells, averaged likewise: a line through them is free of the phases too. A point is
-    eligible if half of its phases are, as in the fits. The bound is one on policies of arms, and in
-    other settings K says little: no rate in K there. `points` may have a column `setting`.
+    `guide` and `bound` are the theory's rate and the lower bound at the same cells, averaged
+    likewise, so the lines through them are free of the phases too. The bound is one on policies of
+    arms, and in other settings the rate does not depend on K as it does there: no rate along K.
+    `points` may have a column `setting`.
     """
     import pandas as pd
 
-    columns = [
-        "label",
-        "setting",
-        "x",
-        "y",
-        "low",
-        "high",
-        "eligible",
-        "guide",
-        "bound",
-        "at_limit",
-    ]
     shown = worst[[*CELL, "regret", "se", "seeds", "eligible"]]
     shown = shown.assign(at_limit=worst.get("at_limit", False))
     table = worst_at(shown, points, [axis])
     zeros = looks.ordered(table.loc[~(table["regret"] > 0), "label"])
     table = table[~table["label"].isin(zeros)]
     if table.empty:
-        return Averaged(pd.DataFrame(columns=columns), zeros)
+        return Averaged(pd.DataFrame(columns=COLUMNS), zeros)
     table = table.assign(setting=settings(points, table["label"]))
     cells = [(row.K, row.T, row.B, row.V) for row in table.itertuples()]
     arms = table["setting"] == "arms"
-    scales = np.array([scale(*cell) for cell in cells])
-    log = np.log(table["regret"].to_numpy(float) / scales)
-    relative = (table["se"] / table["regret"]).to_numpy(float)
-    rates = np.array(
-        [
-            math.log(theory.rate(*c) / s) if c[3] > 0 else math.nan
-            for c, s in zip(cells, scales, strict=True)
-        ]
+    rates = pd.Series(
+        [math.log(theory.rate(*c) / c[1]) if c[3] > 0 else math.nan for c in cells], table.index
     )
-    bounds = np.array(
-        [
-            math.log(theory.LOWER_BOUND_CONSTANT) if theory.lower_bound_applies(*c) else math.nan
-            for c in cells
-        ]
-    )
+    constant = math.log(theory.LOWER_BOUND_CONSTANT)
+    bounds = [constant if theory.lower_bound_applies(*c) else math.nan for c in cells]
     table = table.assign(
-        log=log,
-        variance=relative**2,
-        guide=pd.Series(rates, table.index).where(arms | (axis != "K")),
-        bound=pd.Series(rates + bounds, table.index).where(arms),
-        eligible=table["eligible"].astype(bool),
+        y=np.log(table["regret"].to_numpy(float) / table["T"]),
+        error=table["se"] / table["regret"],
+        guide=rates.where(arms | (axis != "K")),
+        bound=(rates + bounds).where(arms),
     )
+    curves = over_phases(table, ["label", "setting", "point"])
+    return Averaged(curves.rename(columns={"point": "x"}).astype({"x": float}), zeros)
+
+
+def over_phases(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return the points of curves: means over the phases of each, with 95 % intervals.
+
+    The spread of the phases is not noise (HyQue's last block moves regret by some 30 %), so the
+    intervals come from the seeds alone. A point is eligible if half of its phases are, as in the
+    fits.
+
+    Parameters
+    ----------
+    cells
+        LOGARITHMS, as far as there are any; error (of y), seeds, eligible, at_limit.
+    by
+        The columns that say which cells are the phases of one point.
+    """
+    import pandas as pd
+
     rows = []
-    for (label, x), group in table.groupby(["label", "point"], sort=True):
-        middle, phases = group["log"].mean(), len(group)
-        error = math.sqrt(group["variance"].sum(skipna=False)) / phases
-        half = numbers.t_quantile(group["seeds"].sum() - phases) * error
-        rows.append(
-            (
-                label,
-                group["setting"].iloc[0],
-                float(x),
-                math.exp(middle),
-                math.exp(middle - half),
-                math.exp(middle + half),
-                bool(group["eligible"].mean() >= 0.5),
-                math.exp(group["guide"].mean(skipna=False)),
-                math.exp(group["bound"].mean(skipna=False)),
-                bool(group["at_limit"].mean() >= 0.5),
-            )
-        )
-    return Averaged(pd.DataFrame(rows, columns=columns), zeros)
+    for place, phases in cells.groupby(by):
+        means = {n: phases[n].mean(skipna=False) for n in LOGARITHMS if n in phases}
+        half = numbers.half_width(phases["error"], phases["seeds"])
+        ends = {"low": means["y"] - half, "high": means["y"] + half}
+        shares = {n: bool(phases[n].mean() >= 0.5) for n in ("eligible", "at_limit")}
+        logarithms = {name: math.exp(value) for name, value in (means | ends).items()}
+        rows.append(dict(zip(by, place, strict=True)) | logarithms | shares)
+    return pd.DataFrame(rows)
 
 
 def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
-    """The setting of each label's policy: column `setting` of the points, arms where it is not."""
+    """Return the setting of each label's policy: column `setting` of the points, arms where it is
+    not."""
     import pandas as pd
 
     if "setting" not in points:
@@ -154,23 +135,24 @@ def settings(points: pd.DataFrame, labels: pd.Series) -> pd.Series:
 
 
 def with_key(frame: pd.DataFrame) -> pd.DataFrame:
-    """With the key of each cell, on which frames meet though V may have lost its last digit."""
+    """Return the frame with a column `key` of cells, by which frames are merged: V may differ in
+    its last digit."""
     return frame.assign(key=keys(frame))
 
 
 def worst_at(worst: pd.DataFrame, points: pd.DataFrame, axes: Collection[str]) -> pd.DataFrame:
-    """The worst cases of the cells on some axes (or maps), with their `point`."""
+    """Return the worst cases of the cells on some axes (or maps), with their `point`."""
     here = points.loc[points["axis"].isin(axes), [*CELL, "point"]].drop_duplicates()
     return with_key(here).merge(with_key(worst).drop(columns=CELL), on="key")
 
 
 def nothing(axis: str, zeros: list[str]) -> str:
-    """What is said where there is nothing to draw."""
+    """Return the finding where there is nothing to draw."""
     return f"No cell {'with regret ' if zeros else ''}was played on the axis of ${axis}$."
 
 
 def said(curve: pd.DataFrame, axis: str, what: str) -> str:
-    """From what to what one label's curve goes: the beginning of a sentence."""
+    """Return the first and last value of a label's curve, as the beginning of a sentence."""
     curve = curve.sort_values("x")
     first, last = curve.iloc[0], curve.iloc[-1]
     text = f"{looks.display(first['label'])}'s {what} is {first['y']:.2g} at"
@@ -187,14 +169,13 @@ def sweep(
     curves: pd.DataFrame,
     axis: str,
     ylabel: str,
-    found: Mapping[str, fits.Fit],
+    fitted_lines: Mapping[str, fits.Fit],
     lacking: Mapping[str, str],
     law: str,
 ) -> Drawing:
-    """The picture against an axis: the curves and, at their right, a row for each of them with its
-    exponent (`found`, by label) next to the theory's, or why it has none (`lacking`). A panel a
-    setting. `law` names the theory.
-    """
+    """Draw curves against an axis and, to their right, a row for each with its exponent (`found`,
+    by label) beside the theory's, or why it has none (`lacking`). There is a panel per setting;
+    `law` names the theory."""
     shown = [name for name in SETTINGS if (curves["setting"] == name).any()]
     parts = [curves[curves["setting"] == name] for name in shown]
     spans = [_spans(part) for part in parts]
@@ -222,13 +203,13 @@ def sweep(
         if low is not None and lower is not None:
             numbers.log_axis(low, "y", *lower, 2)
             _break(top, low)
-        fitted(top, part, found)
+        fitted(top, part, fitted_lines)
         guide(top, part)
         bounded |= bound(top if low is None else low, part)
         horizontal([top] if low is None else [top, low], part, axis)
         top.set_ylabel(ylabel)
         last = part.sort_values("x").groupby("label")["y"].last()
-        fits.rows(key, side, last, found, lacking, f"exponent in ${axis}$")
+        fits.rows(key, side, last, fitted_lines, lacking, f"exponent in ${axis}$")
         if len(shown) > 1:
             top.set_title(SETTINGS[name], loc="left", fontsize=8, pad=3)
     handles = []
@@ -238,8 +219,8 @@ def sweep(
     return fig
 
 
-def _spans(curves: pd.DataFrame) -> tuple[Span, Span | None]:
-    """The ranges of the curves' axis and, where the lower bound lies far below, of its own.
+def _spans(curves: pd.DataFrame) -> tuple[numbers.Span, numbers.Span | None]:
+    """Return the ranges of the curves' axis and, where the lower bound lies far below, of its own.
 
     The bound is two orders of magnitude below every policy: on one scale with them it would leave
     their slopes no room, so the axis is broken (and says so) when more than half of it were empty.
@@ -250,22 +231,17 @@ def _spans(curves: pd.DataFrame) -> tuple[Span, Span | None]:
     bound = curves["bound"].dropna()
     if bound.empty or lowest / bound.max() < max(2.5, (highest / lowest) ** 0.4):
         values = [lowest, highest, *bound]
-        return _margins(min(values), max(values)), None
-    upper = _margins(lowest, highest)
-    lower = _margins(bound.min(), bound.max())
+        return numbers.widened(min(values), max(values)), None
+    upper = numbers.widened(lowest, highest)
+    lower = numbers.widened(bound.min(), bound.max())
     middle = math.sqrt(lower[0] * lower[1])
     half = math.exp(max(_decades(lower), 0.2 * _decades(upper)) / 2)
     return upper, (middle / half, middle * half)
 
 
-def _decades(span: Span) -> float:
-    """Its length on a logarithmic axis."""
+def _decades(span: numbers.Span) -> float:
+    """Return the length of a span on a logarithmic axis."""
     return math.log(span[1] / span[0])
-
-
-def _margins(low: float, high: float) -> Span:
-    margin = max((high / low) ** 0.06, 1.06)
-    return low / margin, high * margin
 
 
 def _break(top: Axes, bottom: Axes) -> None:
@@ -285,7 +261,8 @@ def _break(top: Axes, bottom: Axes) -> None:
 
 
 def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | None = None) -> None:
-    """Points of each label with their intervals, joined; hollow where a point enters no fit."""
+    """Draw the points of each label with their intervals, joined; hollow where a point enters no
+    fit."""
     drawn_as = drawn_as or looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
     for rank, label in enumerate(labels):
@@ -293,7 +270,7 @@ def lines(ax: Axes, curves: pd.DataFrame, drawn_as: Mapping[str, looks.Look] | N
         markers(ax, curve, drawn_as[label], 4 - rank / len(labels), joined=True)
 
 
-def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> None:
+def fitted(ax: Axes, curves: pd.DataFrame, fitted_lines: Mapping[str, fits.Fit]) -> None:
     """Points of each label with their intervals, and the line of its fit if it has one."""
     drawn_as = looks.looks(curves["label"])
     labels = looks.ordered(curves["label"])
@@ -301,27 +278,28 @@ def fitted(ax: Axes, curves: pd.DataFrame, found: Mapping[str, fits.Fit]) -> Non
         look, zorder = drawn_as[label], 4 - rank / len(labels)
         curve = curves[curves["label"] == label].sort_values("x")
         markers(ax, curve, look, zorder)
-        fit = found.get(label)
+        fit = fitted_lines.get(label)
         if fit is None:
             continue
         inside = curve[curve["eligible"] & curve["x"].between(fit.start, fit.stop)]
         if len(inside):
-            x, middle = inside["x"].iloc[[0, -1]], np.log(inside[["x", "y"]]).mean()
-            y = np.exp(middle["y"] + fit.exponent * (np.log(x) - middle["x"]))
-            ax.plot(
-                x,
-                y,
-                color=look.color,
-                linestyle=look.linestyle,
-                linewidth=look.linewidth,
-                zorder=zorder - 0.5,
-            )
+            line(ax, inside, inside["x"].iloc[[0, -1]], fit.exponent, look, zorder - 0.5)
+
+
+def line(
+    ax: Axes, points: pd.DataFrame, x: pd.Series, exponent: float, look: looks.Look, zorder: float
+) -> float:
+    """Draw the line of a fit to `points` at these x; return where it begins."""
+    middle = np.log(points[["x", "y"]]).mean()
+    y = np.exp(middle["y"] + exponent * (np.log(x) - middle["x"]))
+    ax.plot(x, y, zorder=zorder, **looks.stroke(look))
+    return y.iloc[0]
 
 
 def markers(
     ax: Axes, curve: pd.DataFrame, look: looks.Look, zorder: float, joined: bool = False
 ) -> None:
-    """The points of one label: x, y, low, high, eligible, and `at_limit` where it is known.
+    """Draw the points of one label: x, y, low, high, eligible, and `at_limit` where it is known.
 
     A dot in the middle of a point says that the worst gap is the largest its family offers.
     """
@@ -363,20 +341,22 @@ def markers(
 
 
 def leader(curves: pd.DataFrame) -> str | None:
-    """The label whose first point anchors the theory's line: the paper's, else one that fits."""
-    there = curves[curves["guide"].notna()]
-    first = [label for label in LEADERS if (there["label"] == label).any()]
-    return next(iter([*first, *looks.ordered(there.loc[there["eligible"], "label"])]), None)
+    """Return the label whose first point anchors the theory's line: the paper's, else one that
+    fits."""
+    guided = curves[curves["guide"].notna()]
+    first = [label for label in LEADERS if (guided["label"] == label).any()]
+    return next(iter([*first, *looks.ordered(guided.loc[guided["eligible"], "label"])]), None)
 
 
 def guide(ax: Axes, curves: pd.DataFrame) -> None:
-    """The theory's rate, dashed."""
+    """Draw the theory's rate, dashed."""
     line = _anchored(curves)
     ax.plot(line.index, line, zorder=1.5, **style.THEORY)
 
 
 def _anchored(curves: pd.DataFrame) -> pd.Series:
-    """The theory's rate by x, scaled to pass through the leader's first point in the upper half."""
+    """Return the theory's rate by x, scaled to pass through the leader's first point in the upper
+    half."""
     import pandas as pd
 
     curve = curves[(curves["label"] == leader(curves)) & curves["guide"].notna()].sort_values("x")
@@ -388,7 +368,8 @@ def _anchored(curves: pd.DataFrame) -> pd.Series:
 
 
 def bound(ax: Axes, curves: pd.DataFrame) -> bool:
-    """The lower bound, dotted, over the union of all points where its proof works."""
+    """Draw the lower bound, dotted, over all points where its proof applies; return whether there
+    are any."""
     line = curves.dropna(subset="bound").groupby("x")["bound"].mean()
     if line.empty:
         return False
@@ -399,66 +380,50 @@ def bound(ax: Axes, curves: pd.DataFrame) -> bool:
 
 
 def horizontal(axes: list[Axes], curves: pd.DataFrame, axis: str) -> None:
-    """The axis of the sweep, logarithmic, under the lowest of the axes."""
+    """Make the axis of the sweep logarithmic, with ticks on the lowest of the axes."""
     places = sorted(set(curves["x"]))
-    low, high = places[0], places[-1]
-    margin = max((high / low) ** 0.04, 1.05)
     # The points played where their labels are short; round places where they are not.
     short = len(places) == 1 or not any("times" in numbers.number(place) for place in places)
     ticks = places[:: math.ceil(len(places) / 7)] if short else None
-    numbers.log_axis(axes[-1], "x", low / margin, high * margin, 5, ticks=ticks)
+    ends = numbers.widened(places[0], places[-1], 0.04)
+    numbers.log_axis(axes[-1], "x", *ends, 5, ticks=ticks)
     axes[-1].set_xlabel(SYMBOLS[axis])
 
 
 def handle(look: looks.Look, text: str) -> Line2D:
-    """The legend's sample of a policy."""
-    return style.sample(
-        color=look.color,
-        marker=look.marker,
-        linestyle=look.linestyle,
-        linewidth=look.linewidth,
-        label=text,
-    )
+    """Return the legend's sample of a policy."""
+    return style.sample(marker=look.marker, label=text, **looks.stroke(look))
 
 
 def hollow() -> Line2D:
-    """The legend's sample of a point that enters no fit."""
-    return style.sample(
-        color=style.GREY,
-        marker="o",
-        linestyle="none",
-        markerfacecolor="white",
-        markeredgewidth=0.9,
-        label="hollow: saturated or outside the fit",
+    """Return the legend's sample of a point that enters no fit."""
+    return style.point(
+        "hollow: saturated or outside the fit", markerfacecolor="white", markeredgewidth=0.9
     )
 
 
 def limit() -> Line2D:
-    """The legend's sample of a point at a ceiling."""
-    return style.sample(
-        color=style.GREY,
-        marker=r"$\odot$",
-        linestyle="none",
-        markeredgewidth=0.3,
-        label="dotted: the worst gap is its family's largest",
+    """Return the legend's sample of a point at a ceiling."""
+    return style.point(
+        "dotted: the worst gap is its family's largest", marker=r"$\odot$", markeredgewidth=0.3
     )
 
 
 def remarks(curves: pd.DataFrame, bounded: bool) -> list[Line2D]:
-    """The end of the legend: the bound, and points that are not like the others."""
-    said = (
+    """Return the end of the legend: the bound, and points that are marked."""
+    samples = (
         [style.sample(label="lower bound, every policy of arms", **style.BOUND)] if bounded else []
     )
-    return said + marks(curves)
+    return samples + marks(curves)
 
 
 def marks(curves: pd.DataFrame) -> list[Line2D]:
-    """The legend's samples of points that are not like the others."""
-    said = []
+    """Return the legend's samples of points that are marked."""
+    samples = []
     if not curves["eligible"].all():
-        said.append(hollow())
+        samples.append(hollow())
     if curves["at_limit"].any():
-        said.append(limit())
+        samples.append(limit())
     if curves["low"].isna().any():
-        said.append(style.remark("no bar: no standard error"))
-    return said
+        samples.append(style.remark("no bar: no standard error"))
+    return samples

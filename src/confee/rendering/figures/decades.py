@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHOWN = ("uniform",)
 """Of LEFT_OUT those that are shown: regret of uniform play grows as T, whatever the budget."""
 
-WORDS = {"moving": "still moving", "open": "cannot be told"}
+WORDS = {"moving": "still moving", "open": "undecided"}
 """Of outcomes other than `settled`."""
 
 NOTHING = f"No ray along $B$ has steps over a factor of {STEP**SPAN:g}."
@@ -31,7 +31,7 @@ NOTHING = f"No ray along $B$ has steps over a factor of {STEP**SPAN:g}."
 
 @style.styled
 def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Exponents of R/T in B between points a factor of 8 apart, a panel for each long ray.
+    """Draw exponents of R/T in B between points a factor of 8 apart, a panel for each long ray.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     points
         label, axis, variable, K, T, B, V: whom to show, and the sizes of each ray.
     """
-    rows, found = steps(slopes, points)
+    rows, settled = steps(slopes, points)
     if rows.empty:
         return style.empty(NOTHING)
     rays = list(dict.fromkeys(rows["axis"]))
@@ -69,13 +69,13 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
         ax.tick_params(axis="x", labelbottom=last)
         ax.set(xlabel="budget $B$" if last else "", ylabel="exponent in $B$")
         ax.set_title(held(points[points["axis"] == ray], "B"), loc="left", fontsize=8, pad=3)
-        _key(key, side, labels, drawn_as, found[found["axis"] == ray])
+        _key(key, side, labels, drawn_as, settled[settled["axis"] == ray])
     style.legend_below(fig, [style.sample(label="the rate's exponent", **style.THEORY)], 1)
     return fig
 
 
 def _steps(ax: Axes, mine: pd.DataFrame, look: looks.Look, shift: float) -> None:
-    """One policy's steps, in the middle of each; policies stand beside each other."""
+    """Draw the steps of one policy, each at its middle; policies stand side by side."""
     middle = np.sqrt(mine["start"] * mine["stop"]) * shift
     half = [mine["exponent"] - mine["low"], mine["high"] - mine["exponent"]]
     ax.errorbar(
@@ -92,23 +92,23 @@ def _steps(ax: Axes, mine: pd.DataFrame, look: looks.Look, shift: float) -> None
 
 
 def _key(
-    key: Axes, side: Axes, labels: list[str], drawn_as: dict[str, looks.Look], found: pd.DataFrame
+    key: Axes, side: Axes, labels: list[str], drawn_as: dict[str, looks.Look], settled: pd.DataFrame
 ) -> None:
-    """A row for each policy: its look, its name, and what the rule says of its exponents."""
+    """Draw a row for each policy: its look, its name, and what the rule says of its exponents."""
     for y, label in enumerate(labels):
         look = drawn_as[label]
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         weight = "bold" if label in fits.PAPER else "normal"
         side.text(0, y - 0.2, looks.display(label), va="center", fontsize=8, fontweight=weight)
-        side.text(0, y + 0.22, _outcome(found, label), va="center", fontsize=7, color=style.GREY)
+        side.text(0, y + 0.22, _outcome(settled, label), va="center", fontsize=7, color=style.GREY)
     for ax in (key, side):
         ax.set_axis_off()
         ax.set(xlim=(0, 1), ylim=(max(len(labels), 5) - 0.4, -0.6))
 
 
-def _outcome(found: pd.DataFrame, label: str) -> str:
-    """`from 10^6 on: −0.267 [−0.271, −0.263]`, or what else the rule says."""
-    rows = found[found["policy"] == label]
+def _outcome(settled: pd.DataFrame, label: str) -> str:
+    """Return `from 10^6 on: −0.267 [−0.271, −0.263]`, or the rule's other outcome."""
+    rows = settled[settled["policy"] == label]
     if rows.empty:
         return "too few steps"
     row = rows.iloc[0]
@@ -123,29 +123,29 @@ def _mean(row) -> str:
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Where the exponents of the paper's first policy settle, or that they do not; and whose rays
-    are too short for that."""
-    rows, found = steps(slopes, points)
+    """Return where the exponents of the paper's first policy settle, if they do, and which rays are
+    too short to say."""
+    rows, settled = steps(slopes, points)
     if rows.empty:
         return NOTHING
     label = fits.first(set(rows["policy"]))[0]
     mine = rows[rows["policy"] == label]
-    said = []
+    parts = []
     for ray in dict.fromkeys(mine["axis"]):
-        here = found[(found["policy"] == label) & (found["axis"] == ray)]
+        here = settled[(settled["policy"] == label) & (settled["axis"] == ray)]
         where = held(points[points["axis"] == ray], "B")
         if here.empty or here["outcome"].iloc[0] != SETTLED:
             word = "there are too few" if here.empty else WORDS[here["outcome"].iloc[0]]
             ends = mine[mine["axis"] == ray].sort_values("start")
             span = " to ".join(numbers.signed(e) for e in ends["exponent"].iloc[[0, -1]])
-            said.append(f"{span} at {where} ({word})")
+            parts.append(f"{span} at {where} ({word})")
         else:
             row = here.iloc[0]
             ends = " to ".join(
                 numbers.number(float(f"{row[end]:.3g}")) for end in ("start", "stop")
             )
-            said.append(f"{_mean(row)} at {where}, where they stand still from $B$ = {ends}")
-    text = f"{looks.display(label)}'s exponents are {'; '.join(said)}."
+            parts.append(f"{_mean(row)} at {where}, where they stand still from $B$ = {ends}")
+    text = f"{looks.display(label)}'s exponents are {'; '.join(parts)}."
     rays = points.loc[points["variable"] == "B", "label"]
     if short := (set(rays) & set(fits.PAPER)) - set(rows["policy"]):
         text += f" Rays too short to be judged: {fits.listed(looks.ordered(short))}'s."
@@ -153,20 +153,22 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
 
 
 def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The steps of the policies of `points` on rays that are long enough for one of them to be
-    judged, with their limits widened, and what `settling` says of them."""
+    """Return the steps of the policies of `points` on rays long enough to be judged, with widened
+    limits, and the outcomes of `settling`."""
     hidden = slopes["policy"].isin(LEFT_OUT) & ~slopes["policy"].isin(SHOWN)
     shown = slopes["policy"].isin(points["label"]) & ~hidden
-    found = settling(slopes[shown])
-    rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(found["axis"])]
-    rows = rows.merge(found[["policy", "axis", "drift_widened"]], on=["policy", "axis"], how="left")
+    settled = settling(slopes[shown])
+    rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(settled["axis"])]
+    rows = rows.merge(
+        settled[["policy", "axis", "drift_widened"]], on=["policy", "axis"], how="left"
+    )
     wide = rows["drift_widened"].fillna(1.0)
     rows = rows.assign(
         **{end: rows["exponent"] + wide * (rows[end] - rows["exponent"]) for end in ("low", "high")}
     )
     variation = points.groupby("axis")["V"].max()
     rows = rows.assign(V=rows["axis"].map(variation)).dropna(subset="exponent")
-    return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), found
+    return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), settled
 
 
 FIGURE = Figure(

@@ -42,8 +42,9 @@ NOTHING = "No regret of known parts was measured at the centre."
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """Regret over the rate, and the shares of R_query, R_error, R_drift and R_no_data in it, at the
-    centre and at a small, a middle and a large budget of the sweep or of a ray of B through it.
+    """Draw regret over the rate and the shares of R_query, R_error, R_drift and R_no_data in it, at
+    the centre and at a small, a middle and a large budget of the sweep or of a ray along B through
+    it.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
     regret_no_data; those against the adversary chosen as worst are shown, phases and seeds
@@ -80,7 +81,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Which part of regret is the largest for whom at the centre."""
+    """Return the largest part of the regret of the paper's policies at the centre."""
     table = parts(regret, worst, points, choose)
     table = table[table["sum"] > 0]
     if table.empty:
@@ -98,7 +99,7 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
 
 
 def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]) -> list[Line2D]:
-    """The sums with their intervals, a mark a budget; the legend's samples of them."""
+    """Draw the sums with their intervals, a marker per budget; return their legend samples."""
     from matplotlib import colormaps
 
     handles = []
@@ -128,7 +129,7 @@ def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]
 
 
 def _shares(ax: Axes, table: pd.DataFrame, labels: list[str]) -> None:
-    """A bar a label: its parts in proportion to their sizes, negative ones left of zero."""
+    """Draw a bar per label: its parts in proportion to their sizes, negative ones left of zero."""
     sizes = shares(table)
     place = [labels.index(name) for name in table["label"]]
     right, left = np.zeros(len(table)), np.zeros(len(table))
@@ -152,15 +153,15 @@ def _shares(ax: Axes, table: pd.DataFrame, labels: list[str]) -> None:
 
 
 def shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Parts over the sum of their absolute values."""
+    """Return the parts over the sum of their absolute values."""
     return table[list(PARTS)].div(table[list(PARTS)].abs().sum(axis=1), axis=0)
 
 
 def parts(
     regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int
 ) -> pd.DataFrame:
-    """A row a budget and label: budget, label, B, sum, half (of its 95 % interval), and PARTS, all
-    over the rate. Phases are averaged; the interval is of the seeds alone."""
+    """Return a row per budget and label: budget, label, B, sum, half (of its 95 % interval over
+    seeds) and PARTS, all over the rate, averaged over phases."""
     import pandas as pd
 
     tables = []
@@ -174,24 +175,24 @@ def parts(
 
 
 def budgets(points: pd.DataFrame) -> dict[float, pd.DataFrame]:
-    """Budget -> its cells: the centre's, and the smallest, the middle and the largest of the sweep
-    of B, or of the longest ray along B through the centre; without what is near one of those before
-    it."""
+    """Return budget -> its cells: the centre's, and the smallest, the middle and the largest of the
+    sweep of B or of the longest ray along B through the centre, if they are APART."""
     middle = centre(points)
     if middle.empty:
         return {}
-    found = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
+    cells = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
     sweep = _along_B(points, middle)
     places = sorted(sweep["point"].unique())
     for place in [places[i] for i in (0, -1, len(places) // 2)] if places else []:
-        if all(max(place / other, other / place) > APART for other in found):
+        if all(max(place / other, other / place) > APART for other in cells):
             settings = sweep.loc[sweep["point"] == place, CELL[1:]].drop_duplicates()
-            found[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
-    return found
+            cells[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
+    return cells
 
 
 def _along_B(points: pd.DataFrame, middle: pd.DataFrame) -> pd.DataFrame:
-    """The cells of the sweep of B, else those with V > 0 of a ray along B through the centre."""
+    """Return the cells of the sweep of B, else those with V > 0 of a ray along B through the
+    centre."""
     sweep = points[points["axis"] == "B"]
     if len(sweep) or "variable" not in points:
         return sweep
@@ -213,7 +214,7 @@ def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _all(values: pd.Series) -> float:
-    """The sum; NaN if one of them is."""
+    """Return the sum; NaN if a value is NaN."""
     return values.sum(skipna=False)
 
 

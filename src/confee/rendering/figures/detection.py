@@ -26,7 +26,8 @@ RUN, POSSIBLE = "#d9e6f2", "#eaf4e4"
 
 @style.styled
 def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """A panel for each B = T^beta: thresholds at scale 1 against T, and where they pass 1.
+    """Draw a panel for each B = T^beta: thresholds at scale 1 against T, and where they fall below
+    1.
 
     `thresholds`: exponent, K, T, test (mean or span), threshold. `first`: exponent, K, test, T.
     `points`: label, T (the rows of hyque say what was run).
@@ -55,7 +56,7 @@ def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) ->
 
 
 def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The first horizons of each budget, and how far what was run is from them."""
+    """Return the first horizons of each budget, and how far the horizons played are from them."""
     parts = []
     for beta, mine in sorted(first.groupby("exponent"), reverse=True):
         least = mine.loc[mine["T"].idxmin()]
@@ -67,11 +68,10 @@ def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame)
         return f"{text}HyQue as printed is not among the policies shown."
     cells = list(run[["K", "T", "B"]].itertuples(index=False, name=None))
     least = [min(horizon.thresholds(K, T, B).values()) for K, T, B in cells]
-    possible = sum(one < 1 for one in least)
+    possible = sum(threshold < 1 for threshold in least)
     return (
-        f"{text}HyQue was run up to $T$ = {_number(run['T'].max())}: one can fire in {possible} of "
-        f"its {len(cells)} combinations of $K$, $T$ and $B$ on the axes. The lowest threshold "
-        f"there is {min(least):.3g}; a statistic can reach 1."
+        f"{text}HyQue was played up to $T$ = {_number(run['T'].max())}, where one can fire in "
+        f"{possible} of its {len(cells)} cells (lowest threshold {min(least):.3g})."
     )
 
 
@@ -80,7 +80,7 @@ def _number(value: float) -> str:
 
 
 def _marks(ax: Axes, first: pd.DataFrame, colours: dict[int, str]) -> None:
-    """The first horizons, the earliest with its number."""
+    """Draw the first horizons, the earliest with its number."""
     for row in first.itertuples():
         ax.plot(
             row.T,

@@ -20,14 +20,14 @@ ROLES = {
     "paced": (looks.look("ucb1"), "ALG, even pace"),
     "restarted": (
         looks.look("random_restart")._replace(marker="D"),
-        "ALG, restarts at random, told $V$",
+        "ALG, restarts at random, knows $V$",
     ),
     "narrow restarted": (
         looks.look("random_restart_unaware")._replace(marker="v"),
         "ALG, restarts, smaller bonus",
     ),
-    "window": (looks.look("sw_ucb"), "ALG, sliding window, told $V$"),
-    "discount": (looks.look("d_ucb"), "ALG, discounted, told $V$"),
+    "window": (looks.look("sw_ucb"), "ALG, sliding window, knows $V$"),
+    "discount": (looks.look("d_ucb"), "ALG, discounted, knows $V$"),
     "uniform": (looks.look("uniform"), "uniform play, as any ALG without feedback"),
 }
 """What a policy is in its setting -> its look, near that of the same idea over arms, and name."""
@@ -46,7 +46,7 @@ TITLES = {
 
 @style.styled
 def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
-    """R/T against B and V, both logarithmic: a column a setting, a line for each role a policy has.
+    """Draw R/T against B and V, both logarithmic: a column per setting, a line per role.
 
     `setting_worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible;
     `setting_points`: setting, label, axis, point, K, T, B, V. Dashed: the rate, from HyQue's first
@@ -76,49 +76,49 @@ def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -> pd.DataFrame:
-    """The averaged curves of one setting on one axis, with `role`.
+    """Return the averaged curves of one setting on one axis, with `role`.
 
     Cells at V = 0, which tell how much is paid where nothing changes, are no points of a curve.
     """
     here = worst[worst["setting"] == setting]
     mine = points[(points["setting"] == setting) & (points["V"] > 0)]
-    table, _ = shared.averaged(here, mine, axis, shared.per_round)
+    table, _ = shared.averaged(here, mine, axis)
     roles = here.drop_duplicates("label").set_index("label")["role"]
     return table.assign(role=table["label"].map(roles))
 
 
 def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
-    """HyQue's regret over that of the restarted algorithm at the largest budget."""
+    """Return HyQue's regret over that of the restarted algorithm at the largest budget."""
     settings = [name for name in TITLES if (setting_worst["setting"] == name).any()]
     tables = {name: _table(setting_worst, setting_points, name, "B") for name in settings}
-    said = []
+    parts = []
     for role, other, what in PAIRS:
         both = {n: t for n, t in tables.items() if {role, other} <= set(t["role"])}
         times = [f"{_ratio(table, role, other)} ({name})" for name, table in both.items()]
         if times:
-            said.append(f"{what} {numbers.listed(times)}".strip())
-    if not said:
+            parts.append(f"{what} {numbers.listed(times)}".strip())
+    if not parts:
         return "No setting has HyQue beside its restarted base algorithm."
     return (
-        "At the largest budget HyQue over ALG has this many times the regret of ALG that "
-        f"restarts at random: {'; '.join(said)}."
+        "At the largest budget HyQue's regret over that of ALG with random restarts is "
+        f"{'; '.join(parts)}."
     )
 
 
 def _ratio(table: pd.DataFrame, role: str, other: str) -> str:
-    """R/T of one role over that of another at the largest x both have, with its interval."""
-    one, two = (table[table["role"] == name].set_index("x") for name in (role, other))
-    x = max(set(one.index) & set(two.index), default=None)
+    """Return R/T of one role over that of another at their largest common x, with its interval."""
+    curve, two = (table[table["role"] == name].set_index("x") for name in (role, other))
+    x = max(set(curve.index) & set(two.index), default=None)
     if x is None:
         return "no common budget"
-    a, b = one.loc[x], two.loc[x]
+    a, b = curve.loc[x], two.loc[x]
     ratio = a["y"] / b["y"]
     spread = math.exp(math.hypot(math.log(a["high"] / a["y"]), math.log(b["high"] / b["y"])))
     return numbers.factor(ratio, ratio / spread, ratio * spread)
 
 
 def _panel(ax: Axes, table: pd.DataFrame) -> bool:
-    """One setting on one axis; whether a point is hollow."""
+    """Draw one setting on one axis; return whether a point is hollow."""
     if table.empty:
         return False
     shared.lines(ax, table.assign(label=table["role"]), {r: look for r, (look, _) in ROLES.items()})
@@ -127,9 +127,7 @@ def _panel(ax: Axes, table: pd.DataFrame) -> bool:
         ax.plot(first["x"], first["guide"] * (first["y"] / first["guide"]).iloc[0], **style.THEORY)
     low = table[["y", "low"]].min(axis=None)
     numbers.log_axis(ax, "y", low / 1.2, table[["y", "high"]].max(axis=None) * 1.2, 4)
-    low, high = table["x"].min(), table["x"].max()
-    margin = max((high / low) ** 0.06, 1.05)
-    numbers.log_axis(ax, "x", low / margin, high * margin, 3)
+    numbers.log_axis(ax, "x", *numbers.widened(table["x"].min(), table["x"].max()), 3)
     return bool(not table["eligible"].all())
 
 

@@ -17,9 +17,9 @@ PAPER = ("hyque", "rexp3b")
 
 
 class Fit(NamedTuple):
-    """An exponent, its 95 % CI, what the paper's rate gives on the same cells, and whether it
-    rests on fewer points or a shorter span than a verdict does; `start` and `stop` are the first
-    and the last point that enter."""
+    """An exponent, its 95 % CI, what the paper's rate gives on the same cells, and whether it rests
+    on fewer points or a shorter span than a verdict does. `start` and `stop` are the first and the
+    last point of the fit."""
 
     exponent: float
     low: float
@@ -30,36 +30,32 @@ class Fit(NamedTuple):
     stop: float = math.inf
 
 
-def found(
-    slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str, growth: bool = False
-) -> dict[str, Fit]:
-    """Label -> its fit over the upper half of this axis; labels without one are left out.
+def found(slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str) -> dict[str, Fit]:
+    """Return the fit of each label over the upper half of this axis; labels without one are absent.
 
-    `growth`: of regret over the rate, whose exponent is that of R/T less the rate's. No rate where
-    the curves have no `guide`.
+    A fit has no rate where the curves have no `guide`.
     """
     if slopes is None or slopes.empty:
         return {}
     rows = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")].dropna(subset="exponent")
     guided = set(curves.loc[curves["guide"].notna(), "label"])
-    fits = {}
-    for row in rows[rows["policy"].isin(curves["label"])].itertuples():
-        less = row.rate if growth else 0.0
-        fits[row.policy] = Fit(
-            row.exponent - less,
-            row.low - less,
-            row.high - less,
-            row.rate - less if row.policy in guided else math.nan,
+    return {
+        row.policy: Fit(
+            row.exponent,
+            row.low,
+            row.high,
+            row.rate if row.policy in guided else math.nan,
             bool(row.short),
             getattr(row, "start", -math.inf),
             getattr(row, "stop", math.inf),
         )
-    return fits
+        for row in rows[rows["policy"].isin(curves["label"])].itertuples()
+    }
 
 
 def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
-    """Label -> why it has no fit on this axis: what leaves out most of its points, as `left_out` in
-    slopes.csv has it."""
+    """Return why each label without a fit on this axis has none: the main reason in `left_out` of
+    slopes.csv."""
     if slopes is None or slopes.empty:
         return {}
     upper = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")]
@@ -72,14 +68,15 @@ def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
 
 
 def main_reason(left_out: str) -> str:
-    """What leaves out most points, of a text like `saturated: B=1e+03, B=2e+03; grid edge: ...`."""
+    """Return the reason for most omitted points in a text like `saturated: B=1e+03, B=2e+03; grid
+    edge: ...`."""
     parts = [part.partition(": ") for part in left_out.split("; ")]
     counts = {reason: points.count(",") + 1 for reason, _, points in parts if points}
     return max(counts, key=lambda reason: counts[reason], default="")
 
 
 def none(label: str, lacking: Mapping[str, str]) -> str:
-    """Why a label has no fit, in words."""
+    """Return why a label has no fit, in words."""
     why = f" (most of the others: {lacking[label]})" if label in lacking else ""
     return f"too few of its points enter a fit{why}"
 
@@ -94,7 +91,7 @@ def rows(
     names: Mapping[str, str] | None = None,
     value: Callable[[float, float, float], str] | None = None,
 ) -> None:
-    """A row for each label, in the order of the curves' ends: its look, its exponent, the theory's.
+    """Draw a row per label, in the order of the curves' ends: its look, its exponent, the theory's.
 
     Parameters
     ----------
@@ -118,9 +115,7 @@ def rows(
     drawn_as = looks.looks(labels)
     for y, label in enumerate(labels):
         look = drawn_as[label]
-        key.plot(
-            [0, 1], [y, y], color=look.color, linestyle=look.linestyle, linewidth=look.linewidth
-        )
+        key.plot([0, 1], [y, y], **looks.stroke(look))
         key.plot([0.5], [y], color=look.color, marker=look.marker)
         fit = fits.get(label)
         text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")
@@ -165,9 +160,9 @@ def _plus_minus(value: float, low: float, high: float) -> str:
 
 
 def said(fit: Fit, axis: str) -> str:
-    """What follows a policy's name: its law, and the rate's exponent on the same cells, which is
-    an upper bound: an exponent below it keeps the rate."""
-    verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "goes"
+    """Return what follows a policy's name: its law, and the rate's exponent on the same cells. The
+    rate is an upper bound, so a lower exponent keeps it."""
+    verb = "falls" if fit.high < 0 else "grows" if fit.low > 0 else "scales"
     value = numbers.signed(fit.exponent).replace("\N{MINUS SIGN}", "-")
     text = f"{verb} as ${axis}^{{{value}}}$ [{numbers.signed(fit.low)}, {numbers.signed(fit.high)}]"
     text += " by a short fit" if fit.short else ""
@@ -175,10 +170,10 @@ def said(fit: Fit, axis: str) -> str:
 
 
 def first(labels: Collection[str]) -> list[str]:
-    """Who is spoken of with numbers: the paper's policies, else the first."""
+    """Return the labels reported with numbers: the paper's policies, else the first label."""
     return [label for label in PAPER if label in labels] or looks.ordered(labels)[:1]
 
 
 def listed(labels: Collection[str]) -> str:
-    """A, B and C."""
+    """Return the names joined as in: A, B and C."""
     return numbers.listed(looks.display(label).replace(", ", " ") for label in labels)

@@ -25,7 +25,7 @@ ORANGE = "#D55E00"
 
 @style.styled
 def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
-    """Stale shares against B, runs beside their floor, and who plays a block.
+    """Draw stale shares against B, runs beside their floor, and the orders that play a block.
 
     Parameters
     ----------
@@ -49,7 +49,8 @@ def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
 
 
 def _floor(stale: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """B, low, error: the floor of R/T of the path of the runs, with `count` of changes and `gap`.
+    """Return B, low, error: the floor of R/T on the path of the runs, with `count` of changes and
+    `gap`.
 
     Half of all rounds are in the last block.
     """
@@ -70,12 +71,12 @@ def _floor(stale: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_runs(runs: pd.DataFrame) -> int:
-    """How many changes the runs face: V over the gap."""
+    """Return how many changes the runs face: V over the gap."""
     return round(runs["V"].iloc[0] / runs["adversary.gap"].iloc[0])
 
 
 def _means(runs: pd.DataFrame) -> pd.DataFrame:
-    """label, K, T, B, V, mean and half (of the 95 % CI) of R/T, and rate: (K V/B)^{1/3}."""
+    """Return label, K, T, B, V, mean and half (of the 95 % CI) of R/T, and rate: (K V/B)^{1/3}."""
     table = runs.assign(y=runs["regret"] / runs["T"]).groupby(["label", "K", "T", "B", "V"])["y"]
     table = table.agg(["mean", "sem", "count"]).reset_index().sort_values("B", ignore_index=True)
     table["half"] = table["count"].map(lambda n: numbers.t_quantile(n - 1)) * table["sem"]
@@ -84,7 +85,8 @@ def _means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
-    """What part of HyQue's regret at the largest budget is its floor, and how each moves."""
+    """Return the share of the floor in HyQue's regret at the largest budget, and how both change
+    with B."""
     stale = ages[ages["kind"] == "stale"]
     if stale.empty or floor_runs.empty:
         return "No schedules and runs for the floor were drawn."
@@ -117,8 +119,8 @@ def _changes(floor: pd.DataFrame) -> str:
     return f"{count} change{'s' if count > 1 else ''} of {gap:g}"
 
 
-def _same(one: float, other: float) -> bool:
-    return abs(one / other - 1) < 0.01
+def _same(B: float, beside: float) -> bool:
+    return abs(B / beside - 1) < 0.01
 
 
 def _power(B: float) -> str:
@@ -126,7 +128,8 @@ def _power(B: float) -> str:
 
 
 def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
-    """The stale share of each path but that of the runs, and a window's."""
+    """Draw the stale share of each path but that of the runs, and a window's; return legend
+    samples."""
     shown = stale[stale["count"] != _of_runs(runs)]
     shown = stale if shown.empty else shown
     for place, (count, rows) in enumerate(shown.groupby("count")):
@@ -164,12 +167,13 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
 
 
 def _budgets(ax, B: pd.Series) -> None:
-    """The axis of budgets, with room for a number at its end."""
+    """Make the axis of budgets logarithmic, with room for a number at its end."""
     numbers.log_axis(ax, "x", B.min() / 1.6, B.max() * 3, 4)
 
 
 def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
-    """R/T of each policy of the runs, the floor, and the rate from HyQue's first point."""
+    """Draw R/T of each policy, the floor, and the rate from HyQue's first point; return legend
+    samples."""
     floor, table = _floor(stale, runs), _means(runs)
     handles = []
     for label in looks.ordered(table["label"]):
@@ -178,22 +182,13 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
             mine["B"],
             mine["mean"],
             mine["half"].fillna(0),
-            color=look.color,
             marker=look.marker,
-            linewidth=look.linewidth,
-            linestyle=look.linestyle,
             capsize=1.5,
             elinewidth=0.8,
+            **looks.stroke(look),
         )
-        handles.append(
-            style.sample(
-                color=look.color,
-                marker=look.marker,
-                linewidth=look.linewidth,
-                linestyle=look.linestyle,
-                label=f"{looks.display(label)}'s $R/T$",
-            )
-        )
+        text = f"{looks.display(label)}'s $R/T$"
+        handles.append(style.sample(marker=look.marker, label=text, **looks.stroke(look)))
     first = table[table["label"] == HYQUE] if (table["label"] == HYQUE).any() else table
     guide = first["mean"].iloc[0] * first["rate"] / first["rate"].iloc[0]
     ax.plot(first["B"], guide, **style.THEORY)
@@ -221,7 +216,8 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
 
 
 def _block(ax, ages: pd.DataFrame) -> None:
-    """Shares of the orders at the smallest and the largest budget, and the ages there."""
+    """Draw the shares of the orders at the smallest and the largest budget, and the age of their
+    data."""
     budgets = sorted(ages["B"].unique())
     ends = [budgets[0], budgets[-1]] if len(budgets) > 1 else budgets
     width = 0.8 / len(ends)
@@ -261,6 +257,6 @@ FIGURE = Figure(
     finding=finding,
     reading=(
         "Left: HyQue's stale share; dotted: a window's. Middle: $R/T$ and the floor. Right: each "
-        "order's share of a block, and its data's age."
+        "order's share, and its data's age."
     ),
 )

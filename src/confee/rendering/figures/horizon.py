@@ -21,7 +21,7 @@ NOTHING = "No ray along $B$ with idle rounds was played."
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """R / (T (K V/B)^{1/3}) against B, a panel for each V and T/B above 1.
+    """Draw R / (T (K V/B)^{1/3}) against B, a panel for each V and T/B above 1.
 
     `worst` and `points` as in docs/design.md; of cells with V = 0 there is no rate.
     """
@@ -30,47 +30,50 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """From what to what regret over the rate goes, for the paper's policies."""
+    """Return the first and last value of regret over the rate for the paper's policies."""
     panels = over_rate(worst, points)
     if not panels:
         return NOTHING
-    labels = {line.label for some in panels.values() for line in some}
-    said = []
+    labels = {line.label for lines in panels.values() for line in lines}
+    sentences = []
     for label in fits.first(labels):
         mine = [
-            (title, line) for title, some in panels.items() for line in some if line.label == label
+            (title, line)
+            for title, lines in panels.items()
+            for line in lines
+            if line.label == label
         ]
         parts = [f"{_from_to(line.table)} at {_formula(title)}" for title, line in mine]
-        said.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
-    return f"Worst-case regret over the rate: {'; '.join(said)}."
+        sentences.append(f"{looks.display(label)}'s goes {' and '.join(parts)}")
+    return f"Worst-case regret over the rate: {'; '.join(sentences)}."
 
 
 def _formula(title: str) -> str:
-    """A panel's title as one formula."""
+    """Return a panel's title as one formula."""
     return title.replace("$, $", ",\\,")
 
 
 def _from_to(table: pd.DataFrame) -> str:
-    """`from 2.1 to 4.6`, of the points that enter a fit if any do."""
+    """Return `from 2.1 to 4.6`, of the points that enter a fit if any do."""
     inside = table[table["eligible"]] if table["eligible"].any() else table
     return f"from {numbers.two(inside['y'].iloc[0])} to {numbers.two(inside['y'].iloc[-1])}"
 
 
 def over_rate(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[rays.Line]]:
-    """The panels of `rays.lines` with idle rounds, all values over the rate."""
+    """Return the panels of `rays.lines` with idle rounds, all values over the rate."""
     if "variable" not in points:
         return {}
     cells = points[(points["variable"] == "B") & (points["V"] > 0) & (points["T"] > points["B"])]
-    sizes = {rays.held(some, "B"): some.iloc[0] for _, some in cells.groupby("axis")}
+    sizes = {rays.held(lines, "B"): lines.iloc[0] for _, lines in cells.groupby("axis")}
     panels = rays.lines(worst, cells, "B")
     return {
-        title: [_over(line, sizes[title]["K"], sizes[title]["V"]) for line in some]
-        for title, some in panels.items()
+        title: [_over(line, sizes[title]["K"], sizes[title]["V"]) for line in lines]
+        for title, lines in panels.items()
     }
 
 
 def _over(line: rays.Line, K: int, V: float) -> rays.Line:
-    """A line over the rate of K, V and its budgets."""
+    """Return a line divided by the rate of K, V and its budgets."""
     rate = theory.critical_gap(K, line.table["x"], V)
     table = line.table.assign(guide=1.0)
     table[["y", "low", "high"]] = table[["y", "low", "high"]].div(rate, axis=0)

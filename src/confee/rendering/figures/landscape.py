@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +27,9 @@ ROW = 0.165
 BETWEEN = 0.45
 """Columns' widths between two kinds of adversaries."""
 
+STAR: dict[str, Any] = {"marker": "*", "markersize": 6, "markeredgewidth": 0.5}
+DOT: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0.4}
+
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 TITLE = "colour: share of the policy's largest regret"
 
@@ -36,7 +38,7 @@ NOTHING = "No policy with regret was played at the centre, at V > 0."
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """A map of the share of a policy's largest regret that each adversary takes at each strength.
+    """Draw the regret of each adversary at each strength as a share of the policy's largest.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
     centre (`points`, see cells.centre) are shown, phases averaged. Of an adversary's further
@@ -82,13 +84,17 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     colours = [
         style.patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES
     ]
-    handles = [*colours, _star(label="chosen as worst"), _dot(label="not told from the largest")]
+    handles = [
+        *colours,
+        _mark(label="chosen as worst", **STAR),
+        _mark(label="within its 95 % CI", **DOT),
+    ]
     style.legend_below(fig, handles, len(handles), TITLE)
     return fig
 
 
 def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """The worst adversary of the paper's policies at the centre, and what the next kind does."""
+    """Return the worst adversary of the paper's policies at the centre, and the next kind."""
     table = _played(regret, points, choose)
     if table.empty:
         return NOTHING
@@ -108,21 +114,22 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
 
 
 def _named(kind: str, x: float) -> str:
-    """A kind at a strength, in words."""
+    """Return a kind at a strength, in words."""
     name = f'"{looks.kind_name(kind)}"'
     return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
 def _played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
-    """The table with the `share` of each label's largest regret; without those that have none."""
+    """Return the table with the `share` of each label's largest regret, without labels that have
+    none."""
     table = _table(at(regret[regret["seed"] < choose], centre(points)))
     largest = table.groupby("label")["y"].transform("max")
     return table.assign(share=table["y"] / largest)[largest > 0].reset_index(drop=True)
 
 
 def _table(regret: pd.DataFrame) -> pd.DataFrame:
-    """label, kind, x (strength; 0: none), y (regret over the rate), half (of its 95 % interval over
-    seeds): a row for each strength of each kind, phases averaged."""
+    """Return a row per strength of each kind: label, kind, x (strength; 0: none), y (regret over
+    the rate), half (of its 95 % interval over seeds), averaged over phases."""
     import pandas as pd
 
     rows = regret[regret["V"] > 0].copy()
@@ -153,12 +160,12 @@ def _table(regret: pd.DataFrame) -> pd.DataFrame:
 
 
 def _all(values: pd.Series) -> float:
-    """The sum; NaN if one of them is."""
+    """Return the sum; NaN if a value is NaN."""
     return values.sum(skipna=False)
 
 
 def _places(table: pd.DataFrame) -> dict[tuple[str, float], float]:
-    """(kind, strength) -> where its column stands: kinds in their order, apart from each other."""
+    """Return (kind, strength) -> its column: kinds in their order, with space between them."""
     order = looks.kinds_ordered(table["kind"])
     places: dict[tuple[str, float], float] = {}
     start = 0.0
@@ -177,7 +184,8 @@ def _marks(
     places: dict[tuple[str, float], float],
     labels: list[str],
 ) -> None:
-    """Stars at what was chosen as worst, dots at what can't be told from the largest."""
+    """Draw stars at adversaries chosen as worst, dots where regret is not distinguishable from the
+    largest."""
     for y, label in enumerate(labels):
         mine = table[table["label"] == label].fillna({"half": 0.0})
         top = mine.loc[mine["y"].idxmax()]
@@ -192,45 +200,19 @@ def _marks(
                 stars.add((best["kind"], best["x"]))
         for row in mine.itertuples():
             if (row.kind, row.x) in stars:
-                ax.add_line(_star([places[row.kind, row.x]], [y]))
+                ax.add_line(_mark([places[row.kind, row.x]], [y], **STAR))
             elif row.y + row.half >= top["y"] - top["half"]:
-                ax.add_line(_dot([places[row.kind, row.x]], [y]))
+                ax.add_line(_mark([places[row.kind, row.x]], [y], **DOT))
 
 
-def _star(x=(), y=(), label: str = "") -> Line2D:
+def _mark(x=(), y=(), **look: Any) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="*",
-        markersize=6,
-        color="white",
-        label=label,
-        markeredgecolor=style.INK,
-        markeredgewidth=0.5,
-    )
-
-
-def _dot(x=(), y=(), label: str = "") -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        x,
-        y,
-        linestyle="none",
-        marker="o",
-        markersize=2.4,
-        color="white",
-        label=label,
-        markeredgecolor=style.INK,
-        markeredgewidth=0.4,
-    )
+    return Line2D(x, y, linestyle="none", color="white", markeredgecolor=style.INK, **look)
 
 
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
-    """Names and strengths along the sides."""
+    """Write names and strengths along the sides."""
     ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
     texts = [f"{x:.2g}" if x else "" for _, x in places]
     ax.set_xticks(list(places.values()), texts, rotation=90, fontsize=6.5)
@@ -242,13 +224,12 @@ def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) 
 
 
 def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
-    """At the right, each policy's worst regret over the rate."""
+    """Write each policy's worst regret over the rate at the right."""
     ax.text(1.02, -0.75, "$R$ / rate", transform=ax.get_yaxis_transform(), fontsize=7)
     for y, label in enumerate(labels):
         mine = worst[(worst["label"] == label) & (worst["V"] > 0)]
         rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in mine.itertuples()])
-        error = math.sqrt(((mine["se"] / rate) ** 2).sum(skipna=False)) / len(mine)
-        half = numbers.t_quantile(mine["seeds"].sum() - len(mine)) * error
+        half = numbers.half_width(mine["se"] / rate, mine["seeds"])
         text = numbers.plus_minus((mine["regret"] / rate).mean(), half)
         ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
 

@@ -22,7 +22,7 @@ RAYS = "floor_"
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """R / (T (K V/B)^{1/3}) against B, a panel for each policy, and by what factors it grows.
+    """Draw R / (T (K V/B)^{1/3}) against B, a panel per policy, with the factors by which it grows.
 
     Parameters
     ----------
@@ -62,21 +62,14 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     ]
     handles.append(style.sample(label="the rate: flat", **style.THEORY))
     if table["saturated"].any():
-        handles.append(
-            style.sample(
-                color=style.GREY,
-                marker="o",
-                markerfacecolor="white",
-                linestyle="none",
-                label="saturated",
-            )
-        )
+        handles.append(style.point("saturated", markerfacecolor="white"))
     style.legend_below(fig, handles, 4)
     return fig
 
 
 def _title(label: str, mine: pd.DataFrame) -> str:
-    """The name, and the factors by which the flattest and the steepest line grow per 10x in B."""
+    """Return the name, and the factors by which the flattest and the steepest line grow per 10x in
+    B."""
     factors = [numbers.factor(10**row.slope) for row in _ends(mine)]
     if not factors:
         return looks.display(label)
@@ -85,15 +78,15 @@ def _title(label: str, mine: pd.DataFrame) -> str:
 
 
 def _ends(mine: pd.DataFrame) -> list:
-    """The flattest and the steepest line of a policy, or the only one: V, start, stop, factor, low,
-    high from the first to the last point that is not saturated."""
+    """Return the flattest and the steepest line of a policy, or its only one: V, start, stop,
+    factor, low, high between its first and last point that is not saturated."""
     import pandas as pd
 
     rows = []
-    for V, some in mine[~mine["saturated"]].sort_values("point").groupby("V"):
-        if len(some) < 2:
+    for V, line in mine[~mine["saturated"]].sort_values("point").groupby("V"):
+        if len(line) < 2:
             continue
-        first, last = some.iloc[0], some.iloc[-1]
+        first, last = line.iloc[0], line.iloc[-1]
         factor = last["y"] / first["y"]
         spread = math.exp(math.hypot(first["half"] / first["y"], last["half"] / last["y"]))
         slope = round(math.log(factor) / math.log(last["point"] / first["point"]), 9)
@@ -106,24 +99,27 @@ def _ends(mine: pd.DataFrame) -> list:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """By which factors regret over the rate grows, for the flattest and the steepest line."""
+    """Return by which factors regret over the rate grows along the flattest and the steepest
+    line."""
     table = averaged(worst, points)
-    said = []
+    sentences = []
     for label in looks.ordered(table["label"]):
         parts = [
             f"{_fold(row)} at $V = {row.V:g}$ ($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
             for row in _ends(table[table["label"] == label])
         ]
         if parts:
-            said.append(f"{looks.display(label)}'s {' and '.join(parts)}")
-    if not said:
+            sentences.append(f"{looks.display(label)}'s {' and '.join(parts)}")
+    if not sentences:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(said)}."
+    return (
+        f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(sentences)}."
+    )
 
 
 def _fold(row) -> str:
-    """`4.0-fold [3.7, 4.3]`."""
+    """Return `4.0-fold [3.7, 4.3]`."""
     value, space, limits = numbers.factor(row.factor, row.low, row.high).partition(" ")
     return f"{value}-fold{space}{limits}"
 
@@ -157,7 +153,7 @@ def _line(ax, rows: pd.DataFrame, place: int) -> None:
 
 
 def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    """label, V, point, y, half (of the 95 % CI), saturated."""
+    """Return label, V, point, y, half (of the 95 % CI), saturated."""
     import pandas as pd
 
     names = {axis for axis in points["axis"] if axis.startswith(RAYS)}
@@ -169,11 +165,10 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     rates = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in table.itertuples()])
     table = table.assign(log=np.log(table["regret"] / rates), error=table["se"] / table["regret"])
     rows = []
-    for (label, V, point), some in table.groupby(["label", "V", "point"]):
-        y = math.exp(some["log"].mean())
-        error = math.sqrt((some["error"] ** 2).sum(skipna=False)) / len(some)
-        half = y * numbers.t_quantile(max(some["seeds"].sum() - len(some), 1)) * error
-        rows.append((label, V, float(point), y, half, some["saturated"].mean() > 0.5))
+    for (label, V, point), phases in table.groupby(["label", "V", "point"]):
+        y = math.exp(phases["log"].mean())
+        half = y * numbers.half_width(phases["error"], phases["seeds"])
+        rows.append((label, V, float(point), y, half, phases["saturated"].mean() > 0.5))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
 
 WORST, HARD = "worst", "hard"
 SPREAD = 0.32
@@ -28,7 +27,8 @@ SPREAD = 0.32
 
 @style.styled
 def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """A row a policy, sorted: regret over the lower bound, of worst cases and of its own instance.
+    """Draw regret over the lower bound, a row per policy: its worst cases, and the bound's own
+    instance.
 
     `worst`: label, K, T, B, V, regret, se, seeds. `regret`: runs (policy, label, K, T, B, V,
     adversary, seed, regret, adversary.c, adversary.adaptive); of `hard` those with c = 1 and seeds
@@ -47,8 +47,8 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
             _row(ax, mine.sort_values("ratio"), row, drawn_as[label], filled=kind == WORST)
     ax.axvline(1, zorder=1.5, **style.BOUND)
     handles = [
-        _sample("worst case of a cell", style.GREY),
-        _sample("on the bound's own instance", "white"),
+        style.point("worst case of a cell", markersize=3.5),
+        style.point("on the bound's own instance", markersize=3.5, markerfacecolor="white"),
         style.sample(label="the lower bound", **style.BOUND),
     ]
     best = table.loc[table["kind"] == WORST, "best"]
@@ -71,8 +71,8 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
 
 
 def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> str:
-    """Whether someone is below the bound, how near the nearest policy comes, and whose points
-    without regret a logarithmic axis can't show."""
+    """Return whether a point is below the bound, how near the nearest policy comes, and which
+    labels have points without regret."""
     table = ratios(worst, regret, points, choose)
     if table.empty:
         return "No cell in which the lower bound applies was played."
@@ -101,7 +101,7 @@ def _interval(row: pd.Series) -> str:
 def ratios(
     worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int
 ) -> pd.DataFrame:
-    """kind (worst, hard), CELL, ratio to the lower bound with low and high, best.
+    """Return kind (worst, hard), CELL, ratio to the lower bound with low and high, best.
 
     For cells in which the proof's choices are possible; `best` is the best bound of the proof over
     the printed one.
@@ -117,8 +117,8 @@ def ratios(
     settings = list(table[CELL[1:]].itertuples(index=False, name=None))
     bounds = {s: theory.lower_bound(*s) for s in settings if theory.lower_bound_applies(*s)}
     best = {s: best_bound(*s) / bound for s, bound in bounds.items()}
-    found = {"bound": map(bounds.get, settings), "best": map(best.get, settings)}
-    table = table.assign(**{name: list(values) for name, values in found.items()})
+    columns = {"bound": map(bounds.get, settings), "best": map(best.get, settings)}
+    table = table.assign(**{name: list(values) for name, values in columns.items()})
     table = table.dropna(subset="bound").reset_index(drop=True)
     half = table["se"] * [numbers.t_quantile(n - 1) for n in table["seeds"]]
     ends = {"ratio": 0, "low": -half, "high": half}
@@ -133,9 +133,9 @@ def _sorted(table: pd.DataFrame) -> list[str]:
 
 
 def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bool) -> None:
-    """The points of a policy of one kind, the least on top."""
-    some = len(mine) > 1
-    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if some else np.zeros(1))
+    """Draw the points of a policy of one kind, the least on top."""
+    several = len(mine) > 1
+    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if several else np.zeros(1))
     half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)
     half[0] = np.minimum(half[0], 0.999 * mine["ratio"])  # the axis is logarithmic
     ax.errorbar(
@@ -149,17 +149,6 @@ def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bo
         elinewidth=0.5,
         markeredgewidth=0.5,
         markerfacecolor=look.color if filled else "white",
-    )
-
-
-def _sample(text: str, face: str) -> Line2D:
-    return style.sample(
-        color=style.GREY,
-        marker="o",
-        linestyle="none",
-        markersize=3.5,
-        markerfacecolor=face,
-        label=text,
     )
 
 

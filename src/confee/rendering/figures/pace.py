@@ -30,7 +30,7 @@ MOST = 3000
 def draw(
     trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
 ) -> Drawing:
-    """B'(t) against tB/T, and below their difference; alternate blocks are shaded.
+    """Draw B'(t) beside tB/T, and below it their difference; alternate blocks are shaded.
 
     `trace`: t, queries (made up to and with round t: a row a query will do), and `label` where
     several are compared. `blocks`: first rounds of the blocks. `threshold` draws HyQue's
@@ -76,23 +76,24 @@ def draw(
 def finding(
     trace: pd.DataFrame, blocks: Sequence[int], T: int, B: int, threshold: bool = True
 ) -> str:
-    """How far each label runs ahead of the pace and behind it, and what it spends."""
+    """Return how far each label runs ahead of the pace and behind it, and how many queries it
+    makes."""
     trace = trace if "label" in trace else trace.assign(label="hyque")
-    said = []
+    sentences = []
     for label in looks.ordered(trace["label"]):
         t, queries = _corners(trace[trace["label"] == label], T)
         pace = t * (B / T)
         ahead, behind = (queries - pace).max(), (pace[1:] - queries[:-1]).max()
-        said.append(
+        sentences.append(
             f"{looks.display(label)} makes {queries[-1]:.0f} of its $B$ = {numbers.number(B)} "
             f"queries in {len(blocks)} blocks, at most {ahead:.0f} ahead of an even pace and at "
             f"most {behind:.0f} behind it ($T/\\sqrt{{B}}$ is {T / math.sqrt(B):.0f})."
         )
-    return " ".join(said) if said else "No query was made."
+    return " ".join(sentences) if sentences else "No query was made."
 
 
 def _corners(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """(t, queries) at each query, with the start and round T."""
+    """Return (t, queries) at each query, at the start and at round T."""
     trace = trace.sort_values("t")
     queries = np.concatenate([[0.0], trace["queries"].to_numpy(float)])
     queries = np.append(queries, queries[-1])
@@ -100,7 +101,8 @@ def _corners(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _steps(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the step function, from (0, 0) to T; points on it where they are too many."""
+    """Return the corners of the step function, from (0, 0) to T; points on it where they are too
+    many."""
     t, queries = _corners(trace, T)
     if len(t) > MOST:
         keep = np.unique(np.linspace(0, len(t) - 1, MOST).round().astype(int))
@@ -109,21 +111,23 @@ def _steps(trace: pd.DataFrame, T: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def orders(starts: Sequence[int], b: int) -> list[int]:
-    """The order of each block: one more than the last, but 0 where a restart cut that one."""
-    found: list[int] = []
+    """Return the order of each block: one more than the last, but 0 where a restart cut that
+    one."""
+    ordered: list[int] = []
     order = 0
     for start, stop in pairwise(starts):
-        found.append(order)
+        ordered.append(order)
         order = order + 1 if stop - start >= b * 2**order else 0
-    return found
+    return ordered
 
 
 def _threshold(ax: Axes, starts: Sequence[int], T: int, B: int) -> bool:
-    """How far behind the pace HyQue lets itself fall in each block."""
+    """Draw how far behind the pace HyQue may fall in each block; return whether there is any
+    block."""
     times: list[float] = []
     depth: list[float] = []
-    found = orders(starts, theory.slot_length(T, B))
-    for n, (start, stop) in zip(found, pairwise(starts), strict=True):
+    block_orders = orders(starts, theory.slot_length(T, B))
+    for n, (start, stop) in zip(block_orders, pairwise(starts), strict=True):
         allowed = min(T / math.sqrt(B), 2.0**n)
         kink = T - allowed
         places = [start - 1, kink, stop - 1] if start < kink < stop - 1 else [start - 1, stop - 1]
@@ -137,9 +141,9 @@ def _threshold(ax: Axes, starts: Sequence[int], T: int, B: int) -> bool:
 
 
 def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
-    """The order of each block wide enough to carry it."""
-    found = orders(starts, theory.slot_length(T, B))
-    for n, (start, stop) in zip(found, pairwise(starts), strict=True):
+    """Write the order of each block that is wide enough."""
+    block_orders = orders(starts, theory.slot_length(T, B))
+    for n, (start, stop) in zip(block_orders, pairwise(starts), strict=True):
         if stop - start > 0.06 * T:
             ax.text(
                 (start + stop) / 2,

@@ -77,13 +77,13 @@ LINE, PER_LINE = 0.18, 5
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Drawing:
-    """The statements of confee.rendering.statements, in the colours of what is left of them.
+    """Draw the statements of confee.rendering.statements in the colours of their verdicts.
 
     `claims`: id, as_printed, severity, breaks, ours.
     """
-    found = standings(claims)
+    verdicts = standings(claims)
     signs = {row.id: standing([row.severity], [row.as_printed]) for row in claims.itertuples()}
-    shown = Counter(found[name].word for name in STATEMENTS)
+    shown = Counter(verdicts[name].word for name in STATEMENTS)
     bottom = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2
     height = bottom + 0.12 + LINE * -(-len(shown) // PER_LINE)
     fig = style.bare(height)
@@ -92,25 +92,26 @@ def draw(claims: pd.DataFrame) -> Drawing:
     ax.axis("off")
     for title, (first, last) in BOXES.items():
         _frame(ax, title, first, last)
-    boxes = {name: _statement(ax, name, found[name].word, signs) for name in STATEMENTS}
+    boxes = {name: _statement(ax, name, verdicts[name].word, signs) for name in STATEMENTS}
     for arrow in ARROWS:
-        _arrow(ax, arrow, boxes, found[arrow.premise])
+        _arrow(ax, arrow, boxes, verdicts[arrow.premise])
     _legend(ax, shown, bottom + 0.12 + LINE / 2)
     return fig
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """On how many statements each theorem rests, and which of them have a gap or are false."""
-    found = standings(claims)
-    if all(one.word == UNJUDGED for one in found.values()):
+    """Return on how many statements each theorem rests, and which of them have a gap or are
+    false."""
+    verdicts = standings(claims)
+    if all(verdict.word == UNJUDGED for verdict in verdicts.values()):
         return "No claim about a statement of the paper was judged."
-    theorems = [_rests(name, found) for name in STATEMENTS if name.startswith("Theorem")]
+    theorems = [_rests(name, verdicts) for name in STATEMENTS if name.startswith("Theorem")]
     toy = any(str(at).startswith("toy") for at in claims["horizon"])
-    return " ".join(theorems) + (" Toy horizons say nothing of larger ones." * toy)
+    return " ".join(theorems) + (" Toy horizons say nothing about larger ones." * toy)
 
 
-def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
-    """`Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
+def _rests(theorem: str, verdicts: Mapping[str, Standing]) -> str:
+    """Return `Theorem 5.1 rests on 2 statements: closed gap in steps 1 to 3, 1 not judged.`"""
     below = [name for name in STATEMENTS if name in premises(theorem)]
     parts = []
     for text, word, breaks in (
@@ -118,21 +119,22 @@ def _rests(theorem: str, found: Mapping[str, Standing]) -> str:
         ("gap in {}", "gap", True),
         ("closed gap in {}", CLOSED, False),
     ):
-        if names := [name for name in below if found[name] == (word, breaks)]:
+        if names := [name for name in below if verdicts[name] == (word, breaks)]:
             parts.append(text.format(listed(names)))
-    if unjudged := sum(found[name].word == UNJUDGED for name in below):
+    if unjudged := sum(verdicts[name].word == UNJUDGED for name in below):
         parts.append(f"{unjudged} not judged")
     rests = f"{len(below)} statement{'s' * (len(below) != 1)}"
     return f"{theorem} rests on {rests}: {', '.join(parts) or 'no gap found'}."
 
 
 def _place(column: float, row: float) -> tuple[float, float]:
-    """Inches from the left and from the top."""
+    """Return inches from the left and from the top."""
     return LEFT + column * COLUMN, TOP + row * ROW
 
 
 def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> FancyBboxPatch:
-    """The box of a statement: name and sign, what it says, a small sign for each of its claims."""
+    """Draw the box of a statement: its name and sign, its title, a small sign for each of its
+    claims."""
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), mark, claims = _place(*AT[name]), ALL[word], claims_on(name)
@@ -171,13 +173,13 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
         )
     _sign(ax, x - wide / 2 + 0.02, y - HIGH / 2 + 0.02, mark, 7, style.INK)
     for i, id in enumerate(claims if several else ()):
-        one = ALL[signs.get(id, UNJUDGED)]
+        claim_mark = ALL[signs.get(id, UNJUDGED)]
         at = x + (i - (len(claims) - 1) / 2) * 0.14
         _sign(
             ax,
             at,
             y + rows[-1],
-            one,
+            claim_mark,
             6,
             "white" if id in signs and mark.ink == WHITE else style.GREY,
         )
@@ -185,7 +187,7 @@ def _statement(ax: Axes, name: str, word: str, signs: Mapping[str, str]) -> Fanc
 
 
 def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise: Standing) -> None:
-    """From box to box, straight or along its route."""
+    """Draw an arrow between two boxes, straight or along its route."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -217,7 +219,7 @@ def _arrow(ax: Axes, arrow: Arrow, boxes: Mapping[str, FancyBboxPatch], premise:
 
 
 def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> None:
-    """A glyph on a disc of its colour."""
+    """Draw a glyph on a disc of its colour."""
     disc = {
         "boxstyle": "circle,pad=0.13",
         "facecolor": mark.color,
@@ -238,7 +240,7 @@ def _sign(ax: Axes, x: float, y: float, mark: Mark, size: float, edge: str) -> N
 
 
 def _frame(ax: Axes, title: str, first: float, last: float) -> None:
-    """A light box behind the rows 0 and 1, with a title."""
+    """Draw a light box behind the rows 0 and 1, with a title."""
     from matplotlib.patches import FancyBboxPatch
 
     left, right = (LEFT + column * COLUMN for column in (first, last))
@@ -266,7 +268,7 @@ def _frame(ax: Axes, title: str, first: float, last: float) -> None:
 
 
 def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:
-    """The marks that occur, the gravest first, with how many statements have each."""
+    """Draw the marks that occur, the gravest first, with how many statements have each."""
     for i, word in enumerate(word for word in ALL if shown.get(word)):
         line, column = divmod(i, PER_LINE)
         x, y = 0.12 + column * (style.WIDTH - 0.12) / PER_LINE, top + line * LINE

@@ -31,8 +31,9 @@ MOST = 3
 
 @style.styled
 def draw(ranking: pd.DataFrame) -> Drawing:
-    """A row a policy, grouped by what it is told; regret over that of the best policy not told the
-    path, with 95 % intervals over seeds, for each world and budget (columns).
+    """Draw regret over that of the best policy that is not given the path, with 95 % intervals.
+
+    A row is a policy, grouped by what it is given; a column is a world and a budget.
 
     Filled: the mean over adversaries. Hollow: the worst of them. Shaded: the set of the best.
 
@@ -52,13 +53,13 @@ def draw(ranking: pd.DataFrame) -> Drawing:
     labels += order(shown[~shown["label"].isin(labels)])
     fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.015)
     axes = fig.subplots(1, len(columns), squeeze=False, sharey=True)[0]
-    told = shown.drop_duplicates("label").set_index("label")["told"]
+    known = shown.drop_duplicates("label").set_index("label")["told"]
     for ax, (world, budget) in zip(axes, columns, strict=True):
         here = table[table["budget"] == budget]
         _shade(ax, here[here["situation"] == world], labels, BEST)
         if world == "known":
             _shade(ax, here[here["situation"] == "unknown"], labels, BLIND)
-        _panel(ax, here[here["situation"] == world], labels, told)
+        _panel(ax, here[here["situation"] == world], labels, known)
         mine = shown[shown["situation"] == world]
         low, top = mine[["low", "ratio"]].min(axis=None), mine[["high", "ratio"]].max(axis=None)
         numbers.log_axis(ax, "x", low / 1.3, max(top, 2.0) * 1.3, 3)
@@ -70,14 +71,14 @@ def draw(ranking: pd.DataFrame) -> Drawing:
 
 
 def _shade(ax, mine: pd.DataFrame, labels: list[str], colour: str) -> None:
-    """Half a row for each criterion by which a policy may be the best."""
+    """Shade half a row for each criterion by which a policy is possibly the best."""
     for row in mine[mine["best"].astype(bool)].itertuples():
         y = labels.index(row.label) + BY[row.by]
         under = 0 if colour == BEST else -1
         ax.axhspan(y - 0.25, y + 0.25, color=colour, linewidth=0, zorder=under)
 
 
-def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
+def _panel(ax, mine: pd.DataFrame, labels: list[str], known: pd.Series) -> None:
     drawn_as = looks.looks(labels)
     for by, shift in BY.items():
         for row in mine[mine["by"] == by].itertuples():
@@ -94,8 +95,8 @@ def _panel(ax, mine: pd.DataFrame, labels: list[str], told: pd.Series) -> None:
                 markeredgewidth=0.8,
                 zorder=3,
             )
-    for y, (one, other) in enumerate(pairwise(labels)):
-        if told[one] != told[other]:
+    for y, (above, below) in enumerate(pairwise(labels)):
+        if known[above] != known[below]:
             ax.axhline(y + 0.5, color=style.INK, linewidth=0.8)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -111,19 +112,22 @@ def _legend() -> list:
     return [
         style.sample(label="mean over adversaries", **dot),
         style.sample(label="worst adversary", markerfacecolor="white", **dot),
-        style.patch(facecolor=BEST, label="may be the best, or within 5% of it"),
-        style.patch(facecolor=BLIND, label="... of those told $T$ and $B$ only"),
+        style.patch(facecolor=BEST, label="possibly the best, or within 5% of it"),
+        style.patch(facecolor=BLIND, label="... of those given $T$ and $B$ only"),
     ]
 
 
 def finding(ranking: pd.DataFrame) -> str:
-    """Who may be the best without being told anything, and where nothing changes; HyQue's ratio."""
+    """Return who may be the best, given T and B only and in stationary worlds; HyQue's ratio."""
     table = all_variations(ranking)
     mean = table[table["by"] == "mean"]
-    said = []
+    sentences = []
     for situation, where in (
-        ("unknown", "Of those told neither $V$ nor $S$, the best by the mean over adversaries"),
-        ("zero", "Where nothing changes, the best"),
+        (
+            "unknown",
+            "Among policies given neither $V$ nor $S$, the best by the mean over adversaries",
+        ),
+        ("zero", "In stationary worlds, the best"),
     ):
         mine = mean[mean["situation"] == situation]
         if mine["label"].nunique() < 2 or not mine["best"].any():
@@ -134,20 +138,20 @@ def finding(ranking: pd.DataFrame) -> str:
             if len(own):
                 times = [numbers.factor(r.ratio, r.low, r.high) for r in own.itertuples()]
                 text += f"; {looks.display(label)} has {numbers.listed(times)} times the least"
-        said.append(text + ".")
-    return " ".join(said) or "No two policies were ranked."
+        sentences.append(text + ".")
+    return " ".join(sentences) or "No two policies were ranked."
 
 
 def _best(mine: pd.DataFrame) -> str:
-    """Who is in the set of the best, budget by budget."""
-    said = []
-    for budget, some in mine[mine["best"].astype(bool)].groupby("budget"):
-        best = some.sort_values(["ratio", "label"])["label"]
+    """Return which policies are possibly the best, budget by budget."""
+    parts = []
+    for budget, rows in mine[mine["best"].astype(bool)].groupby("budget"):
+        best = rows.sort_values(["ratio", "label"])["label"]
         names = [looks.display(label) for label in best[:MOST]]
         if len(best) > MOST:
             names.append(f"{len(best) - MOST} more")
-        said.append(f"{numbers.listed(names, 'or')} at {numbers.budget(budget)}")
-    return numbers.listed(said)
+        parts.append(f"{numbers.listed(names, 'or')} at {numbers.budget(budget)}")
+    return numbers.listed(parts)
 
 
 FIGURE = Figure(

@@ -25,7 +25,8 @@ NOTHING = "No ray along $V$ on which parts of regret are known was played."
 
 @style.styled
 def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Worst case of each part along the ray in V with the largest budget, a panel for each part.
+    """Draw the worst case of each part along the ray in V with the largest budget, a panel per
+    part.
 
     Parameters
     ----------
@@ -39,41 +40,41 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     if not panels:
         return style.empty(NOTHING)
     return rays.picture(
-        {f"{part} regret: {held}": some for (part, held), some in panels.items()}, "V", LABELS
+        {f"{part} regret: {held}": lines for (part, held), lines in panels.items()}, "V", LABELS
     )
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """The exponent of each of HyQue's parts, or that its points lie on no line."""
+    """Return the exponent of each part of HyQue's regret, or that its points lie on no line."""
     panels = _panels(part_worst, points)
-    said, places = [], set()
-    for (part, held), some in panels.items():
-        for line in some:
+    parts, places = [], set()
+    for (part, held), lines in panels.items():
+        for line in lines:
             if line.label == "hyque":
                 value = f"({line.why})" if line.fit is None else f"as {rays.value(line, 'V')}"
-                said.append(f"{part} regret {value}")
+                parts.append(f"{part} regret {value}")
                 places.add(held)
-    if not said:
+    if not parts:
         return NOTHING
     return (
         f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
-        f"{', '.join(said)} (rate: at most 0.33)."
+        f"{', '.join(parts)} (rate: at most 0.33)."
     )
 
 
 def _panels(
     part_worst: pd.DataFrame, points: pd.DataFrame
 ) -> dict[tuple[str, str], list[rays.Line]]:
-    """(Part, what is held fixed) -> the policies of a panel."""
+    """Return (part, what is held fixed) -> the policies of a panel."""
     panels = {}
     for part in PARTS.values():
         mine = part_worst[part_worst["part"] == part].drop(columns="part")
         idle = 2 * points["B"] <= points["T"]  # With fewer idle rounds parts are no rates.
         known = points[points["label"].isin(LABELS_SHOWN) & idle]
-        found = rays.lines(mine, known, "V")
-        if found:
-            held = list(found)[-1]
-            panels[part, held] = found[held]
+        panel = rays.lines(mine, known, "V")
+        if panel:
+            held = list(panel)[-1]
+            panels[part, held] = panel[held]
     return panels
 
 

@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
-    """The rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
+    """Draw the rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
 
     Parameters
     ----------
@@ -92,30 +92,30 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
 def picture(
     panels: Mapping[str, Sequence[Line]], variable: str, labels: tuple[str, str, str] | None = None
 ) -> Drawing:
-    """A row for each panel, see `lines`; `labels` are those of LABELS by default."""
+    """Draw a row for each panel, see `lines`; `labels` are those of LABELS by default."""
     import pandas as pd
 
     across, up, beside = labels or LABELS[variable]
-    heights = [max(1.3, shared.ROW * len(some)) for some in panels.values()]
+    heights = [max(1.3, shared.ROW * len(panel)) for panel in panels.values()]
     fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
     grid = fig.add_gridspec(len(panels), 3, width_ratios=[1, 0.09, 0.36], height_ratios=heights)
     span, sides = _span(panels), []
-    for row, (title, some) in enumerate(panels.items()):
+    for row, (title, panel) in enumerate(panels.items()):
         ax, key = (fig.add_subplot(grid[row, column]) for column in (0, 1))
         side = fig.add_subplot(grid[row, 2], sharey=key)
         last = row == len(panels) - 1
-        _panel(ax, some, variable)
+        _panel(ax, panel, variable)
         ax.set_title(title, loc="left", fontsize=8, pad=3)
-        _horizontal(ax, some, variable, span, last)
+        _horizontal(ax, panel, variable, span, last)
         ax.set(xlabel=across if last else "", ylabel=up)
-        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in some})
-        found = {line.label: line.fit for line in some if line.fit is not None}
-        lacking = {line.label: line.why for line in some if line.fit is None}
+        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in panel})
+        fitted = {line.label: line.fit for line in panel if line.fit is not None}
+        lacking = {line.label: line.why for line in panel if line.fit is None}
         fits.rows(
             key,
             side,
             ends,
-            found,
+            fitted,
             lacking,
             beside,
             _roles(list(ends.index), variable),
@@ -128,18 +128,19 @@ def picture(
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
-    """The paper's policy that exceeds its rate most, on which ray, beside the positive control."""
+    """Return the excess of the paper's policy over its rate, where it is largest, beside the
+    positive control."""
     panels = lines(worst, points, variable)
     if not panels:
         return NOTHING.format(variable)
-    every = [(title, line) for title, some in panels.items() for line in some if line.fit]
+    every = [(title, line) for title, panel in panels.items() for line in panel if line.fit]
     controls = {USUAL.positive[variable], USUAL.negative[variable]}
     judged = [line.label for _, line in every if line.label not in controls]
     if not judged:
         return f"Along ${variable}$ no policy's points lie on a line, but for controls."
     first = fits.first(judged)[0]
     mine = [(title, line) for title, line in every if line.label == first]
-    title, line = max(mine, key=lambda one: _excess(one[1]))
+    title, line = max(mine, key=lambda pair: _excess(pair[1]))
     control = USUAL.positive[variable]
     beside = [other for where, other in every if where == title and other.label == control]
     text = f"{looks.display(line.label)}'s {_law(line, variable)} at {title}"
@@ -153,7 +154,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
 
 
 def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str, list[Line]]:
-    """Title of a panel -> its policies.
+    """Return the title of each panel -> its policies.
 
     Rays that differ in their length alone share a panel; a policy that was played on several of
     them is shown on the longest.
@@ -166,15 +167,15 @@ def lines(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> dict[str,
         here = longest.setdefault(held(cells, variable), {})
         here[label] = max(here.get(label, (0, "")), (cells["point"].nunique(), ray))
     panels = {}
-    for title, rays in sorted(longest.items(), key=lambda one: _order(mine, one[1])):
+    for title, rays in sorted(longest.items(), key=lambda item: _order(mine, item[1])):
         drawn = [_line(worst, points, label, ray, variable) for label, (_, ray) in rays.items()]
-        if some := [line for line in drawn if line is not None and len(line.table) > 1]:
-            panels[title] = some
+        if shown := [line for line in drawn if line is not None and len(line.table) > 1]:
+            panels[title] = shown
     return panels
 
 
 def held(cells: pd.DataFrame, variable: str) -> str:
-    """What stays fixed along a ray, as a formula."""
+    """Return what stays fixed along a ray, as a formula."""
     cells = cells[cells["V"] > 0] if (cells["V"] > 0).any() else cells
     ratio = float((cells["T"] / cells["B"]).median())
     budget = math.exp(np.log(cells["B"]).mean())  # Phases are spread around it.
@@ -188,7 +189,8 @@ def held(cells: pd.DataFrame, variable: str) -> str:
 
 
 def _order(points: pd.DataFrame, rays: Mapping[str, tuple[int, str]]) -> tuple[float, ...]:
-    """Panels with idle rounds come first; then small budgets, then small variations."""
+    """Return a sort key: panels with idle rounds first, then small budgets, then small
+    variations."""
     cells = points[points["axis"].isin([ray for _, ray in rays.values()])]
     return (float((cells["T"] == cells["B"]).all()), cells["B"].min(), cells["V"].max())
 
@@ -196,7 +198,7 @@ def _order(points: pd.DataFrame, rays: Mapping[str, tuple[int, str]]) -> tuple[f
 def _line(
     worst: pd.DataFrame, points: pd.DataFrame, label: str, ray: str, variable: str
 ) -> Line | None:
-    """A policy along a ray; None if it has no regret there, or is what it would be divided by."""
+    """Return a policy along a ray; None if it has no regret there, or is the partner of a ratio."""
     partner = USUAL.partner if variable == "K" else ""
     cells = curve(worst, points, label, ray, partner) if label != partner else None
     if cells is None:
@@ -218,7 +220,7 @@ def _rate(cells: Curve) -> np.ndarray:
 
 
 def _points(cells: Curve) -> pd.DataFrame:
-    """The points of a curve, means over their phases on the logarithmic scale."""
+    """Return the points of a curve, means over their phases on the logarithmic scale."""
     import pandas as pd
 
     x, y, guide = cells.x, cells.y, _rate(cells)
@@ -230,32 +232,14 @@ def _points(cells: Curve) -> pd.DataFrame:
             "point": cells.point,
             "x": x,
             "y": y,
-            "variance": cells.se**2,
+            "error": cells.se,
             "seeds": cells.seeds,
             "eligible": cells.reason == "",
             "at_limit": cells.at_limit,
             "guide": guide,
         }
     )
-    frame = frame[np.isfinite(frame["y"])]
-    rows = []
-    for _, some in frame.groupby("point"):
-        error = math.sqrt(some["variance"].sum(skipna=False)) / len(some)
-        half = numbers.t_quantile(some["seeds"].sum() - len(some)) * error
-        log = some["y"].mean()
-        low, high = log - half, log + half
-        rows.append(
-            {
-                "x": math.exp(some["x"].mean()),
-                "y": math.exp(log),
-                "low": math.exp(low),
-                "high": math.exp(high),
-                "eligible": bool(some["eligible"].mean() >= 0.5),
-                "at_limit": bool(some["at_limit"].mean() >= 0.5),
-                "guide": math.exp(some["guide"].mean()),
-            }
-        )
-    table = pd.DataFrame(rows)
+    table = shared.over_phases(frame[np.isfinite(frame["y"])], ["point"])
     if cells.variable == "T" and len(table):
         first = table.loc[table["eligible"].idxmax(), "y"]
         table[["y", "low", "high"]] /= first
@@ -263,89 +247,80 @@ def _points(cells: Curve) -> pd.DataFrame:
 
 
 def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
-    """The fit of the cells that enter, and why there is none."""
+    """Return the fit of the cells that enter, and why there is none."""
     entering = cells.entering()
     count = len(np.unique(entering.point))
     if count < 2:
         return None, fits.main_reason(cells.left_out) or "one point"
     where = entering.point, entering.phase
-    found = measure(entering.x, entering.y, entering.se, entering.seeds, *where)
+    measured = measure(entering.x, entering.y, entering.se, entering.seeds, *where)
     if cells.variable == "T":
-        value, low, high = map(math.exp, (found.growth, found.growth_low, found.growth_high))
+        value, low, high = map(
+            math.exp, (measured.growth, measured.growth_low, measured.growth_high)
+        )
         return fits.Fit(value, low, high, rate=1.0), ""
-    if not found.straight:
+    if not measured.straight:
         return None, "no line"
     rate = project(entering.x, _rate(entering), *where)
-    return fits.Fit(found.slope, found.low, found.high, rate, count < MINIMAL_POINTS), ""
+    return fits.Fit(measured.slope, measured.low, measured.high, rate, count < MINIMAL_POINTS), ""
 
 
 # --------------------------------------------------------------------------- drawing
 
 
-def _panel(ax: Axes, some: Sequence[Line], variable: str) -> None:
-    """The policies of a ray, their lines and the rate."""
+def _panel(ax: Axes, panel: Sequence[Line], variable: str) -> None:
+    """Draw the policies of a ray, their lines and the rate."""
     import pandas as pd
     from matplotlib.ticker import MaxNLocator
 
-    labels = looks.ordered(line.label for line in some)
+    labels = looks.ordered(line.label for line in panel)
     drawn_as = looks.looks(labels)
-    still = _levels(some)
-    for line in some:
+    still = _levels(panel)
+    for line in panel:
         look, table, rank = drawn_as[line.label], line.table, labels.index(line.label)
         beside = table
         if variable == "T":
-            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(some) - 1) / 2))
+            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(panel) - 1) / 2))
             beside = table.assign(x=table["x"] * shift)
-        shared.markers(ax, beside, look, 4 - rank / len(some))
+        shared.markers(ax, beside, look, 4 - rank / len(panel))
         if variable != "T":
             _fitted(ax, line, look)
         if line.label in still:
             ax.axhline(line.still, color=look.color, linewidth=0.7, zorder=1)
     if variable == "T":
-        _mixing(ax, some)
-    every = pd.concat([line.table for line in some])
+        _mixing(ax, panel)
+    every = pd.concat([line.table for line in panel])
     low = min([every[["y", "low"]].min(axis=None), *still.values()])
     high = every[["y", "high"]].max(axis=None)
-    margin = max((high / low) ** 0.06, 1.03)
-    low, high = low / margin, high * margin
+    low, high = numbers.widened(low, high, least=1.03)
     near = high / low < 5  # Then few powers of ten and their halves lie between the two.
     places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     ticks = [float(place) for place in places if low <= place <= high] if near else None
     numbers.log_axis(ax, "y", low, high, 5, ticks=ticks)
 
 
-def _levels(some: Sequence[Line]) -> dict[str, float]:
-    """The levels at V = 0 that are drawn: of policies that are no negative control, where they are
-    in sight."""
-    lowest = min(line.table["y"].min() for line in some)
-    shown = [line for line in some if line.label not in USUAL.negative.values()]
+def _levels(panel: Sequence[Line]) -> dict[str, float]:
+    """Return the levels at V = 0 to draw: those in sight, but for negative controls."""
+    lowest = min(line.table["y"].min() for line in panel)
+    shown = [line for line in panel if line.label not in USUAL.negative.values()]
     return {line.label: line.still for line in shown if line.still > lowest / BELOW}
 
 
 def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
-    """The line of a fit, and the paper's rate from where it begins, or from the first point."""
+    """Draw the line of a fit, and the paper's rate from where it begins, or from the first
+    point."""
     inside = line.table[line.table["eligible"]]
     if inside.empty:
         return
     start = inside["y"].iloc[0]
     if line.fit is not None:
-        x = np.log(inside["x"])
-        y = np.exp(np.log(inside["y"]).mean() + line.fit.exponent * (x - x.mean()))
-        ax.plot(
-            inside["x"],
-            y,
-            color=look.color,
-            linestyle=look.linestyle,
-            zorder=2,
-            linewidth=look.linewidth,
-        )
-        start = y.iloc[0]
+        start = shared.line(ax, inside, inside["x"], line.fit.exponent, look, 2)
     guide = inside["guide"] * (start / inside["guide"].iloc[0])
     ax.plot(inside["x"], guide, zorder=1.5, **style.THEORY)
 
 
 def _aligned(sides: Sequence[Axes]) -> None:
-    """One scale for the intervals of all panels, which the lowest of them shows."""
+    """Give the intervals of all panels one scale, labelled on the lowest panel."""
     from matplotlib.ticker import MaxNLocator
 
     ends = np.array([side.get_xlim() for side in sides])
@@ -357,35 +332,33 @@ def _aligned(sides: Sequence[Axes]) -> None:
             side.set_xlabel("")
 
 
-def _mixing(ax: Axes, some: Sequence[Line]) -> None:
-    """The mixing curve, from the first point of all: the same for every policy."""
-    table = max((line.table for line in some), key=lambda table: table["x"].max())
+def _mixing(ax: Axes, panel: Sequence[Line]) -> None:
+    """Draw the mixing curve from the first point of all: it is the same for every policy."""
+    table = max((line.table for line in panel), key=lambda table: table["x"].max())
     start = table.loc[table["eligible"].idxmax(), "x"]
     x = np.geomspace(start, table["x"].max(), 50)
     ax.plot(x, (1 - 1 / x) / (1 - 1 / start), zorder=1.5, **style.THEORY)
 
 
 def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
-    """The least and the largest place of all panels, which share their horizontal axis."""
+    """Return the least and the largest x of all panels, which share their horizontal axis."""
     import pandas as pd
 
-    every = pd.concat([line.table["x"] for some in panels.values() for line in some])
+    every = pd.concat([line.table["x"] for panel in panels.values() for line in panel])
     return every.min(), every.max()
 
 
 def _horizontal(
-    ax: Axes, some: Sequence[Line], variable: str, span: tuple[float, float], last: bool
+    ax: Axes, panel: Sequence[Line], variable: str, span: tuple[float, float], last: bool
 ) -> None:
-    low, high = span
-    margin = max((high / low) ** 0.04, 1.05)
-    places = sorted({float(f"{x:.3g}") for line in some for x in line.table["x"]})
+    places = sorted({float(f"{x:.3g}") for line in panel for x in line.table["x"]})
     ticks = places if variable != "B" and len(places) <= 10 else None
-    numbers.log_axis(ax, "x", low / margin, high * margin, 6, ticks=ticks)
+    numbers.log_axis(ax, "x", *numbers.widened(*span, 0.04), 6, ticks=ticks)
     ax.tick_params(axis="x", labelbottom=last)
 
 
 def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
-    """Label -> its name, and what is known of it if it is a control."""
+    """Return label -> its name with its role, for controls."""
     known = {USUAL.positive[variable]: "must hold", USUAL.negative[variable]: "must fail"}
     return {label: f"{looks.display(label)} ({known[label]})" for label in labels if label in known}
 
@@ -393,7 +366,7 @@ def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
 def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]:
     import pandas as pd
 
-    every = [line for some in panels.values() for line in some]
+    every = [line for panel in panels.values() for line in panel]
     law = "mixing alone" if variable == "T" else "the paper's rate"
     handles = [style.sample(label=law, **style.THEORY)]
     if any(map(_levels, panels.values())):
@@ -406,21 +379,23 @@ def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]
 
 
 def _excess(line: Line) -> float:
-    """How far the interval is over the rate; below 0 if it is not."""
+    """Return how far the interval lies above the rate; negative if it does not."""
     return line.fit.low - line.fit.rate if line.fit else -math.inf
 
 
 def _law(line: Line, variable: str) -> str:
-    """`ratio to SW-UCB's goes as $K^{0.14}$ [0.11, 0.17] (claimed: 0.00)`."""
+    """Return `regret over SW-UCB's scales as $K^{0.14}$ [0.11, 0.17] (rate: at most 0.00)`."""
     if variable == "T":
         return f"$R/T$ grows {value(line, variable)} times as much as mixing"
     what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
     assert line.fit is not None
-    return f"{what} goes as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
+    return (
+        f"{what} scales as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
+    )
 
 
 def value(line: Line, variable: str) -> str:
-    """The exponent, or the factor, with its 95 % CI."""
+    """Return the exponent, or the factor, with its 95 % CI."""
     assert line.fit is not None
     limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
     exponent = numbers.signed(line.fit.exponent)

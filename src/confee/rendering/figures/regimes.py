@@ -23,7 +23,8 @@ SATURATED = "#ececec"
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Drawing:
-    """A panel a policy over (ln B / ln T, ln V / ln B): worst-case regret over T (K V/B)^{1/3}.
+    """Draw a panel per policy over (ln B / ln T, ln V / ln B): worst-case regret over T (K
+    V/B)^{1/3}.
 
     Where the rate holds, the number does not change along a row or a column. Saturated cells
     (regret above half of uniform play's worst case) are grey: the number falls there because
@@ -71,42 +72,43 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Dr
 
 
 def _within(mine: pd.DataFrame) -> pd.DataFrame:
-    """The cells of the theorem's range that are not saturated."""
+    """Return the cells of the theorem's range that are not saturated."""
     inside = [theory.theorem_range(r.K, r.T, r.B, r.V) for r in mine.itertuples()]
     return mine[np.array(inside, dtype=bool) & ~mine["saturated"]]
 
 
 def _span(mine: pd.DataFrame) -> list[str]:
-    """The least and the greatest number, or the one there is."""
+    """Return the least and the greatest number, or the only one."""
     return list(dict.fromkeys([numbers.two(mine["ratio"].min()), numbers.two(mine["ratio"].max())]))
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> str:
-    """From where to where regret over the rate goes inside the theorem's range."""
+    """Return the range of regret over the rate inside the theorem's range."""
     table = _table(worst, points, name)
-    said, errors = [], []
+    parts, errors = [], []
     for label in looks.ordered(table["label"]):
         mine = table[table["label"] == label]
         inside = _within(mine)
         if inside.empty:
             continue
         ratios = inside["ratio"]
-        said.append(
+        parts.append(
             f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
             f"{numbers.factor(ratios.max() / ratios.min())}"
         )
         errors.append(inside["error"].max())
-    if not said:
+    if not parts:
         return "No cell within the range of Theorem 4.1 was played without being saturated."
     text = "Within the range of Theorem 4.1 regret over the rate varies with $B$ and $V$: "
     noise = np.nanmax(errors) if np.isfinite(errors).any() else math.nan
     noted = f" (standard errors up to {noise:.0%})" if noise > 0 else ""
-    return f"{text}{'; '.join(said)}{noted}."
+    return f"{text}{'; '.join(parts)}{noted}."
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
-    """A row a cell, phases averaged: label, K, T, B, V (of one phase), beta, nu (rounded), ratio
-    (a geometric mean), error (of its logarithm), saturated (more than half of the phases)."""
+    """Return a row per cell, averaged over phases: label, K, T, B, V (of one phase), beta, nu
+    (rounded), ratio (a geometric mean), error (of its logarithm), saturated (most of the phases).
+    """
     import pandas as pd
 
     columns = ["label", "K", "T", "B", "V", "beta", "nu", "ratio", "error", "saturated"]
@@ -122,15 +124,15 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame
         nu=(np.log(table["V"]) / np.log(table["B"])).round(3),
     )
     cells = table.groupby(["label", "beta", "nu"])
-    made = cells[["K", "T", "B", "V"]].first()
-    made["ratio"] = np.exp(cells["log"].mean())
-    made["error"] = np.sqrt(cells["variance"].sum()) / cells.size()
-    made["saturated"] = cells["saturated"].mean() > 0.5
-    return made.reset_index()[columns]
+    rows = cells[["K", "T", "B", "V"]].first()
+    rows["ratio"] = np.exp(cells["log"].mean())
+    rows["error"] = np.sqrt(cells["variance"].sum()) / cells.size()
+    rows["saturated"] = cells["saturated"].mean() > 0.5
+    return rows.reset_index()[columns]
 
 
 def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNorm) -> None:
-    """Coloured cells with their numbers; saturated ones are grey."""
+    """Draw coloured cells with their numbers; saturated ones are grey."""
     table = mine.assign(text=mine["ratio"].map(numbers.two)).pivot(index="nu", columns="beta")
     names = ("ratio", "text", "saturated")
     ratio, texts, grey = (table[name].reindex(ys, columns=xs) for name in names)
@@ -141,7 +143,7 @@ def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNo
 
 
 def _region(ax, mine: pd.DataFrame, xs: list[float], ys: list[float]) -> None:
-    """The border between cells inside the theorem's range and those outside."""
+    """Draw the border between cells inside the theorem's range and those outside."""
     inside = {
         (xs.index(r.beta) + 0.5, ys.index(r.nu) + 0.5)
         for r in mine.itertuples()

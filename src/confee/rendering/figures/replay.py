@@ -30,7 +30,7 @@ AXES = ("T", "B")
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
-    """Worst-case R/T against T and B of both, with the proof's bound and uniform play beside them.
+    """Draw worst-case R/T of both against T and B, with the proof's bound and uniform play.
 
     Along B it is the sweep of the grid, or the longest ray with idle rounds.
 
@@ -61,39 +61,40 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """How many times the regret of the multiset the set has, and who keeps the proof's bound."""
+    """Return the ratio of regret, set over multiset, and at how many points each exceeds the
+    proof's bound."""
     import pandas as pd
 
     tables = {axis: table for axis in AXES if len(table := _table(worst, points, axis))}
     if not tables:
         return "No cell was played with both ways of replaying."
-    said = [_ratio(table, axis, table["x"].max()) for axis, table in tables.items()]
+    times = [_ratio(table, axis, table["x"].max()) for axis, table in tables.items()]
     every = pd.concat(tables.values())
-    over = {one: _over(every[every["label"] == one]) for one in PAIR}
+    over = {label: _over(every[every["label"] == label]) for label in PAIR}
     return (
-        f"Replaying the set of arms queried, as printed, costs {numbers.listed(said)} times as "
+        f"Replaying the set of arms queried, as printed, costs {numbers.listed(times)} times as "
         f"much as replaying query rounds, and exceeds the proof's bound at {over[SET]} (query "
         f"rounds: {over[MULTISET]})."
     )
 
 
 def _ratio(table: pd.DataFrame, axis: str, x: float) -> str:
-    """Set over multiset at a point, with the 95 % interval of independent seeds."""
+    """Return set over multiset at a point, with the 95 % interval of independent seeds."""
     at = table[table["x"] == x].set_index("label")
     over = math.log(at.loc[SET, "y"] / at.loc[MULTISET, "y"])
-    half = math.hypot(*(math.log(at.loc[one, "high"] / at.loc[one, "y"]) for one in PAIR))
+    half = math.hypot(*(math.log(at.loc[label, "high"] / at.loc[label, "y"]) for label in PAIR))
     limits = f" [{math.exp(over - half):.3g}, {math.exp(over + half):.3g}]"
     where = f"at ${axis}$ = {numbers.number(x)}"
     return f"{math.exp(over):.3g}{'' if math.isnan(half) else limits} {where}"
 
 
 def _over(mine: pd.DataFrame) -> str:
-    """At how many points a policy is above the bound, by all of its interval."""
+    """Return at how many points a policy's whole interval lies above the bound."""
     return f"{(mine['low'].fillna(mine['y']) > mine['proved']).sum()} of {len(mine)} points"
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """Points of the axis as `curves.averaged` has them, with `proved`: the bound over T.
+    """Return the points of the axis as `curves.averaged` does, with `proved`: the bound over T.
 
     Of the cells at which both were played: only there do their phases agree.
     """
@@ -101,7 +102,7 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame
     mine = _with_setting(points)
     both = mine[mine["label"].isin(PAIR)].groupby("setting")["label"].nunique() == len(PAIR)
     mine = mine[mine["setting"].isin(both[both].index)]
-    table, _ = curves.averaged(worst[worst["label"].isin(LABELS)], mine, axis, curves.per_round)
+    table, _ = curves.averaged(worst[worst["label"].isin(LABELS)], mine, axis)
     pairs = table[table["label"].isin(PAIR)]["x"].value_counts()
     table = table[table["x"].map(pairs) == len(PAIR)]
     cells = mine.drop_duplicates("setting")
@@ -111,8 +112,8 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, axis: str) -> pd.DataFrame
 
 
 def _along(points: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The cells of an axis of the grid, else of the longest ray with T > B that both were played
-    on, as cells of that axis."""
+    """Return the cells of an axis of the grid, else of the longest ray with T > B that both were
+    played on, as cells of that axis."""
     sweep = points[points["axis"] == axis]
     if len(sweep) or "variable" not in points:
         return sweep
@@ -134,8 +135,8 @@ def _with_setting(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _legend(every: pd.DataFrame) -> list[Line2D]:
-    found = looks.looks(every["label"])
-    handles = [curves.handle(found[one], NAMES[one]) for one in LABELS if one in found]
+    shown = looks.looks(every["label"])
+    handles = [curves.handle(shown[label], NAMES[label]) for label in LABELS if label in shown]
     handles.append(style.sample(label="explicit bound of the proof", **style.BOUND))
     return handles + ([] if every["eligible"].all() else [curves.hollow()])
 

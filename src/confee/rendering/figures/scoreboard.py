@@ -63,7 +63,7 @@ SIZE = 6.6
 
 @style.styled
 def draw(claims: pd.DataFrame) -> Drawing:
-    """The claims in groups, in the order of the ledger.
+    """Draw the claims in groups, in the order of the ledger.
 
     `claims`: id, as_printed, basis, severity, ours, controls, prediction, measured, numbers,
     interval, interval_of.
@@ -91,21 +91,21 @@ def draw(claims: pd.DataFrame) -> Drawing:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """The claims by severity and as printed, and how many controls came out as expected."""
+    """Return the claims by severity and as printed, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
     severities, printed = summary(claims.itertuples())
     text = f"{severities}. {printed.capitalize()}."
-    controls = [c.as_expected for found in claims["controls"] for c in found]
+    controls = [c.as_expected for own in claims["controls"] for c in own]
     if played := [good for good in controls if good is not None]:
         text += f" Controls as expected: {sum(played)} of {len(played)}."
     if any(str(at).startswith("toy") for at in claims["horizon"]):
-        text += " Toy horizons say nothing of larger ones."
+        text += " Toy horizons say nothing about larger ones."
     return text
 
 
 def _panel(ax: Axes, height: float) -> None:
-    """Heads of the columns, and the axis of the excesses."""
+    """Draw the heads of the columns, and the axis of the excesses."""
 
     def head(x: float, y: float, text: str, align: str = "left", size: float = 7) -> None:
         ax.text(x, y, text, fontsize=size, va="center", ha=align, color="#555555")
@@ -129,7 +129,7 @@ def _panel(ax: Axes, height: float) -> None:
 
 
 def _across(value: float) -> float:
-    """Inches at which an excess is drawn."""
+    """Return the inches at which an excess is drawn."""
     low, high = LIMITS
     return PANEL[0] + (value - low) / (high - low) * (PANEL[1] - PANEL[0])
 
@@ -174,27 +174,27 @@ def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
     )
 
 
-def _control(ax: Axes, x: float, found: str, y: float) -> None:
-    """A tick if the controls came out as expected; else what is to be noticed."""
-    if found == ABSENT:
+def _control(ax: Axes, x: float, result: str, y: float) -> None:
+    """Draw a tick if the controls came out as expected, else a sign that stands out."""
+    if result == ABSENT:
         if x == POSITIVE:  # most claims need none
             return
-        found = OPEN
-    box = {} if found == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
+        result = OPEN
+    box = {} if result == GOOD else {"bbox": {"facecolor": style.INK, "boxstyle": "square,pad=0.1"}}
     ax.text(
         x,
         y,
-        SIGNS[found],
+        SIGNS[result],
         fontsize=7.5,
         ha="center",
         va="center",
-        color=style.INK if found == GOOD else "white",
+        color=style.INK if result == GOOD else "white",
         **box,
     )
 
 
 def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
-    """An interval with its middle; what lies outside the panel is an arrow at its end."""
+    """Draw an interval with its middle, and an arrow where it leaves the panel."""
     color = style.INK
     ends = [min(max(value, LIMITS[0]), LIMITS[1]) for value in (low, high)]
     ax.plot([_across(v) for v in ends], [y, y], color=color, linewidth=1.1, zorder=2)
@@ -216,20 +216,20 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
 
 
 def decided(row) -> Deciding | None:
-    """The ray that decided a claim; None where no exponent did."""
+    """Return the ray that decided a claim; None where no exponent did."""
     return deciding(row.numbers, row.interval, row.interval_of)
 
 
 def short(row) -> str:
-    """What was measured in a few words: the exponent that decides, or the first clause."""
+    """Return the measurement in a few words: the deciding exponent, or the first clause."""
     room = style.WIDTH - SAID - 0.04
     if (ray := decided(row)) is not None:
         forms = ray.forms
         return plain(next((f for f in forms if _inches(f) <= room), fitted(forms[-1], room)))
-    if (found := EXPONENT.match(row.interval_of)) and row.interval is not None:
-        text = f"{found['what']}: {_power(found['axis'], sum(row.interval) / 2)}"
+    if (match := EXPONENT.match(row.interval_of)) and row.interval is not None:
+        text = f"{match['what']}: {_power(match['axis'], sum(row.interval) / 2)}"
         claimed = re.search(r"at most (-?[\d.]+)$", row.prediction)
-        return text + (f", claimed {_power(found['axis'], float(claimed[1]))}" if claimed else "")
+        return text + (f", claimed {_power(match['axis'], float(claimed[1]))}" if claimed else "")
     text = row.measured.partition("; ")[0]
     text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
     text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
@@ -242,12 +242,13 @@ def short(row) -> str:
 
 
 def fitted(text: str, inches: float) -> str:
-    """As much of a text as fits: up to a comma or a bracket, if half of it is left, or a word."""
+    """Return as much of a text as fits: up to a comma or a bracket if half of it remains, else up
+    to a word."""
     if _inches(text) <= inches:
         return text
     more = " \N{HORIZONTAL ELLIPSIS}"
     for cut, end, least in ((r", | \(", "", inches / 2), (" ", more, 0)):
-        places = [found.start() for found in re.finditer(cut, text)]
+        places = [match.start() for match in re.finditer(cut, text)]
         for part in (text[:place] for place in reversed(places)):
             whole = all(part.count(a) == part.count(z) for a, z in ("[]", "()"))
             if (whole or end) and least <= _inches(part + end) <= inches:
@@ -264,7 +265,7 @@ def _inches(text: str) -> float:
 
 
 def _power(base: str, value: float) -> str:
-    """An exponent as a formula."""
+    """Return an exponent as a formula."""
     return f"${base}^{{{numbers.signed(value)}}}$"
 
 

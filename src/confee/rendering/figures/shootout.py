@@ -19,7 +19,7 @@ FAR = 10.0
 """Times the least regret, from which on all have the darkest colour."""
 
 GROUPS = {"nothing": "$T, B$", "S": "+ $S$", "V": "+ $V$", "path": "path"}
-"""What a policy is told beside K -> what its group of columns is called."""
+"""What a policy is given beside K -> the name of its group of columns."""
 
 NONE = 0.005
 """Normalised regret under which the number is 0."""
@@ -35,7 +35,7 @@ PAPERS = ("hyque", "rexp3b")
 
 @style.styled
 def draw(heat: pd.DataFrame) -> Drawing:
-    """A column a policy, a row an adversary, a panel a budget: normalised regret.
+    """Draw normalised regret: a column per policy, a row per adversary, a panel per budget.
 
     The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
     strength of that kind of adversary; the colour its ratio to the least of the row.
@@ -77,7 +77,7 @@ def draw(heat: pd.DataFrame) -> Drawing:
 
 
 def ratios(heat: pd.DataFrame) -> pd.DataFrame:
-    """Beside `heat`: `ratio` to the least of its budget and kind among those not told the path."""
+    """Add `ratio`: to the least of its budget and kind among policies not given the path."""
     rivals = heat.assign(least=heat["norm"].where(heat["told"] != "path"))
     least = rivals.groupby(["budget", "kind"])["least"].transform("min").fillna(heat["norm"])
     ratio = (heat["norm"] / least.where(least > 0)).fillna(1.0)
@@ -85,7 +85,7 @@ def ratios(heat: pd.DataFrame) -> pd.DataFrame:
 
 
 def order(table: pd.DataFrame) -> list[str]:
-    """Labels by what they are told (nothing first), then by their mean log of `ratio`."""
+    """Return labels by what they are given (nothing first), then by their mean log of `ratio`."""
     log = table.assign(log=np.log(table["ratio"]))
     means = log.groupby("label").agg(told=("told", "first"), mean=("log", "mean")).reset_index()
     means["group"] = means["told"].map(list(GROUPS).index)
@@ -93,7 +93,7 @@ def order(table: pd.DataFrame) -> list[str]:
 
 
 def _kinds(panel: pd.DataFrame) -> list[str]:
-    """Kinds in the order of `looks`; those of the world that stands still come last."""
+    """Return kinds in the order of `looks`; those of the stationary world come last."""
     kinds = looks.kinds_ordered(panel["kind"])
     still = set(panel.loc[panel["still"].astype(bool), "kind"])
     return sorted(kinds, key=lambda kind: kind in still)
@@ -105,7 +105,7 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None
 
     table = panel.assign(path=panel["told"] == "path", text=panel["norm"].map(short))
     table = table.pivot(index="kind", columns="label").reindex(kinds).rename(looks.kind_name)
-    ratio, texts, path = (table[one].reindex(columns=labels) for one in ("ratio", "text", "path"))
+    ratio, texts, path = (table[row].reindex(columns=labels) for row in ("ratio", "text", "path"))
     style.squares(ax, ratio, texts, LogNorm(1, FAR, clip=True), path.eq(True), "white", 5.8)
     for winner, line in _winners(panel):
         x, y = labels.index(winner.label), kinds.index(winner.kind)
@@ -128,24 +128,24 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None
 
 
 def _winners(panel: pd.DataFrame):
-    """(row, line style) of each kind's least regret, and of the least of those told nothing."""
+    """Return (row, line style) of each kind's least regret, also among those given T and B only."""
     rivals = panel[panel["told"] != "path"]
-    for _, some in rivals.groupby("kind"):
-        if some["ratio"].max() < ALIKE:
+    for _, rows in rivals.groupby("kind"):
+        if rows["ratio"].max() < ALIKE:
             continue
-        best = some.loc[some["ratio"].idxmin()]
+        best = rows.loc[rows["ratio"].idxmin()]
         yield best, "-"
-        blind = some[some["told"] == "nothing"]
+        blind = rows[rows["told"] == "nothing"]
         if len(blind) and best["told"] != "nothing":
             yield blind.loc[blind["ratio"].idxmin()], (0, (1, 0.8))
 
 
 def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
-    """Lines between groups, and below the last panel what each is told."""
-    told = table.drop_duplicates("label").set_index("label")["told"]
+    """Draw lines between groups and, below the last panel, what each is given."""
+    known = table.drop_duplicates("label").set_index("label")["told"]
     under = axes[-1].get_xaxis_transform()
     for group, name in GROUPS.items():
-        mine = [x for x, label in enumerate(labels) if told[label] == group]
+        mine = [x for x, label in enumerate(labels) if known[label] == group]
         if not mine:
             continue
         for ax in axes:
@@ -160,7 +160,7 @@ def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
             ha="center",
             va="top",
         )
-    axes[-1].text(-0.3, -0.02, "told", transform=under, fontsize=7, ha="right", va="top")
+    axes[-1].text(-0.3, -0.02, "given", transform=under, fontsize=7, ha="right", va="top")
 
 
 def _legend() -> list:
@@ -179,14 +179,14 @@ def _legend() -> list:
             edgecolor=style.INK,
             linewidth=1.1,
             linestyle=(0, (1, 0.8)),
-            label="least told $T, B$ only",
+            label="least given $T, B$ only",
         ),
     ]
     return [*steps, *frames]
 
 
 def short(value: float) -> str:
-    """Three signs at most: .08, .85, 8.5, 85."""
+    """Format a number with three signs at most: .08, .85, 8.5, 85."""
     if value < NONE:
         return "0"
     if value >= 9.95:
@@ -195,34 +195,35 @@ def short(value: float) -> str:
 
 
 def finding(heat: pd.DataFrame) -> str:
-    """Who has the least regret most often, and how far from it the paper's policies are."""
+    """Return which policy has the least regret most often, and how far the paper's policies are
+    from it."""
     table = ratios(heat[heat["told"] != "path"])
     if table["label"].nunique() < 2:
         return "No two policies met the adversaries of a ranking."
     worlds = table.groupby(["budget", "kind"])
     apart = table[worlds["ratio"].transform("max") >= ALIKE]
     still = apart["still"].astype(bool)
-    said = []
+    sentences = []
     if (~still).any():
-        said.append(_most_often(apart[~still], "where the world changes is most often"))
+        sentences.append(_most_often(apart[~still], "where the world changes is most often"))
     if still.any():
-        said.append(_most_often(apart[still], "where nothing changes is"))
+        sentences.append(_most_often(apart[still], "where nothing changes is"))
     alike = table[table.groupby("kind")["ratio"].transform("max") < ALIKE]
     if len(alike):
         kinds = numbers.listed(looks.kind_name(kind) for kind in _kinds(alike))
         most = numbers.factor(alike["ratio"].max())
-        said.append(f"All policies are within {most} times the least on: {kinds}.")
-    return " ".join(said)
+        sentences.append(f"All policies are within {most} times the least on: {kinds}.")
+    return " ".join(sentences)
 
 
 def _most_often(mine: pd.DataFrame, where: str) -> str:
     from confee.evidence.ranking import MARGIN
 
     firsts = []
-    for budget, some in mine.groupby("budget"):
-        best = some.loc[some["ratio"] <= MARGIN, "label"].value_counts()
+    for budget, rows in mine.groupby("budget"):
+        best = rows.loc[rows["ratio"] <= MARGIN, "label"].value_counts()
         names = numbers.listed(map(looks.display, sorted(best.index[best == best.max()])), "or")
-        kinds = some["kind"].nunique()
+        kinds = rows["kind"].nunique()
         count = f" (on {best.max()} of {kinds} kinds)" if kinds > 1 else ""
         firsts.append(f"{names}{count} at {numbers.budget(budget)}")
     text = f"The least regret (or within 5% of it) {where} that of {numbers.listed(firsts)}"

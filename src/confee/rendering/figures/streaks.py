@@ -57,7 +57,7 @@ def draw(schedules: pd.DataFrame, kind: str = "idle") -> Drawing:
 
 
 def finding(schedules: pd.DataFrame, kind: str = "idle") -> str:
-    """Say how likely a streak of the paper's length is at the largest horizon."""
+    """Return how likely a streak of the paper's length is at the largest horizon."""
     T, B = HORIZONS[-1], proofs.power_budget(HORIZONS[-1], EXPONENT)
     p = chances.streak_chance(kind, T, B).low
     text = "is all but certain" if p > 0.999 else f"has a chance of at least {p:.2g}"

@@ -72,8 +72,8 @@ class Shown:
 
 @dataclass(frozen=True)
 class Frame:
-    """Data to download: a file's name and content, how many rows it holds, which file of the
-    results it is from."""
+    """Data to download: file name, content, number of rows, and the file of the results it comes
+    from."""
 
     name: str
     content: bytes
@@ -83,8 +83,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Times:
-    """What jobs took. `stages`: (stage, jobs, CPU seconds, seconds). `slowest`: (what, CPU
-    seconds, seconds). `note`: what is not in it."""
+    """CPU and wall-clock time of jobs. `stages`: (stage, jobs, CPU seconds, seconds). `slowest`:
+    (job, CPU seconds, seconds). `note`: what is not included."""
 
     stages: Sequence[tuple[str, int, float, float]] = ()
     slowest: Sequence[tuple[str, float, float]] = ()
@@ -112,20 +112,20 @@ class Report:
     times: Times
 
     def section(self, name: str) -> list[Shown]:
-        """What a section shows."""
-        return [one for one in self.shown if one.section == name]
+        """Return what a section shows."""
+        return [shown for shown in self.shown if shown.section == name]
 
-    def settled_by(self, one: Shown) -> list[Finding]:
-        """The claims that a figure or a table is evidence for."""
-        return [v for v in self.findings if {v.id, v.id.partition("/")[0]} & set(one.claims)]
+    def settled_by(self, shown: Shown) -> list[Finding]:
+        """Return the claims that a figure or a table is evidence for."""
+        return [v for v in self.findings if {v.id, v.id.partition("/")[0]} & set(shown.claims)]
 
     def showing(self, finding: Finding) -> list[Shown]:
-        """The figures and tables that are evidence for a claim."""
-        return [one for one in self.shown if finding in self.settled_by(one)]
+        """Return the figures and tables that are evidence for a claim."""
+        return [shown for shown in self.shown if finding in self.settled_by(shown)]
 
 
 def render(report: Report) -> str:
-    """The page."""
+    """Return the page as HTML."""
     style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in PAGE[1:])
     style += _colours()
     page = _environment().get_template(PAGE[0])
@@ -155,7 +155,7 @@ def render(report: Report) -> str:
 
 
 def _summary(findings: Sequence[Finding]) -> str:
-    """What stands over the counts by severity."""
+    """Return the text above the counts by severity."""
     ours = sum(v.ours for v in findings)
     text = f"{len(findings) - ours} claims of the paper, by severity; {summary(findings)[1]}"
     more = "more is a question" if ours == 1 else "more are questions"
@@ -165,7 +165,8 @@ def _summary(findings: Sequence[Finding]) -> str:
 def _counts(
     marks: Mapping[str, Any], words: Sequence[str], always: Sequence[str] = ()
 ) -> dict[str, int]:
-    """How often each word occurs, in the order of its marks: those that occur, and `always`."""
+    """Return how often each word occurs, in the order of its marks: those that occur, and
+    `always`."""
     return {name: words.count(name) for name in marks if name in (*words, *always)}
 
 
@@ -198,7 +199,7 @@ def _environment() -> Environment:
 
 
 def _colours() -> str:
-    """The colours of outcomes and severities, where the style sheet can use them."""
+    """Return the colours of outcomes and severities, where the style sheet can use them."""
     rules = [
         f".{name} {{ --fill: {mark.color}; --ink: {mark.ink}; }}" for name, mark in ALL.items()
     ]
@@ -206,7 +207,7 @@ def _colours() -> str:
 
 
 def _policy(*allowed: str) -> str:
-    """Nothing is loaded; nothing runs but this style and this script."""
+    """Return a content security policy that allows nothing but this style and this script."""
     style, script = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in allowed
     )
@@ -220,29 +221,29 @@ def _policy(*allowed: str) -> str:
 
 
 def who(what: str) -> str:
-    """A control in a word or two: `SW-UCB` of `sw_ucb, B at V=16`."""
+    """Return a control in a word or two: `SW-UCB` of `sw_ucb, B at V=16`."""
     return display(re.split(r", |: ", what)[0].strip())
 
 
 def horizon(text: str) -> str:
-    """A finding's horizon, short: the head of a toy's page already says that it is a toy."""
+    """Return a finding's horizon without the word toy, which the head of a toy's page shows."""
     toy = re.fullmatch(r"toy horizon \((.*)\): .*", text)
     return toy[1] if toy else text
 
 
 def first_number(text: str) -> str:
-    """What a column of text is sorted by; empty if there is no number."""
-    found = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
-    return found[0] if found else ""
+    """Return the number by which a column of text is sorted; empty if there is none."""
+    match = re.search(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", text)
+    return match[0] if match else ""
 
 
 def decided(finding: Finding) -> Deciding | None:
-    """The ray that decided a claim; None where no exponent did."""
+    """Return the ray that decided a claim; None where no exponent did."""
     return deciding(finding.numbers, finding.interval, finding.interval_of)
 
 
 def sortable(finding: Finding) -> str:
-    """What the column of what was measured is sorted by: the exponent, or the first number."""
+    """Return the number by which measurements are sorted: the exponent, else the first number."""
     ray = decided(finding)
     if ray is None:
         return first_number(finding.measured)
@@ -250,7 +251,7 @@ def sortable(finding: Finding) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds, as far as there are any."""
+    """Format seconds as hours, minutes and seconds."""
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     if hours:
@@ -259,40 +260,40 @@ def clock(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes for a reader."""
+    """Format a number of bytes."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(count / 1e3, 0.1):.1f} kB"
 
 
 def slug(text: str) -> str:
-    """An anchor's name."""
+    """Return an anchor's name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def grouped(head: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The heads of a table's columns: (group, names) of those that share `group: `, (name, [])
-    of the others."""
-    made: list[tuple[str, list[str]]] = []
+    """Return (group, names) of columns whose heads share `group: `, and (name, []) of the
+    others."""
+    groups: list[tuple[str, list[str]]] = []
     for group, columns in itertools.groupby(head, lambda name: name.partition(": ")[0]):
         names = list(columns)
         alone = len(names) == 1
-        made.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
-    return made
+        groups.append((names[0], []) if alone else (group, [n.partition(": ")[2] for n in names]))
+    return groups
 
 
 def image(svg: bytes) -> str:
-    """A picture as an address that holds it; spaces at the ends of lines are nothing to see."""
+    """Return a picture as a data URL, without needless white space."""
     text = re.sub(r"\s*\n\s*", " ", svg.decode())
     return f"data:image/svg+xml,{quote(text, safe=' /:=,()-;.!?*+@$')}"
 
 
 def shape(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture in whole units, so that the page keeps its place."""
-    found = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (round(float(found[1])), round(float(found[2]))) if found else (396, 250)
+    """Return width and height of a picture in whole units, which reserve its place on the page."""
+    match = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (round(float(match[1])), round(float(match[2]))) if match else (396, 250)
 
 
 def _download(frame: Frame) -> dict[str, Any]:
-    """How a frame is offered: its file's name and address, or none if it is too large."""
+    """Return a frame as a download: file name and data URL, without one if it is too large."""
     content, name, kind = frame.content, frame.name, "text/csv"
     if name.endswith(".json"):
         kind = "application/json"

@@ -35,32 +35,32 @@ KEPT = {"stretchy", "mathvariant", "accent", "linethickness", "width", "height"}
 
 
 def marked(text: str) -> Markup:
-    """Text as HTML: formulas and powers as MathML, all else escaped, with signs as they are set."""
+    """Return text as HTML: formulas and powers as MathML, all else escaped."""
     parts = FORMULA.split(text)
     return Markup("").join(mathml(p) if i % 2 else _words(p) for i, p in enumerate(parts))
 
 
 def _words(text: str) -> Markup:
-    """What stands between formulas."""
+    """Return the text between formulas as HTML."""
     base, inner, number = 1, 2, 3
     parts = POWER.split(text.replace(r"\$", "$"))
-    made = Markup("")
+    markup = Markup("")
     for at in range(0, len(parts), 4):
-        said = parts[at]
+        words = parts[at]
         for pattern, sign in TYPED:
-            said = pattern.sub(sign, said)
-        made += escape(said)
+            words = pattern.sub(sign, words)
+        markup += escape(words)
         if at + number < len(parts):
             power = parts[at + inner] or parts[at + number]
             formula = parts[at + base]
             for pattern, command in NAMED.items():
                 formula = pattern.sub(command, formula)
-            made += mathml(f"{formula}^{{{power}}}")
-    return made
+            markup += mathml(f"{formula}^{{{power}}}")
+    return markup
 
 
 def mathml(formula: str) -> Markup:
-    """One formula; as it is written if it is none."""
+    """Return a formula as MathML; as code if it cannot be parsed."""
     try:
         root = convert_to_element(formula.replace("O~", r"\tilde{O}"))
     except Exception:  # the library's errors have no class in common

@@ -22,7 +22,7 @@ RATIO = 10
 
 
 def make(worst: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each K.
+    """Return text, a row per K.
 
     `worst`: label, K, T, B, V, regret, in_range, saturated.
     """
@@ -31,7 +31,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
     at = (worst["T"] == RATIO * worst["B"]) & (worst["V"] > 0)
     cells = worst[worst["in_range"].astype(bool) & at]
     rates = [theory.rate(*s) for s in cells[SIZE].itertuples(index=False, name=None)]
-    found = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
+    largest = (cells["regret"] / rates).groupby([cells["label"], cells["K"]]).max()
     labels = [label for label in FOUND if label in set(cells["label"])]
     rows = []
     for K in ARMS:
@@ -42,7 +42,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
             "Proved: upper bound, Rexp3B": f"{rexp3b.constant(K):.2f}",
         }
         for label in labels:
-            value = found.get((label, K))
+            value = largest.get((label, K))
             shown = "\N{EN DASH}" if value is None else f"{value:.2f}"
             row[f"Largest found: {display(label)}"] = shown
         rows.append(row)
@@ -50,7 +50,7 @@ def make(worst: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(worst: pd.DataFrame) -> str:
-    """How far apart the proved constants are."""
+    """Return how far apart the proved constants are."""
     low, high = proofs.unconditional_constant(2)[1], rexp3b.constant(2)
     return (
         f"At two arms the proved constants are a factor of {high / low:.0f} apart: "

@@ -31,7 +31,7 @@ SIGNS = {"<=": r"$\le$", ">=": r"$\ge$", "+-": r"$\pm$"}
 
 
 def make(claims: pd.DataFrame) -> pd.DataFrame:
-    """Text, one row for each claim in the order of the ledger.
+    """Return text, a row per claim in the order of the ledger.
 
     `claims`: id, as_printed, gloss, severity, mended, ours, controls, prediction, measured,
     horizon.
@@ -60,10 +60,10 @@ finding = scoreboard.finding
 
 
 def formulas(text: str) -> str:
-    """Powers and signs as formulas: K^(1/3) is $K^{1/3}$, <= is $\\le$."""
+    """Return text with powers and signs as formulas: K^(1/3) is $K^{1/3}$, <= is $\\le$."""
     for sign, formula in SIGNS.items():
         text = text.replace(sign, formula)
-    return POWER.sub(lambda found: f"${_base(found[1])}^{{{found[2] or found[3]}}}$", text)
+    return POWER.sub(lambda match: f"${_base(match[1])}^{{{match[2] or match[3]}}}$", text)
 
 
 def _base(letter: str) -> str:

@@ -33,7 +33,7 @@ def _shown(questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def make(questions: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each question and pair, a column for each budget.
+    """Return text, a row for each question and pair, a column for each budget.
 
     `questions`: columns of confee.evidence.ranking.
     """
@@ -44,7 +44,7 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for question, title in QUESTIONS.items():
         mine = table[table["question"] == question]
-        for (world, label, versus), some in mine.groupby(["V", "label", "versus"], sort=True):
+        for (world, label, versus), group in mine.groupby(["V", "label", "versus"], sort=True):
             pattern = question == "pattern"
             row = {
                 "Question": title + WORLDS[world],
@@ -53,9 +53,9 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
                 "Over that of": "equal changes" if pattern else looks.display(versus),
             }
             for budget in budgets:
-                at = some[some["budget"] == budget]
+                at = group[group["budget"] == budget]
                 row[numbers.budget(budget)] = _ratio(at.iloc[0]) if len(at) else ""
-            row["Restarts"] = _restarts(some) if question == "restarts" else ""
+            row["Restarts"] = _restarts(group) if question == "restarts" else ""
             rows.append(row)
     sheet = pd.DataFrame(rows)
     names = (0.12, 0.22, 0.11)
@@ -64,7 +64,7 @@ def make(questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(questions: pd.DataFrame) -> str:
-    """How the placing of changes matters, and what restarts do to the regret of UCB1."""
+    """Return how the placing of changes matters, and what restarts do to the regret of UCB1."""
     table = _shown(questions).dropna(subset="ratio")
     placed = table[table["question"] == "pattern"]
     spans = [f"{looks.display(label)} {_span(mine)}" for label, mine in placed.groupby("label")]
@@ -74,23 +74,22 @@ def finding(questions: pd.DataFrame) -> str:
     for label, mine in over.groupby("label"):
         times = numbers.listed(map(numbers.factor, mine.sort_values("budget")["ratio"]))
         ratios.append(f"{looks.display(label)} {times}")
-    said = []
+    sentences = []
     if spans:
-        said.append(
-            "Changes placed otherwise than at equal distances, at the same gap, multiply "
-            f"regret: {'; '.join(spans)}."
+        sentences.append(
+            f"Placing the changes unevenly, at the same gap, multiplies regret: {'; '.join(spans)}."
         )
     if ratios:
         budgets = numbers.listed(map(numbers.budget, sorted(over["budget"].unique())))
-        said.append(
-            "In changing worlds regret over that of UCB1, which never restarts, is at "
-            f"{budgets}: {'; '.join(ratios)}."
+        sentences.append(
+            "In changing worlds, regret over that of UCB1, which never restarts, at "
+            f"{budgets} is {'; '.join(ratios)}."
         )
-    return " ".join(said) or "No two policies or placings of changes were compared."
+    return " ".join(sentences) or "No two policies or placings of changes were compared."
 
 
 def _span(mine: pd.DataFrame) -> str:
-    """From the least to the greatest ratio, and where that is."""
+    """Return the least and the greatest ratio, and where the greatest is."""
     least, most = mine.loc[mine["ratio"].idxmin()], mine.loc[mine["ratio"].idxmax()]
     return (
         f"by {numbers.factor(least['ratio'])} to {numbers.factor(most['ratio'])} "
@@ -108,8 +107,8 @@ def _ratio(row: pd.Series) -> str:
     return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def _restarts(some: pd.DataFrame) -> str:
-    return " : ".join(numbers.two(some[name].max()) for name in ("restarts", "restarts_versus"))
+def _restarts(rows: pd.DataFrame) -> str:
+    return " : ".join(numbers.two(rows[name].max()) for name in ("restarts", "restarts_versus"))
 
 
 TABLE = Table(

@@ -96,7 +96,7 @@ def make(
     claims: pd.DataFrame,
     axes: Sequence[str] = ("T", "B", "V", "K"),
 ) -> pd.DataFrame:
-    """Text, a row for each row of the paper's table and one for Rexp3B.
+    """Return text, a row for each row of the paper's table and one for Rexp3B.
 
     Parameters
     ----------
@@ -117,15 +117,15 @@ def make(
     import pandas as pd
 
     rows = []
-    for one in ROWS:
+    for entry in ROWS:
         row = {
-            "Paper and policy": f"{one.paper}: {_run(one, claims)}",
-            "Variation $V_T$": one.variation,
-            "Constrained feedback": one.constrained,
-            **_bound("Upper bound", f"$O~({one.rate})$", judged(claims, *one.upper)),
-            **_bound("Lower bound", f"$\\Omega({one.rate})$", judged(claims, *one.lower)),
+            "Paper and policy": f"{entry.paper}: {_run(entry, claims)}",
+            "Variation $V_T$": entry.variation,
+            "Constrained feedback": entry.constrained,
+            **_bound("Upper bound", f"$O~({entry.rate})$", judged(claims, *entry.upper)),
+            **_bound("Lower bound", f"$\\Omega({entry.rate})$", judged(claims, *entry.lower)),
         }
-        fits = fitted(slopes, points, claims, one)
+        fits = fitted(slopes, points, claims, entry)
         for axis in axes:
             text = _interval(fits.get(axis)) if fits else NOT_RUN
             row[f"Measured exponent of $R/T$: ${axis}$"] = text
@@ -134,24 +134,24 @@ def make(
 
 
 def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) -> str:
-    """The upper bounds by severity and as printed, and which rays are shown."""
-    uppers = [judged(claims, *one.upper) for one in ROWS]
+    """Return the upper bounds by severity and as printed, and which rays are shown."""
+    uppers = [judged(claims, *entry.upper) for entry in ROWS]
     known = [upper for upper in uppers if upper.severity]
     if not known:
         return "No upper bound of the table was judged."
     open_ones = sum(
-        standing([one.severity], [one.outcome]) in (UNDECIDED, VACUOUS) for one in known
+        standing([entry.severity], [entry.outcome]) in (UNDECIDED, VACUOUS) for entry in known
     )
-    severities = counted_severities((one.severity for one in known), open_ones)
+    severities = counted_severities((entry.severity for entry in known), open_ones)
     text = f"Of {len(ROWS)} upper bounds: {severities}"
     if missing := len(ROWS) - len(known):
         text += f", {missing} not judged"
-    text += f". As printed: {counted(one.outcome for one in known)}."
-    mine = [one for one in ROWS if one.rate == QUERIED]
+    text += f". As printed: {counted(entry.outcome for entry in known)}."
+    mine = [entry for entry in ROWS if entry.rate == QUERIED]
     every = [
         fit
-        for one in mine
-        for fit in fitted(slopes, points, claims, one).values()
+        for entry in mine
+        for fit in fitted(slopes, points, claims, entry).values()
         if not math.isnan(fit.exponent)
     ]
     names = [re.sub(r" relative to \w+", "", re.sub(r"e\+0*", "e", fit.ray)) for fit in every]
@@ -160,8 +160,8 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame) ->
 
 
 class Bound(NamedTuple):
-    """What was found about a bound: the outcome as printed, in words as well, and the severity;
-    `words` alone where no claim judged it."""
+    """The verdict on a bound: the outcome as printed, also in words, and the severity; `words`
+    alone where no claim judged it."""
 
     words: str
     outcome: str = ""
@@ -169,14 +169,14 @@ class Bound(NamedTuple):
 
 
 def judged(claims: pd.DataFrame, id: str, step: str = "") -> Bound:
-    """What a claim says of a bound, or that step of it. A vacuous claim has no better steps, and a
-    step that holds has nothing to correct."""
+    """Return the verdict of a claim on a bound, or of one step of it. A vacuous claim has no better
+    steps, and a step that holds needs no correction."""
     if not id:
         return Bound(NO_CLAIM)
-    found = claims[claims["id"] == id]
-    if found.empty:
+    rows = claims[claims["id"] == id]
+    if rows.empty:
         return Bound(NOT_RUN)
-    row = found.iloc[0]
+    row = rows.iloc[0]
     outcome, severity = row["as_printed"], row["severity"]
     if step and outcome != VACUOUS:
         own = _step(claims, id, step)
@@ -186,27 +186,27 @@ def judged(claims: pd.DataFrame, id: str, step: str = "") -> Bound:
     return Bound(short(outcome, row["basis"]), outcome, severity)
 
 
-def _bound(name: str, rate: str, found: Bound) -> dict[str, str]:
-    """The columns of a bound."""
-    severity = found.severity or "\N{EN DASH}"
+def _bound(name: str, rate: str, bound: Bound) -> dict[str, str]:
+    """Return the columns of a bound."""
+    severity = bound.severity or "\N{EN DASH}"
     return {
         f"{name}: rate": rate,
-        f"{name}: as printed": found.words,
+        f"{name}: as printed": bound.words,
         f"{name}: severity": severity,
     }
 
 
 def _step(claims: pd.DataFrame, id: str, step: str) -> Step | None:
-    """The step of a claim that begins with these words; None if it was not played."""
+    """Return the step of a claim that begins with these words; None if it was not played."""
     for steps in claims.loc[claims["id"] == id, "steps"]:
-        for one in steps:
-            if one.step.startswith(step) and one.note != "not played":
-                return one
+        for candidate in steps:
+            if candidate.step.startswith(step) and candidate.note != "not played":
+                return candidate
     return None
 
 
 def _run(row: Row, claims: pd.DataFrame) -> str:
-    """What was run for a row, and why that cannot tell, if it cannot."""
+    """Return the policy played for a row, and why it cannot decide, if it cannot."""
     own = _step(claims, *row.upper) if row.upper[1] else None
     if own is None or own.outcome != VACUOUS:
         return row.run
@@ -219,35 +219,36 @@ def _run(row: Row, claims: pd.DataFrame) -> str:
 def fitted(
     slopes: pd.DataFrame, points: pd.DataFrame, claims: pd.DataFrame, row: Row
 ) -> dict[str, Fit]:
-    """Variable -> the exponent of a row on its clearest ray; empty for a policy that did not play.
+    """Return variable -> the exponent of a row on its clearest ray; empty for a policy that did not
+    play.
 
     Of several rays the one with a line, then with T > B, then with the largest V and budget. A
     claim's own numbers come before slopes: its outcome rests on them.
     """
-    found = _judged(claims, row) or _sloped(slopes, points, row.policy)
+    judged_fits = _judged(claims, row) or _sloped(slopes, points, row.policy)
     rays = {ray: cells for ray, cells in points.groupby("axis")} if "variable" in points else {}
     shown: dict[str, Fit] = {}
     for variable in "TBVK":
-        mine = [(label, fit) for label, fit in found if fit.ray.startswith(f"{variable} ")]
+        mine = [(label, fit) for label, fit in judged_fits if fit.ray.startswith(f"{variable} ")]
         if mine:
-            shown[variable] = max(mine, key=lambda one: _clear(rays.get(one[0]), one[1]))[1]
+            shown[variable] = max(mine, key=lambda pair: _clear(rays.get(pair[0]), pair[1]))[1]
     return shown
 
 
 def _clear(cells: pd.DataFrame | None, fit: Fit) -> tuple[float, ...]:
-    """What the choice between rays goes by."""
-    there = float(not math.isnan(fit.exponent))
+    """Return the sort key by which a ray is chosen."""
+    fitted = float(not math.isnan(fit.exponent))
     if cells is None:
-        return (there, 0.0, 0.0, 0.0)
+        return (fitted, 0.0, 0.0, 0.0)
     idle = float((cells["T"] > cells["B"]).any())
-    return (there, idle, float(cells["V"].max()), float(cells["B"].max()))
+    return (fitted, idle, float(cells["V"].max()), float(cells["B"].max()))
 
 
 def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
-    """(Label of a ray, fit) from the numbers of the claim that judges the row."""
+    """Return (label of a ray, fit) from the numbers of the claim that judges the row."""
     rays: list[tuple[str, Fit]] = []
-    for found in claims.loc[claims["id"] == row.fits, "numbers"]:
-        for name, n in (found.get(row.policy, {}) if row.fits == TABLE_ROWS else found).items():
+    for numbers in claims.loc[claims["id"] == row.fits, "numbers"]:
+        for name, n in (numbers.get(row.policy, {}) if row.fits == TABLE_ROWS else numbers).items():
             if isinstance(n, Mapping) and "points" in n:
                 rays.append((n.get("ray", ""), _of_check(name, n)))
     return rays
@@ -261,7 +262,7 @@ def _of_check(name: str, n: Mapping) -> Fit:
 
 
 def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tuple[str, Fit]]:
-    """(Label of a ray, fit) from slopes, on rays along B and V."""
+    """Return (label of a ray, fit) from slopes, on rays along B and V."""
     if "variable" not in points:
         return []
     variables = points.drop_duplicates("axis").set_index("axis")["variable"]

@@ -19,7 +19,7 @@ MOST = 4
 
 
 def make(ranking: pd.DataFrame) -> pd.DataFrame:
-    """Text, a row for each situation and criterion, a column for each budget.
+    """Return text, a row for each situation and criterion, a column for each budget.
 
     `ranking`: columns of confee.evidence.ranking, for all V together or the one there is.
     """
@@ -41,28 +41,31 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(ranking: pd.DataFrame) -> str:
-    """What not knowing the variation costs the best policy, at each budget."""
+    """Return the price of not knowing the variation, at each budget."""
     ranking = all_variations(ranking)
-    said = []
+    sentences = []
     for by, criterion in CRITERIA.items():
         costs = []
         for budget, at in ranking[ranking["by"] == by].groupby("budget"):
-            told = _against_told(at)
-            if told is not None:
-                cost = numbers.factor(told["ratio"], told["low"], told["high"])
-                costs.append(f"{cost} at {numbers.budget(budget)} ({looks.display(told['label'])})")
+            known = _against_known(at)
+            if known is not None:
+                cost = numbers.factor(known["ratio"], known["low"], known["high"])
+                costs.append(
+                    f"{cost} at {numbers.budget(budget)} ({looks.display(known['label'])})"
+                )
         if costs:
-            said.append(f"by the {criterion} {numbers.listed(costs)}")
-    if not said:
+            sentences.append(f"by the {criterion} {numbers.listed(costs)}")
+    if not sentences:
         return "No policy was ranked with the variation known and unknown."
     return (
-        "The best policy told neither variation nor number of changes has this many times the "
-        f"regret of the best that may be told them: {'; '.join(said)}."
+        "The best policy that knows neither the variation nor the number of changes incurs this "
+        f"many times the regret of the best that may know them: {'; '.join(sentences)}."
     )
 
 
-def _against_told(at: pd.DataFrame) -> pd.Series | None:
-    """Of the best where the variation is unknown its row where it is known, if there is one."""
+def _against_known(at: pd.DataFrame) -> pd.Series | None:
+    """Return the row of the best policy for unknown variation where the variation is known, if
+    any."""
     unknown = at[at["situation"] == "unknown"].sort_values(["ratio", "label"])
     if unknown.empty:
         return None
@@ -71,14 +74,14 @@ def _against_told(at: pd.DataFrame) -> pd.Series | None:
 
 
 def _entry(at: pd.DataFrame, situation: str) -> str:
-    """`A 0.91 or B, C; then D, 12% worse`."""
+    """Return `A 0.91 or B, C; then D, 12% worse`."""
     mine = at[at["situation"] == situation].sort_values(["ratio", "label"])
     if mine.empty:
         return "not played"
     best, *others = mine[mine["best"]].itertuples()
     text = f"{_name(best)} [{best.level:.3g}]"
     if others:
-        names = [_name(one) for one in others[:MOST]]
+        names = [_name(row) for row in others[:MOST]]
         more = len(others) - len(names)
         text += " or " + ", ".join(names) + (f" and {more} more" if more else "")
     rest = mine[~mine["best"]]
@@ -86,9 +89,9 @@ def _entry(at: pd.DataFrame, situation: str) -> str:
         following = next(rest.itertuples())
         text += f"; then {_name(following)}, {_worse(following.ratio)}"
     if situation == "unknown":
-        row = _against_told(at)
+        row = _against_known(at)
         if row is not None:
-            text += f"; against told {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+            text += f"; against known {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
     return text
 
 

@@ -69,12 +69,12 @@ INTERVAL = re.compile(r"^(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
 def to_csv(table: pd.DataFrame) -> str:
-    """The table for a machine: formulas keep their dollars."""
+    """Return the table for programs: formulas keep their dollars."""
     return _soft(table.to_csv(index=False, lineterminator="\n"))
 
 
 def to_markdown(table: pd.DataFrame) -> str:
-    """The table as GitHub shows it, its columns padded for those who read the source."""
+    """Return the table for GitHub, with padded columns."""
     head = [_bar(str(name)) for name in table.columns]
     body = [[_bar(_soft(str(cell))) for cell in row] for row in table.itertuples(index=False)]
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
@@ -87,7 +87,7 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "", label: str = "") -> str:
-    """A `table*` that needs only booktabs; what is longer than a page goes on in another one.
+    """Return a `table*` that needs only booktabs; rows past a page go into another one.
 
     A group's columns become lines of one column. Where the table's `attrs` have `widths` (of the
     columns, in text widths) its cells are paragraphs.
@@ -121,7 +121,7 @@ class _Row(NamedTuple):
 
 
 def _pages(rows: Sequence[_Row]) -> list[list[str]]:
-    """Rows in lots that fit on a page, one at least."""
+    """Yield rows in groups that fit on a page, at least one row each."""
     pages: list[list[str]] = [[]]
     left = PAGE
     for row in rows:
@@ -166,7 +166,7 @@ def _paragraphs(table: pd.DataFrame) -> tuple[str, str, list[_Row]]:
 
 
 def _breakable(text: str) -> str:
-    """Lines may end inside a name: after an underscore, a slash, an equals sign."""
+    """Return a name whose line may break after an underscore, a slash or an equals sign."""
     return "".join(
         f"${part}$" if i % 2 else re.sub(r"(\\_|[/=])", r"\1\\allowbreak{}", part)
         for i, part in enumerate(FORMULA.split(text))
@@ -174,8 +174,8 @@ def _breakable(text: str) -> str:
 
 
 def _stack(cells: dict[str, str]) -> str:
-    """The cells of one row of a group, a line each, with their names where those are formulas; said
-    once when all say the same."""
+    """Return the cells of one row of a group, a line each, with their names where those are
+    formulas; said once when all say the same."""
     first = next(iter(cells.values()))
     if len(set(cells.values())) == 1:
         return _lines(first, 12) if "$" not in first else latex(first)
@@ -186,11 +186,11 @@ def _stack(cells: dict[str, str]) -> str:
 
 
 def latex(text: str) -> str:
-    """A cell or a caption: formulas between dollars are kept, all else is escaped; so is what
-    stands there and is no formula, as \\input is none."""
-    found = INTERVAL.match(text)
-    if found:
-        return r"${}$ {{\tiny$[{},{}]$}}".format(*found.groups())
+    """Return a cell or a caption: formulas between dollars are kept, all else is escaped; so is
+    what stands there and is no formula, as \input is none."""
+    match = INTERVAL.match(text)
+    if match:
+        return r"${}$ {{\tiny$[{},{}]$}}".format(*match.groups())
     parts = enumerate(FORMULA.split(text))
     return "".join(_set(part) if i % 2 else _text(part) for i, part in parts)
 
@@ -201,12 +201,12 @@ def _set(part: str) -> str:
 
 
 def _formula(part: str) -> str:
-    said = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
-    return "".join(SIGNS.get(letter, letter) for letter in said)
+    typeset = _soft(QUOTIENT.sub(r"\\bigl(\\frac{\1}{\2}\\bigr)", part))
+    return "".join(SIGNS.get(letter, letter) for letter in typeset)
 
 
 def _text(part: str) -> str:
-    signs = {sign: f"${said.strip()}$" for sign, said in SIGNS.items()}
+    signs = {sign: f"${escaped.strip()}$" for sign, escaped in SIGNS.items()}
     bare = part.replace(r"\$", "$")  # as looks.plain writes it
     return "".join((SPECIAL | signs).get(letter, letter) for letter in bare)
 
@@ -220,22 +220,22 @@ def save(
 ) -> None:
     """Write .csv, .md or .tex, whole or not at all; the last two say where they come from."""
     path = Path(path)
-    said = origin(provenance)
+    about = origin(provenance)
     match path.suffix:
         case ".csv":
             text = to_csv(table)
         case ".md":
             text = to_markdown(table) + (f"\n{caption}\n" if caption else "")
-            text += f"\n<!-- {said.replace('>', '&gt;')} -->\n"
+            text += f"\n<!-- {about.replace('>', '&gt;')} -->\n"
         case ".tex":
-            text = f"% {said}\n" + to_latex(table, latex(caption), label)
+            text = f"% {about}\n" + to_latex(table, latex(caption), label)
         case other:
             raise ConfeeError(f"{path}: a table is .csv, .md or .tex, not {other or 'bare'}")
     write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def _soft(text: str) -> str:
-    """The soft O as TeX has it."""
+    """Return the soft O as TeX writes it."""
     return text.replace("O~", r"\tilde{O}")
 
 
@@ -244,12 +244,12 @@ def _bar(text: str) -> str:
 
 
 def _head(text: str) -> str:
-    """A bold head that makes no column wider than its longest word."""
+    """Return a bold head that makes no column wider than its longest word."""
     return _lines(text, 0, bold=True)
 
 
 def _lines(text: str, width: int, bold: bool = False) -> str:
-    """Text broken at spaces and hyphens into lines of at most `width` letters, or one word."""
+    """Break text at spaces and hyphens into lines of at most `width` letters, or one word."""
     parts = re.findall(r"\$[^$]*\$|[^ -]+-?|-", text)
     width = max([width, *map(len, parts)])
     lines = [""]
@@ -263,6 +263,6 @@ def _lines(text: str, width: int, bold: bool = False) -> str:
 
 
 def _pile(cells: list[str]) -> str:
-    """One over the other."""
+    """Return lines stacked in one cell."""
     body = BREAK.join(cells)
     return rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{body}\end{{tabular}}"
