@@ -68,7 +68,7 @@ def test_work_is_counted_in_runs_and_queries():
     assert Part.of(unit("uniform")).rounds == pytest.approx(110)
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
-    assert Part.of(Study("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
+    assert Part.of(Study("ages", {}, 7.0)).rounds * costs.CPU_PER_ROUND == pytest.approx(7)
     assert Part.of(unit("hyque_calibrated").cell).most == 300
 
 

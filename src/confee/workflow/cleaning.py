@@ -30,9 +30,9 @@ KINDS = {
     "cells": rf"cells/[^/]+/{_HASH}\.parquet",
     "studies": rf"studies/[^/]+/{_HASH}\.parquet",
     "scales": rf"calibration/{_HASH}\.json",
-    "jobs": rf"jobs/(((plan-|told-)?{_HASH}\.json)|{_HASH}\.(due|done)"
+    "jobs": rf"jobs/(((plan-|handoff-|told-)?{_HASH}\.json)|due|{_HASH}\.(due|done)"
     r"|none\.compiled|[^/]+-kernels-[0-9a-f]+\.compiled)",
-    "logs": rf"logs/(simulate|calibrate)/{_HASH}\.log",
+    "logs": rf"logs/(simulate|calibrate)/{_HASH}\.(log|tsv)",
     PART: rf"(.+/)?{_PART}",
 }
 """What may be removed of results/, by its name there: all of it is named by confee."""

@@ -63,7 +63,7 @@ class Rate(NamedTuple):
         return runs * (self.run + self.round * part.rounds)
 
 
-USUAL = Rate(A_RUN, costs.A_ROUND)
+USUAL = Rate(A_RUN, costs.CPU_PER_ROUND)
 
 
 class Costs:
@@ -73,9 +73,9 @@ class Costs:
         self.records = costs.read()
         warm: dict[str, list[Part]] = {}
         cold: dict[str, list[Part]] = {}  # the first of its kind in a job: it loads the kernels
-        for _, parts in self.records.values():
+        for record in self.records.values():
             seen: set[str] = set()
-            for part in parts:
+            for part in record.parts:
                 if part.runs and part.cpu > 0:
                     kind = warm if part.what in seen else cold
                     kind.setdefault(part.what, []).append(part)
@@ -105,8 +105,8 @@ class Costs:
     def shares(self) -> dict[int, float]:
         """Turn -> how many of its runs were needed."""
         most: dict[int, list[int]] = {}
-        for _, parts in self.records.values():
-            for part in parts:
+        for record in self.records.values():
+            for part in record.parts:
                 total = most.setdefault(part.turn, [0, 0])
                 total[0] += part.runs
                 total[1] += part.most
@@ -123,23 +123,25 @@ class Costs:
     def start(self) -> float:
         """What of a job's time is not in its parts."""
         left = [
-            cpu - sum(part.cpu for part in parts) for cpu, parts in self.records.values() if parts
+            record.cpu - sum(part.cpu for part in record.parts)
+            for record in self.records.values()
+            if record.parts
         ]
         return median(left) if left else A_JOB
 
     def stage(self, name: str, experiment: str) -> float:
         """The time of a stage: of this experiment's last, or the median of others'."""
         own = self.records.get(f"{experiment}.{name}")
-        others = [cpu for other, (cpu, _) in self.records.items() if other.endswith(f".{name}")]
-        return own[0] if own else median(others or [A_STAGE])
+        others = [x.cpu for other, x in self.records.items() if other.endswith(f".{name}")]
+        return own.cpu if own else median(others or [A_STAGE])
 
     def kernel(self, name: str) -> float:
         """The time to compile a policy's or a study's kernels: its last, or the median."""
         own = self.records.get(f"{costs.KERNELS}.{name}")
-        all_of_them = [
-            cpu for other, (cpu, _) in self.records.items() if other.startswith(f"{costs.KERNELS}.")
+        others = [
+            x.cpu for other, x in self.records.items() if other.startswith(f"{costs.KERNELS}.")
         ]
-        return own[0] if own else median(all_of_them or [A_KERNEL])
+        return own.cpu if own else median(others or [A_KERNEL])
 
 
 def teller(workflow: Workflow, resources: Any) -> Callable[[Sequence[tuple[str, str]]], str]:

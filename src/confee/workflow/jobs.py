@@ -8,7 +8,8 @@ import fcntl
 import importlib
 import pkgutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,34 +129,57 @@ def job_file(name: str) -> Path:
 
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
-    """Makes what of a job file is not there yet (units, studies, a scale), and notes its cost."""
+    """Make what a job file asks for and results/ lacks (units, studies, a scale), and keep a record
+    of what it took."""
     job = files.read_sealed(name, AGAIN, REMAKE)
     if job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     jit.prepare()
     study = job["kind"] == "study"
-    played = [said["name"] if study else said["cell"]["policy"] for said in job["units"]]
-    known = {name for name in (*POLICIES, *STUDIES) if name in played}  # others are refused below
-    compile_lacking(sorted(known))  # none, but where this node's CPU is of another kind
-    took: list[costs.Part] = []
-    for said in job["units"]:
-        if job["kind"] == "study":
-            one_study = Study(_known(said["name"]), said["parameters"], said["seconds"])
-            if not files.is_whole(RESULTS / one_study.file):
-                with costs.timed(costs.Part.of(one_study)) as part:
-                    draw_study(one_study)
-                took.append(part)
-            continue
-        one = unit(said)
-        if job["kind"] == "calibrate":
-            with costs.timed(costs.Part.of(one.cell)) as part:
-                find_scale(one.cell)
-            took.append(part)
-        elif not files.is_whole(RESULTS / one.file):
-            with costs.timed(costs.Part.of(one)) as part:
-                part.runs = play_unit(one, said["after"], tick)
-            took.append(part)
-    costs.keep(Path(name).stem, took)
+    ids = [spec["name"] if study else spec["cell"]["policy"] for spec in job["units"]]
+    known = {name for name in (*POLICIES, *STUDIES) if name in ids}  # others are refused below
+    compile_lacking(sorted(known))  # lacking only where this node's CPU is of another kind
+    parts: list[costs.Part] = []
+    outputs: list[str] = []
+    for spec in job["units"]:
+        work = _work(job["kind"], spec)
+        if isinstance(work, Cell):
+            output = calibration_file(work).relative_to(RESULTS)
+        else:
+            output = work.file
+            if files.is_whole(RESULTS / output):
+                continue
+        with costs.timed(costs.Part.of(work)) as part:
+            if isinstance(work, Cell):
+                find_scale(work)
+            elif isinstance(work, Study):
+                draw_study(work)
+            else:
+                part.runs = play_unit(work, spec["after"], tick)
+        parts.append(part)
+        outputs.append(output.as_posix())
+    costs.keep(Path(name).stem, parts, about=describe(job), outputs=outputs)
+
+
+def _work(kind: str, spec: Mapping[str, Any]) -> Unit | Study | Cell:
+    """A unit or a study of a job file, or the cell whose scale it asks for."""
+    if kind == "study":
+        return Study(_known(spec["name"]), spec["parameters"], spec["seconds"])
+    played = unit(spec)
+    return played.cell if kind == "calibrate" else played
+
+
+def describe(job: Mapping[str, Any]) -> str:
+    """What a job does, in words."""
+    if job["kind"] == "study":
+        return "study of " + ", ".join(sorted({spec["name"] for spec in job["units"]}))
+    cells = [spec["cell"] for spec in job["units"]]
+    players = Counter(cell["policy"] for cell in cells)
+    who = ", ".join(name for name, _ in players.most_common(3)) + ", ..." * (len(players) > 3)
+    at = f"T up to {max(cell['T'] for cell in cells):.3g}"
+    if job["kind"] == "calibrate":
+        return f"scale of {who}, {at}"
+    return f"{who}: {len(cells)} units, {at}"
 
 
 def _known(study: str) -> str:
