@@ -524,7 +524,7 @@ def test_every_stage_and_every_picture_has_a_name_of_its_own():
 
 def test_the_page_does_not_show_its_scoreboard_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert set(TABLES) >= gathering.TOLD
+    assert set(TABLES) >= gathering.REPEATED
     caught = []
     monkeypatch.setattr(gathering, "_frames", lambda plan, names: caught.extend(names) or {})
     monkeypatch.setattr(gathering, "_shown", lambda plan, name, frames: name)

@@ -1,4 +1,4 @@
-"""An experiment's report, gathered from its results, its pictures and what its jobs took."""
+"""An experiment's report, from its results, its pictures and the times of its jobs."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ STAGES = {
     "pictures": "figures and tables",
 }
 
-TOLD = {"ledger"}
-"""Tables that the page's scoreboard says anyway."""
+REPEATED = {"ledger"}
+"""Tables that repeat the page's scoreboard."""
 
 SLOWEST = 5
-"""Jobs that are named."""
+"""How many of the slowest jobs are named."""
 
 
 def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
-    """Writes report.html, with the figures and tables of these names."""
+    """Write report.html with the figures and tables of these names."""
     from confee.claims import ledger
     from confee.rendering.report import Report, render
 
-    names = [name for name in names if name not in TOLD]
+    names = [name for name in names if name not in REPEATED]
     folder = results.folder(plan)
-    findings, said = results.claims_file(folder.name)
+    findings, claims_json = results.claims_file(folder.name)
     frames = _frames(plan, names)
     report = Report(
         experiment=folder.name,
@@ -68,7 +68,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
         toy=plan["toy"],
         findings=findings,
         settle={v.id: ledger.settle(v, plan["overrides"], findings) for v in findings},
-        evidence={one["id"]: one["evidence"] for one in said["claims"]},
+        evidence={claim["id"]: claim["evidence"] for claim in claims_json["claims"]},
         shown=[_shown(plan, name, frames) for name in names],
         frames=[frames[name] for name in sorted(frames)],
         command=reproduce.snakemake(plan["overrides"]),
@@ -83,7 +83,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
 
 
 def _bytes(file: Path) -> bytes:
-    """What an earlier stage left. Raises ConfeeError if it is gone."""
+    """The content of a result. Raises ConfeeError if it is missing or damaged."""
     try:
         return files.content(file)
     except FileNotFoundError:
@@ -93,7 +93,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _text(file: Path) -> str:
-    """Likewise, as text. Raises ConfeeError if it is none, or empty."""
+    """The text of a result. Raises ConfeeError if it is missing, damaged or empty."""
     try:
         text = _bytes(file).decode()
     except UnicodeDecodeError:
@@ -107,15 +107,15 @@ def _text(file: Path) -> str:
 
 
 def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> Shown:
-    """A figure or a table as its own job left it."""
+    """A figure or a table as its job made it."""
     from confee.rendering.report import Shown
 
-    made = FIGURES / results.folder(plan).name / name
+    file = FIGURES / results.folder(plan).name / name
     kind = "csv" if name in TABLES else "svg"
-    content = _text(made.with_name(f"{name}.{kind}"))
-    caption = _text(made.with_name(f"{name}.txt")).strip()
+    content = _text(file.with_name(f"{name}.{kind}"))
+    caption = _text(file.with_name(f"{name}.txt")).strip()
     how = reading(name)
-    target = made.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
+    target = file.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
     return Shown(
         name=name,
         title=recipe(name).title,
@@ -131,7 +131,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
 
 
 def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
-    """The frames that figures and tables of these names were made from, and the findings."""
+    """The frames that these figures and tables show, and the findings."""
     import pandas as pd
 
     from confee.rendering.report import Frame
@@ -152,18 +152,18 @@ def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
     return frames
 
 
-# --------------------------------------------------------------------------- how it was made
+# --------------------------------------------------------------------------- seeds and times
 
 
 def versions() -> dict[str, str]:
-    """What is installed here."""
+    """The versions of confee, Python and the libraries."""
     here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     known = {name: metadata.version(name) for name in PACKAGES}
     return {"confee": __version__, "Python": here, **known}
 
 
 def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
-    """Which seeds were played, and what for."""
+    """What the seeds were for -> which were played."""
     seeds = plan["about"]["config"]["seeds"]
     played = results.runs(plan)["seed"]
     choose = seeds["choose"]
@@ -180,7 +180,7 @@ def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
-    """What the jobs took that made a plan's units, and what its stages took."""
+    """The times of the jobs that played a plan's units, and of its stages."""
     from confee.rendering.report import Times
 
     wanted = {*plan["units"], *(file for _, file in [*plan["asked"], *plan["studies"]])}
