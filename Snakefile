@@ -9,9 +9,10 @@ import shlex
 import sys
 
 from confee.config import reproduce
-from confee.workflow import captions, handoff, mode, runlock
+from confee.workflow import captions, mode, runlock
+from confee.workflow.handoff import VARIABLE, read
 from confee.core.errors import ConfeeError, printable
-from snakemake_logger_plugin_confee import TOLD
+from snakemake_logger_plugin_confee import SHOWN
 
 # Only a Snakemake that executes jobs may change results. Others look (-n, --dag, --report), or are
 # started by it for a job on another machine.
@@ -22,8 +23,8 @@ try:
     from confee.rendering import FIGURES, TABLES, exhibit
     from confee.rendering.catalogue import VERDICTS
 
-    told = None if workflow.is_main_process else handoff.read()
-    if told is None:
+    handoff = None if workflow.is_main_process else read()
+    if handoff is None:
         from confee.workflow import estimate
         from confee.workflow.planning import Workflow
 
@@ -33,12 +34,12 @@ try:
         remote = bool(workflow.resource_settings.nodes)
         planned = Workflow(config, remote=remote, inputs=mode.inputs())
         planned.prepare(dry=not executes)
-        told = planned.handoff
+        handoff = planned.handoff
     if workflow.is_main_process:
-        os.environ[handoff.VARIABLE] = planned.handoff_file
-        TOLD.of = f'{told.name} (another: --config overrides="experiment=...")'
-        TOLD.time = estimate.teller(planned, workflow.resource_settings)
-        TOLD.standing = planned.read_on()
+        os.environ[VARIABLE] = planned.handoff_file
+        SHOWN.workflow = f'{handoff.name} (another: --config overrides="experiment=...")'
+        SHOWN.time = estimate.estimator(planned, workflow.resource_settings)
+        SHOWN.read_on = planned.read_on()
         for warning in planned.warnings:
             print(printable(warning), file=sys.stderr)
 except (ConfeeError, OSError) as error:
@@ -49,14 +50,14 @@ except KeyboardInterrupt:
 # Rules call the confee of this Python. It replaces the shell, so that a signal reaches it.
 python = shlex.quote(sys.executable)
 shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
-results, figures = f"results/{told.name}", f"figures/{told.name}"
+results, figures = f"results/{handoff.name}", f"figures/{handoff.name}"
 
 
 def inputs_of(stage, *files):
     """The inputs of a stage. Dates of results decide nothing: an outdated stage has an input that is
     newer than all of them, and the inputs of others are ancient. (An outdated stage's are not:
     Snakemake would not look at it if a stage that it rests on is made again.)"""
-    return [told.due_file, *files] if stage in told.due else ancient(files)
+    return [handoff.due_file, *files] if stage in handoff.due else ancient(files)
 
 
 if mode.reports():
@@ -64,7 +65,7 @@ if mode.reports():
         command = reproduce.snakemake(planned.experiment.overrides)
         reason = f"not made from this configuration and code: {', '.join(foreign)}"
         sys.exit(f"confee: {results}: {reason}; run it: {command}")
-    config["captions"] = captions.captions(told.name, told.pictures, told.tables)
+    config["captions"] = captions.captions(handoff.name, handoff.pictures, handoff.tables)
 
 
 include: "workflow/rules/simulate.smk"
@@ -90,9 +91,9 @@ rule all:
     input:
         f"{results}/claims.json",
         f"{results}/report.html",
-        expand(f"{figures}/{{name}}.pdf", name=told.pictures),
-        expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "md", "tex"]),
-        [f"{figures}/all.tex"] if told.pictures or told.tables else [],
+        expand(f"{figures}/{{name}}.pdf", name=handoff.pictures),
+        expand(f"{figures}/{{name}}.{{kind}}", name=handoff.tables, kind=["csv", "md", "tex"]),
+        [f"{figures}/all.tex"] if handoff.pictures or handoff.tables else [],
 
 
 onsuccess:

@@ -14,7 +14,7 @@ from confee.simulation.needs import Draws
 from confee.simulation.units import CHOOSE, ESTIMATE, Seeds, Unit
 from confee.workflow import costs, estimate
 from confee.workflow.costs import Part
-from confee.workflow.estimate import Asked, line, spoken, total
+from confee.workflow.estimate import Pending, line, spoken, total
 
 SIZES = {"K": 2, "T": 10_000, "B": 1000, "V": 2}
 SEEDS = Seeds(choose=4, worst=1, estimate=8, most=256, error=0.1)
@@ -34,7 +34,7 @@ def run_of(*work, kernels=(), **more):
     pieces = {f"job{i}": [piece] for i, piece in enumerate(work)} | more
     jobs = {name: SimpleNamespace(work=work) for name, work in pieces.items()}
     made = SimpleNamespace(name="mine", jobs=jobs, kernels=set(kernels), remote=False)
-    return made, [Asked("simulate", name) for name in jobs]
+    return made, [Pending("simulate", name) for name in jobs]
 
 
 def record(name, *ones, run=1e-3, round=1e-6, start=2.0, load=0.0, needed=1.0):
@@ -61,7 +61,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def seconds(made, asked, cores=1, every_turn=False):
-    return total(made, estimate.Costs(), asked, cores, every_turn) - estimate.SNAKEMAKE
+    return total(made, estimate.Costs(), asked, cores, every_turn) - estimate.SNAKEMAKE_SECONDS
 
 
 def test_work_is_counted_in_runs_and_queries():
@@ -71,7 +71,7 @@ def test_work_is_counted_in_runs_and_queries():
     assert Part.of(unit("uniform")).rounds == pytest.approx(110)
     fresh = Part.of(unit(stage=ESTIMATE, turn=2))
     assert (fresh.turn, fresh.most) == (2, 16)  # the worst of two
-    assert Part.of(Draws("ages", {}, 7.0)).rounds * costs.A_ROUND == pytest.approx(7)
+    assert Part.of(Draws("ages", {}, 7.0)).rounds * costs.CPU_PER_ROUND == pytest.approx(7)
     assert Part.of(unit("hyque_calibrated").cell).most == 300
 
 
@@ -151,15 +151,15 @@ def test_stages_follow_each_other_and_take_what_they_took():
     costs.keep("mine.slopes", cpu=20)
     costs.keep("other.claims", cpu=30)
     made, _ = run_of()
-    asked = [Asked("regret"), Asked("slopes"), Asked("claims")]
+    asked = [Pending("regret"), Pending("slopes"), Pending("claims")]
     assert seconds(made, asked, 8) == pytest.approx(60)
     costs.keep("mine.block", cpu=30)
     costs.keep("mine.report", cpu=5)
-    drawn = [*asked, Asked("figure", "block"), Asked("report")]
+    drawn = [*asked, Pending("figure", "block"), Pending("report")]
     assert seconds(made, drawn, 8) == pytest.approx(65)  # the figure beside the claims
     assert seconds(made, drawn, 1) == pytest.approx(95)
-    assert seconds(made, [Asked("figure", "pace")]) == pytest.approx(estimate.A_STAGE)
-    assert "rough for pace" in line(made, [*asked, Asked("figure", "pace")], 1)
+    assert seconds(made, [Pending("figure", "pace")]) == pytest.approx(estimate.STAGE_SECONDS)
+    assert "rough for pace" in line(made, [*asked, Pending("figure", "pace")], 1)
 
 
 def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
@@ -169,9 +169,9 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
     made, _ = run_of(kernels=["hyque", "uniform"])
     mark = SimpleNamespace(exists=lambda: False)
     monkeypatch.setattr(estimate, "compiled", lambda name: mark)
-    both = seconds(made, [Asked("kernels")])
+    both = seconds(made, [Pending("kernels")])
     mark.exists = lambda: True
-    assert both - seconds(made, [Asked("kernels")]) == pytest.approx(14)
+    assert both - seconds(made, [Pending("kernels")]) == pytest.approx(14)
 
 
 def test_without_a_record_it_says_so():
@@ -183,10 +183,10 @@ def test_on_a_cluster_played_jobs_start_elsewhere_and_stages_share_these_cores(m
     monkeypatch.setattr(estimate.machine, "cores", lambda: 2)
     record("mine.pace", start=6)
     made, asked = run_of(unit(), unit())
-    pictures = [Asked("figure", "pace")] * 4
+    pictures = [Pending("figure", "pace")] * 4
     here = seconds(made, asked, 100), seconds(made, pictures, 2)
     made.remote = True
-    assert seconds(made, asked, 100) == pytest.approx(here[0] + estimate.A_REMOTE_JOB)
+    assert seconds(made, asked, 100) == pytest.approx(here[0] + estimate.REMOTE_SECONDS)
     assert seconds(made, pictures, 100) == pytest.approx(here[1])
 
 

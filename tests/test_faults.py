@@ -104,7 +104,7 @@ def test_a_job_that_begins_after_its_run_was_killed_leaves_the_next_one_alone(
     assert job(f"elsewhere {process}").stdout == "at work\n"
     late = job(f"{host} {int(process) + 1}")
     assert late.returncode == 1
-    assert late.stderr.endswith("the run of this job is over, and another has begun\n")
+    assert late.stderr.endswith("the workflow of this job has ended, and another has begun\n")
 
 
 def test_records_that_snakemake_falls_over_are_removed_and_others_stay(tmp_path, monkeypatch):
@@ -127,7 +127,7 @@ def test_a_lock_file_that_is_no_text_is_no_matter(tmp_path, monkeypatch):
     runlock.LOCK.write_bytes(b"\xff\xfe 3")
     runlock.hold()
     runlock.LOCK.write_bytes(b"\xff")
-    with pytest.raises(ConfeeError, match="the run of this job is over"):
+    with pytest.raises(ConfeeError, match="the workflow of this job has ended"):
         runlock.work()
 
 
@@ -145,7 +145,7 @@ def test_a_run_waits_for_jobs_that_outlived_their_run(other, tmp_path):
     job = other("work")
     assert runlock.alive()
     run = holder("hold")
-    assert run.stderr.readline().startswith("confee: waiting for jobs of a killed run")
+    assert run.stderr.readline().startswith("confee: waiting for jobs of a killed workflow")
     time.sleep(0.1)
     assert run.poll() is None
     end(job)

@@ -78,9 +78,9 @@ def test_a_run_has_a_line_when_a_stage_starts_and_one_when_it_ends(toy):
 
 def test_a_snakefile_tells_the_time_of_a_dry_run_and_where_to_read_what_is_done(toy):
     told = """
-from snakemake_logger_plugin_confee import TOLD
-TOLD.time = lambda jobs: f"about {len(jobs)} s for " + " ".join(r + i for r, i in sorted(jobs))
-TOLD.standing = ["report: r.html"]
+from snakemake_logger_plugin_confee import SHOWN
+SHOWN.time = lambda jobs: f"about {len(jobs)} s for " + " ".join(r + i for r, i in sorted(jobs))
+SHOWN.read_on = ["report: r.html"]
 onsuccess: print("the end", file=__import__("sys").stderr)
 """
     (toy / "Snakefile").write_text(told + TOY)
@@ -242,7 +242,7 @@ def test_a_run_that_is_terminated_ends_its_jobs_and_says_that_it_was_stopped(toy
 
 def test_what_no_rule_makes_is_named_with_what_the_run_is_of(toy):
     assert "error: c.pdf: nothing makes it" in run(toy, "c.pdf")[1]
-    of = "from snakemake_logger_plugin_confee import TOLD\nTOLD.of = 'smoke'\n"
+    of = "from snakemake_logger_plugin_confee import SHOWN\nSHOWN.workflow = 'smoke'\n"
     marked = TOY.replace('output: "b.txt"', 'output: report("b.txt")')
     (toy / "Snakefile").write_text(of + marked)
     code, lines = run(toy, "--report", "r.html")

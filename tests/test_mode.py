@@ -83,4 +83,4 @@ def test_each_word_is_one_of_snakemakes():
     from snakemake.cli import get_argument_parser
 
     known = {action.dest for action in get_argument_parser()._actions}
-    assert set(mode.PLAYS_NOTHING) <= known | {"list_conda_envs"}
+    assert set(mode.RUNS_NOTHING) <= known | {"list_conda_envs"}

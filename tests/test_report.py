@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import threading
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import pairwise
@@ -26,8 +27,9 @@ from confee.rendering.catalogue import BASICS, VERDICTS, WHO
 from confee.rendering.report import Frame, Report, Shown, Times, first_number, horizon, render
 from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import ALL, MARKS, weight
+from confee.workflow import costs, planning, results
 from confee.workflow import report as gathering
-from confee.workflow import results, run
+from confee.workflow.planning import Workflow
 
 HOSTILE = '<script>document.title = "broken in"</script><img src="x">'
 SVG = b"""<?xml version="1.0" encoding="utf-8"?>
@@ -392,7 +394,7 @@ def understood(command: str) -> list[str]:
     """The overrides that a run of this command is given."""
     words = shlex.split(command)
     given = parse_config([words[words.index("--config") + 1]])
-    said = run._overrides(given)
+    said = planning._overrides(given)
     return shlex.split(said) if isinstance(said, str) else said
 
 
@@ -442,34 +444,22 @@ def plan_of(**fields) -> dict:
     } | fields
 
 
-def bench(file: Path, seconds: str, cpu: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"s\tmean_load\tcpu_time\n{seconds}\t99\t{cpu}\n")
-
-
-def job(name: str, kind: str, units: list) -> None:
-    file = Path(f"results/jobs/{name}.json")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"kind": kind, "units": units}))
+def record(name: str, cpu: float, wall: float, about: str = "", made: Sequence[str] = ()) -> None:
+    costs.FOLDER.mkdir(parents=True, exist_ok=True)
+    kept = dataclasses.asdict(costs.Record(cpu, wall, about, [*made]))
+    (costs.FOLDER / f"{name}.json").write_text(json.dumps(kept))
 
 
 def test_times_are_those_of_the_jobs_that_made_the_units(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    cell = {"policy": "hyque", "K": 2, "T": 1000, "B": 100, "V": 1}
-    units = [{"cell": cell, "file": f"cells/hyque/{name}.parquet"} for name in "abcd"]
-    job("1" * 16, "play", units[:2])
-    job("2" * 16, "play", units[3:])  # of another experiment
-    job("3" * 16, "play", units[2:3])  # its times are lost
-    job("4" * 16, "calibrate", units[:1])
-    bench(Path(f"results/logs/simulate/{'1' * 16}.tsv"), "10.5", "8.25")
-    bench(Path(f"results/logs/simulate/{'2' * 16}.tsv"), "1000", "1000")
-    bench(Path(f"results/logs/simulate/{'5' * 16}.tsv"), "1000", "1000")  # its job is lost
-    bench(Path(f"results/logs/calibrate/{'4' * 16}.tsv"), "2.0", "NA")
-    bench(Path("results/small/logs/slopes.tsv"), "3.0", "2.5")
-    bench(Path("results/small/logs/block.tsv"), "4.0", "3.5")
-    bench(Path("results/small/logs/pace.tsv"), "4.0", "3.5")  # not shown
-    plan = plan_of(units=[one["file"] for one in units[:3]])
-    times = gathering.times(plan, ["block"])
+    units = [f"cells/hyque/{name}.parquet" for name in "abcd"]
+    record("1" * 16, 8.25, 10.5, "hyque: 2 units, T up to 1e+03", units[:2])
+    record("2" * 16, 1000, 1000, "of another experiment", units[3:])
+    record("small.slopes", 2.5, 3.0)
+    record("small.block", 3.5, 4.0)
+    record("small.pace", 3.5, 4.0)  # not shown
+    (costs.FOLDER / f"{'4' * 16}.json").write_text("damaged")
+    times = gathering.times(plan_of(units=units[:3]), ["block"])
     assert times.stages == [
         ("simulating", 1, 8.25, 10.5),
         ("fitting slopes", 1, 2.5, 3.0),
@@ -523,7 +513,7 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
 
 
 def test_every_stage_and_every_picture_has_a_name_of_its_own():
-    keys = run.Workflow({"overrides": "experiment=tiny"}).keys
+    keys = Workflow({"overrides": "experiment=tiny"}).keys
     stages = {"regret", "slopes", "claims", "album", "report"}
     assert set(keys) == {*stages, *FIGURES, *TABLES}
     assert len(keys) == len(stages) + len(FIGURES) + len(TABLES)
@@ -532,7 +522,7 @@ def test_every_stage_and_every_picture_has_a_name_of_its_own():
 
 def test_the_page_does_not_show_its_scoreboard_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert set(TABLES) >= gathering.TOLD
+    assert set(TABLES) >= gathering.REPEATED
     caught = []
     monkeypatch.setattr(gathering, "_frames", lambda plan, names: caught.extend(names) or {})
     monkeypatch.setattr(gathering, "_shown", lambda plan, name, frames: name)

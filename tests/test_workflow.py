@@ -310,7 +310,7 @@ def test_a_killed_run_is_finished_by_the_same_command(done, tmp_path, whom):
     early = project.cells()
     assert early
     said = project.run("--cores", "1", overrides=how)
-    assert ("confee: waiting for jobs of a killed run" in said) == (whom == "snakemake")
+    assert ("confee: waiting for jobs of a killed workflow" in said) == (whom == "snakemake")
     assert project.bytes() == done.bytes()
     kept = project.cells()
     assert all(kept[name] == date for name, date in early.items())
@@ -321,14 +321,14 @@ def test_a_folder_has_one_run_at_a_time(done, tmp_path):
     project = Project.fresh(tmp_path)
     process = project.start("--cores", "1")
     project.wait_for_a_cell()
-    told = f"confee: a run is alive in this folder (process {process.pid} on "
+    told = f"confee: a workflow is running in this folder (process {process.pid} on "
     said = project.run("--cores", "1", overrides=SMALL + " name=other", fails=True)
     assert said.splitlines()[-1].startswith(told)
     clean = [sys.executable, "-m", "confee", "clean", "--yes"]
     refused = subprocess.run(clean, cwd=tmp_path, capture_output=True, text=True)
     assert (refused.returncode, refused.stderr) == (
         1,
-        "confee: a run is alive in this folder; wait for it or stop it\n",
+        "confee: a workflow is running in this folder; wait for it or stop it\n",
     )
     # Looking at another plan meanwhile does the run no harm.
     assert project.dry("--nolock", overrides=SMALL + " seeds.choose=3")

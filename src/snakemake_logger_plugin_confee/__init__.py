@@ -1,7 +1,6 @@
-"""A Snakemake logger that shows one line a stage, every failure with its cause, and the rest not.
+"""A Snakemake logger that shows one line per stage and every failure with its cause, nothing else.
 
-A stage is a rule. Its label comes from LABELS; a rule that is not there goes by its own name. What
-only a Snakefile knows it may leave in `TOLD`.
+A stage is a rule, labelled by LABELS or by its name. A Snakefile may set the fields of `SHOWN`.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 
 def _a_cache_folder() -> None:
-    """Names a temporary cache folder where the user's can't be written, or there is no home, as in
-    a container. Snakemake would stop at its cache of sources, which this plugin is loaded before.
+    """Set a temporary cache folder if the user's cannot be written, as in a container without home.
+
+    Snakemake would fail to write its cache of sources there; this plugin is loaded before that.
     """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     place = Path(home, "snakemake")
@@ -78,7 +78,7 @@ INTERRUPTED = ("Terminating processes on user request", "Cancelling snakemake on
 GRACEFUL = "Will exit after finishing currently running jobs"  # SIGTERM
 # These only repeat that a job failed, which has been said with its cause by then.
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
-# What was asked for is not of this run: so a user has to be told which run this is.
+# The target does not belong to this experiment, so the message names the experiment.
 LACKING = re.compile(r"No rule to produce (?P<rule>\S+)|File (?P<file>\S+) marked for report but")
 LACKING_WHY = {"rule": "nothing makes it", "file": "missing, and the report wants it"}
 MINUTE = float(os.environ.get("CONFEE_PROGRESS", 60))
@@ -89,17 +89,22 @@ LONGEST_MESSAGE = 600
 
 
 @dataclass
-class Told:
-    """`of`: what the run is of, and how another is named. `time` says how long jobs will take, each
-    (rule, value of its first wildcard or ""); it ends a dry run. `standing` is said when there is
-    nothing to be done."""
+class Shown:
+    """What a Snakefile wants to be shown.
 
-    of: str = ""
+    Parameters
+    ----------
+    workflow : the experiment, and how to choose another; part of errors about targets
+    time : estimates how long jobs (rule, value of the first wildcard or "") take; ends a dry run
+    read_on : lines to show when there is nothing to be done
+    """
+
+    workflow: str = ""
     time: Callable[[Sequence[tuple[str, str]]], str] | None = None
-    standing: list[str] = field(default_factory=list)
+    read_on: list[str] = field(default_factory=list)
 
 
-TOLD = Told()
+SHOWN = Shown()
 
 
 def clock(seconds: float) -> str:
@@ -127,7 +132,7 @@ def compact(message: str) -> str:
 
 
 def signal_name(message: str) -> str | None:
-    """The signal that ended a job, as Python (died with) or a shell (status over 128) tells it."""
+    """The signal that ended a job: Python says `died with`, a shell has a status above 128."""
     if died := re.search(r"died with <Signals\.(\w+)", message):
         return died[1]
     if status := re.search(STATUS, message):
@@ -138,18 +143,18 @@ def signal_name(message: str) -> str | None:
 
 
 def last_line(path: str) -> str:
-    """The last line of a file that says something; nothing in it steers a terminal."""
+    """The last line of a file that is not blank, without control characters."""
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
-    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in last)
 
 
 @dataclass
 class Stage:
-    """Jobs of a rule. `at_work` of them since `since`; before, some were for `busy` seconds."""
+    """The jobs of a rule: `at_work` run since `since`; before, some ran for `busy` seconds."""
 
     label: str
     total: int
@@ -168,20 +173,20 @@ class Stage:
         self.at_work -= 1
 
     def spent(self, now: float) -> float:
-        """Seconds in which a job of it was at work."""
+        """Seconds in which at least one of its jobs ran."""
         return self.busy + (now - self.since if self.at_work else 0.0)
 
     def progress(self, now: float) -> str:
         """`simulating: 12 of 206 done in 1:40, about 27:00 left`."""
         spent = self.spent(now)
-        said = f"{self.label}: {self.done} of {self.total} done in {clock(spent)}"
+        progress = f"{self.label}: {self.done} of {self.total} done in {clock(spent)}"
         left = spent * (self.total - self.done) / self.done if self.done else 0.0
-        return f"{said}, about {clock(left)} left" if left else said
+        return f"{progress}, about {clock(left)} left" if left else progress
 
 
 class LastWords(logging.Handler):
-    """What is said when no other handler is left: a line for an error, but none of a run that was
-    stopped: an interrupt finds Snakemake anywhere."""
+    """Shows errors in one line when no other handler is left. After an interrupt it shows none:
+    Snakemake may fail anywhere then."""
 
     def __init__(self, stopped: bool, verbose: bool) -> None:
         super().__init__(ERROR)
@@ -202,7 +207,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        # Or Snakemake's own log, on a full disk, would show a traceback for each of its lines.
+        # On a full disk Snakemake's own log would show a traceback for each of its lines.
         logging.raiseExceptions = False
         settings = self.common_settings
         self.stream = sys.stdout if settings.stdout else sys.stderr
@@ -214,9 +219,9 @@ class LogHandler(LogHandlerBase):
         self.stages: dict[str, Stage] = {}
         self.jobs: dict[int, tuple[str, str]] = {}  # id -> rule, name with wildcards
         self.reasons: dict[str, Counter[str]] = {}
-        self.asked: list[tuple[str, str]] = []  # the jobs of a dry run, for TOLD.time
+        self.asked: list[tuple[str, str]] = []  # the jobs of a dry run, for SHOWN.time
         self.unknown = 0  # files that Snakemake has no record of
-        self.causes: list[str] = []  # exceptions that wait for the job error that they belong to
+        self.causes: list[str] = []  # exceptions whose job error has not come yet
         self.failures: list[str] = []
         self.begun: float | None = None
         self.minute: threading.Thread | None = None
@@ -224,7 +229,7 @@ class LogHandler(LogHandlerBase):
         self.interrupted = False
         self.closed = False
         self.summed_up = False
-        self.drawn = 0  # lines of the block on the terminal that is drawn anew
+        self.drawn = 0  # lines of the block that is redrawn on a terminal
 
     # Events
 
@@ -233,8 +238,7 @@ class LogHandler(LogHandlerBase):
             self.now = record.created
             self._handle(record)
         except (OSError, ValueError):
-            # Who read the output is gone (as in `| head`), or the disk is full; the run itself goes
-            # on.
+            # The reader of the output is gone (as in `| head`) or the disk is full; jobs go on.
             self.stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         except Exception as error:
             self._say(f"error: a message is lost: {type(error).__name__}: {error}")
@@ -254,7 +258,7 @@ class LogHandler(LogHandlerBase):
             self._job_finished(record.job_id)  # type: ignore[attr-defined]
         elif event == LogEvent.PROGRESS:
             if record.done == record.total:  # type: ignore[attr-defined]
-                self._sum_up()  # before what onsuccess of the Snakefile has to say
+                self._sum_up()  # before the Snakefile's onsuccess
         elif event == LogEvent.JOB_ERROR:
             self._job_error(record)
         elif event in (None, LogEvent.ERROR):
@@ -263,12 +267,12 @@ class LogHandler(LogHandlerBase):
             self._say(str(record.msg))
 
     def _each_minute(self) -> None:
-        """Off a terminal, where nothing is drawn anew: a line for each stage that is at work."""
+        """Off a terminal, where no line is redrawn: show a line for each stage at work."""
         while not self.closed:
             time.sleep(MINUTE)
             for stage in [*self.stages.values()]:
-                told = stage.at_work and stage.done < stage.total and not self.closed
-                if told and stage.spent(time.time()) > MINUTE / 2:
+                open_ = stage.at_work and stage.done < stage.total and not self.closed
+                if open_ and stage.spent(time.time()) > MINUTE / 2:
                     with contextlib.suppress(OSError, ValueError):
                         self._say(stage.progress(time.time()))
 
@@ -301,7 +305,7 @@ class LogHandler(LogHandlerBase):
             return
         stage.end(self.now)
         stage.done += 1
-        # A checkpoint may add jobs to a stage after its total was told.
+        # A checkpoint may add jobs to a stage later.
         stage.total = max(stage.total, stage.done)
         if stage.done == stage.total and not self.quiet:
             spent = clock(stage.spent(self.now))
@@ -327,20 +331,22 @@ class LogHandler(LogHandlerBase):
             self.interrupted = True
             return
         logs = info["log"]
-        # An executor of other machines has a word to say, and adds its own log to the rule's.
-        there = (info["rule_msg"] or "").partition(". ")[0]
-        said = next(filter(None, map(last_line, logs[:1] if there else logs)), "")
+        # An executor of other machines adds a message, and its own log to the rule's.
+        remote = (info["rule_msg"] or "").partition(". ")[0]
+        reason = next(filter(None, map(last_line, logs[:1] if remote else logs)), "")
         if killer:
             hint = ", often a sign of too little memory" if killer == "SIGKILL" else ""
-            said = f"ended by {killer}{hint}" + (f"; last line of its log: {said}" if said else "")
-        elif not said and (status := re.search(STATUS, cause)):
-            said = f"exit code {status[1]} and no word in its log, often a sign of a full disk"
-        elif "MissingOutputException" in cause or not said:
-            said = compact(cause) if cause else there or "no message"
-        if there and there not in said:
-            said += f" ({there})"
+            reason = f"ended by {killer}{hint}" + (
+                f"; last line of its log: {reason}" if reason else ""
+            )
+        elif not reason and (status := re.search(STATUS, cause)):
+            reason = f"exit code {status[1]} and no word in its log, often a sign of a full disk"
+        elif "MissingOutputException" in cause or not reason:
+            reason = compact(cause) if cause else remote or "no message"
+        if remote and remote not in reason:
+            reason += f" ({remote})"
         self.failures.append(name)
-        self._say(f"failed: {name}: {said}")
+        self._say(f"failed: {name}: {reason}")
         if logs:
             self._say(f"        log: {' '.join(logs)}")
 
@@ -353,7 +359,7 @@ class LogHandler(LogHandlerBase):
             self.interrupted = True
         elif message.startswith(NOTHING):
             self._say("nothing to be done: all files are up to date")
-            for line in TOLD.standing:
+            for line in SHOWN.read_on:
                 self._say(line)
         elif record.levelno >= ERROR:
             if message.startswith(ECHOES) and (self.failures or self.interrupted or self.causes):
@@ -366,7 +372,7 @@ class LogHandler(LogHandlerBase):
                     )
                 self.failures.append(skewed[1])
             elif lacking := LACKING.search(message):
-                of = f"; this run is of {TOLD.of}" if TOLD.of else ""
+                of = f"; this run is of {SHOWN.workflow}" if SHOWN.workflow else ""
                 kind = lacking.lastgroup or ""
                 self._say(f"error: {lacking[kind]}: {LACKING_WHY[kind]}{of}")
             elif self.begun and message.startswith(("RuleException", "MissingOutputException")):
@@ -386,15 +392,15 @@ class LogHandler(LogHandlerBase):
                 )
             self._say(message)
         elif record.levelno > DEBUG and not record.pathname.startswith(SNAKEMAKE_DIR):
-            # Snakemake's own chat is left out, but what a Snakefile logs is meant to be seen.
+            # Messages of Snakemake itself are left out, those of a Snakefile are shown.
             self._say(message)
 
     def close(self) -> None:
         if not self.closed:
             self.closed = True
-            # What Snakemake says after this, of what fails as it takes itself down.
+            # This handles errors of Snakemake's own shutdown.
             logging.lastResort = LastWords(self.interrupted, self.common_settings.verbose)
-            # As in emit: there may be no one left to tell.
+            # As in emit, the reader of the output may be gone.
             with contextlib.suppress(OSError, ValueError):
                 self._finish()
         super().close()
@@ -438,19 +444,19 @@ class LogHandler(LogHandlerBase):
         wide = max(len(row[0]) for row in rows)
         for rule, jobs, why in rows:
             self._say(f"{rule:<{wide}}  {jobs:>5}  {why}".rstrip())
-        if TOLD.time and self.asked:
+        if SHOWN.time and self.asked:
             try:
-                said = TOLD.time(self.asked)
+                time = SHOWN.time(self.asked)
             except Exception as error:  # an estimate must not cost the table
-                said = f"not known: {type(error).__name__}: {error}"
-            self._say(f"{'time':<{wide}}  {'':>5}  {said}")
+                time = f"not known: {type(error).__name__}: {error}"
+            self._say(f"{'time':<{wide}}  {'':>5}  {time}")
 
     def _line(self, stage: Stage, tail: str) -> str:
         wide = max(len(label) for label in LABELS.values())
         return f"{stage.label:<{wide}}  {stage.done:>4}/{stage.total:<4}  {tail}".rstrip()
 
     def _draw(self, text: str = "") -> None:
-        """Write text above the lines of the stages that are under way, and those anew."""
+        """Write text above the lines of the stages at work, and redraw these."""
         if not self.in_place:
             self.stream.write(text)
             self.stream.flush()
@@ -465,7 +471,7 @@ class LogHandler(LogHandlerBase):
             if stage.done and not self.closed:
                 spent = stage.spent(self.now)
                 left = f"about {clock(spent / stage.done * (stage.total - stage.done))} left"
-            # A line that wraps would spoil the count of lines to go up.
+            # A wrapped line would spoil the count of lines to go up.
             block += self._line(stage, left)[: columns - 1] + "\n"
             lines += 1
         up = f"\x1b[{self.drawn}A\x1b[J" if self.drawn else ""

@@ -539,7 +539,7 @@ def beside(s: Setting) -> Iterator[Try]:
 def both(s: Setting, folder: Folder, one: Said, two: Said, before: str, beside: str = "-") -> Try:
     """The outcome of two runs: one finishes, the other does, too, or says who is in its way."""
     for refused in (one, two):
-        told = refused.clear and "a run is alive in this folder" in refused.text
+        told = refused.clear and "a workflow is running in this folder" in refused.text
         if refused.code and not told:
             return Try(BAD, f"{before}: {refused.text}")
     if one.code and two.code:

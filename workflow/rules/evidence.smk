@@ -2,17 +2,17 @@
 
 rule regret:
     input:
-        inputs_of("regret", *told.done),
+        inputs_of("regret", *handoff.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/asked.parquet",
-        expand(f"{results}/studies/{{name}}.parquet", name=told.studies),
+        expand(f"{results}/studies/{{name}}.parquet", name=handoff.studies),
         f"{results}/points.csv",
         f"{results}/config.yaml",
-        told.note("regret"),
+        handoff.note("regret"),
     params:
-        plan=told.plan_file,
-        key=told.keys["regret"],
+        plan=handoff.plan_file,
+        key=handoff.keys["regret"],
     log:
         f"{results}/logs/regret.log",
     shell:
@@ -23,11 +23,11 @@ rule slopes:
     input:
         inputs_of("slopes", f"{results}/regret.parquet"),
     output:
-        told.measured,
-        told.note("slopes"),
+        handoff.measured,
+        handoff.note("slopes"),
     params:
-        plan=told.plan_file,
-        key=told.keys["slopes"],
+        plan=handoff.plan_file,
+        key=handoff.keys["slopes"],
     log:
         f"{results}/logs/slopes.log",
     shell:
@@ -46,10 +46,10 @@ rule claims:
             category=VERDICTS,
             labels={"shows": "Verdicts with their controls", "kind": "text"},
         ),
-        told.note("claims"),
+        handoff.note("claims"),
     params:
-        plan=told.plan_file,
-        key=told.keys["claims"],
+        plan=handoff.plan_file,
+        key=handoff.keys["claims"],
     log:
         f"{results}/logs/claims.log",
     shell:

@@ -5,7 +5,7 @@ shown = {"caption": "../caption.rst", "category": lambda at: exhibit(at.name).se
 
 rule figure:
     input:
-        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
+        lambda at: inputs_of(at.name, *handoff.rests_on[at.name]),
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
@@ -16,10 +16,10 @@ rule figure:
             ),
             f"{figures}/{{name}}.txt",
         ],
-        note=told.note("{name}"),
+        note=handoff.note("{name}"),
     params:
-        plan=told.plan_file,
-        key=lambda at: told.keys[at.name],
+        plan=handoff.plan_file,
+        key=lambda at: handoff.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
     wildcard_constraints:
@@ -30,7 +30,7 @@ rule figure:
 
 rule table:
     input:
-        lambda at: inputs_of(at.name, *told.rests_on[at.name]),
+        lambda at: inputs_of(at.name, *handoff.rests_on[at.name]),
     output:
         files=[
             report(
@@ -40,10 +40,10 @@ rule table:
             ),
             *multiext(f"{figures}/{{name}}", ".md", ".tex", ".txt"),
         ],
-        note=told.note("{name}"),
+        note=handoff.note("{name}"),
     params:
-        plan=told.plan_file,
-        key=lambda at: told.keys[at.name],
+        plan=handoff.plan_file,
+        key=lambda at: handoff.keys[at.name],
     log:
         f"{results}/logs/{{name}}.log",
     wildcard_constraints:
@@ -56,15 +56,15 @@ rule album:
     input:
         inputs_of(
             "album",
-            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["pdf", "txt"]),
-            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["tex", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.pictures, kind=["pdf", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.tables, kind=["tex", "txt"]),
         ),
     output:
         file=f"{figures}/all.tex",
-        note=told.note("album"),
+        note=handoff.note("album"),
     params:
-        plan=told.plan_file,
-        key=told.keys["album"],
+        plan=handoff.plan_file,
+        key=handoff.keys["album"],
     log:
         f"{results}/logs/album.log",
     shell:

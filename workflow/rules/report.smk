@@ -5,16 +5,16 @@ rule report:
         inputs_of(
             "report",
             f"{results}/claims.json",
-            *expand(f"{figures}/{{name}}.{{kind}}", name=told.pictures, kind=["svg", "txt"]),
-            *expand(f"{figures}/{{name}}.{{kind}}", name=told.tables, kind=["csv", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.pictures, kind=["svg", "txt"]),
+            *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.tables, kind=["csv", "txt"]),
         ),
     output:
         f"{results}/report.html",
-        told.note("report"),
+        handoff.note("report"),
     params:
-        plan=told.plan_file,
-        key=told.keys["report"],
-        names=[*told.pictures, *told.tables],
+        plan=handoff.plan_file,
+        key=handoff.keys["report"],
+        names=[*handoff.pictures, *handoff.tables],
     log:
         f"{results}/logs/report.log",
     shell:

@@ -3,7 +3,7 @@
 
 rule kernels:
     output:
-        told.stamps or "results/jobs/none.compiled",
+        handoff.stamps or "results/jobs/none.compiled",
     log:
         f"{results}/logs/kernels.log",
     shell:
@@ -12,8 +12,8 @@ rule kernels:
 
 rule calibrate:
     input:
-        job=ancient(f"{told.inputs}/{{job}}.json"),
-        kernel=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
+        job=ancient(f"{handoff.inputs}/{{job}}.json"),
+        kernel=lambda at: [ancient(file) for file in handoff.needs.get(at.job, [])],
     output:
         "results/calibration/{job}.json",
     log:
@@ -24,8 +24,8 @@ rule calibrate:
 
 rule simulate:
     input:
-        job=ancient(f"{told.inputs}/{{job}}.json"),
-        needs=lambda at: [ancient(file) for file in told.needs.get(at.job, [])],
+        job=ancient(f"{handoff.inputs}/{{job}}.json"),
+        needs=lambda at: [ancient(file) for file in handoff.needs.get(at.job, [])],
     output:
         temp(touch("results/jobs/{job}.done")),
     log:

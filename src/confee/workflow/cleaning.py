@@ -1,8 +1,8 @@
-"""Which result files experiments need, and the removal of those that none does.
+"""Which result files experiments need, and the removal of the others.
 
-An experiment's `plan.json` is that of its last run that finished whole: its results are there. A
-run that has begun keeps its plan in `begun/` until one has finished whole, so that neither what the
-results were made of nor what an interrupted run has played is taken for unneeded.
+`plan.json` of an experiment is the plan of its last workflow that made all stages. A workflow keeps
+its plan in `begun/` until one has made all stages, so files of the last results and files of an
+interrupted workflow both count as needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from confee.workflow.jobs import AGAIN, REMAKE, RESULTS
 
 BEGUN = "begun"
 MADE = ("config.yaml", "points.csv", "regret.parquet", "claims.json", "report.html", "made")
-"""By one of these a folder of results/ is known to be an experiment's."""
+"""A folder of results/ with one of these is an experiment's."""
 
 PART = "half-written files"
 _HASH, _PART = "[0-9a-f]{16}", r"\.part-[a-z0-9_]{8}(\.[a-z]+)?"
@@ -30,12 +30,12 @@ KINDS = {
     "cells": rf"cells/[^/]+/{_HASH}\.parquet",
     "studies": rf"studies/[^/]+/{_HASH}\.parquet",
     "scales": rf"calibration/{_HASH}\.json",
-    "jobs": rf"jobs/(((plan-|told-)?{_HASH}\.json)|{_HASH}\.(due|done)"
+    "jobs": rf"jobs/(((plan-|handoff-|told-)?{_HASH}\.json)|due|{_HASH}\.(due|done)"
     r"|none\.compiled|[^/]+-kernels-[0-9a-f]+\.compiled)",
-    "logs": rf"logs/(simulate|calibrate)/{_HASH}\.log",
+    "logs": rf"logs/(simulate|calibrate)/{_HASH}\.(log|tsv)",
     PART: rf"(.+/)?{_PART}",
 }
-"""What may be removed of results/, by its name there: all of it is named by confee."""
+"""What clean may remove: kind -> pattern of its path in results/. Only confee makes such names."""
 FIGURES = Path("figures")
 
 
@@ -43,7 +43,7 @@ FIGURES = Path("figures")
 
 
 def begin(experiment: str, plan: str) -> None:
-    """Keeps the plan of a run that begins, beside that of the last one that finished."""
+    """Keep the plan of a workflow that begins, beside the plan of the last that finished."""
     try:
         known = files.content(_last(experiment)) == plan.encode()
     except (OSError, ValueError):
@@ -53,13 +53,13 @@ def begin(experiment: str, plan: str) -> None:
 
 
 def settle(experiment: str, plan: str) -> None:
-    """Makes it the experiment's plan: all of its results are there."""
+    """Make a plan the experiment's: all of its results are there."""
     files.write_text(_last(experiment), plan)
     _forget(_begun(experiment, plan))
 
 
 def finish(experiment: str, plan: str) -> None:
-    """The same at the end of a run: of others that had begun nothing need be kept any more."""
+    """Settle the plan of a workflow that finished, and forget the other plans that had begun."""
     settle(experiment, plan)
     _forget(*_all_begun(RESULTS / experiment))
 
@@ -73,21 +73,21 @@ def _begun(experiment: str, plan: str) -> Path:
 
 
 def _all_begun(folder: Path) -> list[Path]:
-    """The plans that begun runs of an experiment left."""
-    there = sorted((folder / BEGUN).glob("*.json"))
-    return [file for file in there if re.fullmatch(_HASH, file.stem)]
+    """The plans that unfinished workflows of an experiment left."""
+    plans = sorted((folder / BEGUN).glob("*.json"))
+    return [file for file in plans if re.fullmatch(_HASH, file.stem)]
 
 
 def _forget(*begun: Path) -> None:
     for file in begun:
         file.unlink(missing_ok=True)
-        with suppress(OSError):  # there is something else in it
+        with suppress(OSError):  # the folder holds something else
             file.parent.rmdir()
 
 
 def _plans() -> list[Path]:
-    """The plans of all experiments. Raises ConfeeError where one has results and no plan."""
-    found: list[Path] = []
+    """The plans of all experiments. Raises ConfeeError if one has results and no plan."""
+    plans: list[Path] = []
     for folder in sorted(RESULTS.glob("*/")):
         if folder.name in RESERVED:
             continue
@@ -97,16 +97,16 @@ def _plans() -> list[Path]:
                 f"{folder}: has no plan.json, so what it needs is not known; run its experiment "
                 "again, or delete the folder"
             )
-        found += own
-    return found
+        plans += own
+    return plans
 
 
 def _needs(file: Path) -> set[Path]:
     """The cells, studies and scales of a plan. Raises ConfeeError if it is damaged."""
     plan = files.read_sealed(file, AGAIN, REMAKE)
     try:
-        named = [name for _, name in [*plan["asked"], *plan["studies"]]]
-        return {RESULTS / name for name in [*plan["units"], *named, *plan["calibrations"]]}
+        names = [name for _, name in [*plan["asked"], *plan["studies"]]]
+        return {RESULTS / name for name in [*plan["units"], *names, *plan["calibrations"]]}
     except (KeyError, TypeError, ValueError):
         raise ConfeeError(f"{file}: damaged, or of another version; {REMAKE}") from None
 
@@ -117,12 +117,12 @@ def _needs(file: Path) -> set[Path]:
 def unneeded() -> dict[str, list[Path]]:
     """Kind -> files that confee made and no plan needs. Links are not followed.
 
-    Raises ConfeeError if what is needed is not known: a plan is damaged or lost, or none is there.
+    Raises ConfeeError if a plan is missing or damaged, so that it is unknown what is needed.
     """
     if RESULTS.is_symlink():
         raise ConfeeError(f"{RESULTS}: is a symbolic link, and clean follows none")
-    found = _ours()
-    if not found:
+    ours = _ours()
+    if not ours:
         return {}
     plans = _plans()
     if not plans:
@@ -131,28 +131,28 @@ def unneeded() -> dict[str, list[Path]]:
             "experiment, or delete the folder"
         )
     needed = set[Path]().union(*map(_needs, plans))
-    made: dict[str, list[Path]] = {}
-    for kind, file in found:
+    removable: dict[str, list[Path]] = {}
+    for kind, file in ours:
         if file not in needed:
-            made.setdefault(kind, []).append(file)
-    return made
+            removable.setdefault(kind, []).append(file)
+    return removable
 
 
-def remove(some: Iterable[Path]) -> list[Path]:
-    """Removes those of them that still are unneeded; returns what went."""
-    still = {file for found in unneeded().values() for file in found}
-    gone = sorted(still & {*some})
-    for file in gone:
+def remove(files: Iterable[Path]) -> list[Path]:
+    """Remove those files that are still unneeded, and return them."""
+    removable = {file for kind in unneeded().values() for file in kind}
+    removed = sorted(removable & {*files})
+    for file in removed:
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
             raise ConfeeError(f"{file}: cannot be removed: {error.strerror}") from None
-    return gone
+    return removed
 
 
 def _ours() -> list[tuple[str, Path]]:
     """(kind, file) of all that clean may remove."""
-    found = []
+    ours = []
     own = {folder.name for folder in RESULTS.glob("*/") if _is_ours(folder)}
     for file in _below(RESULTS):
         name = file.relative_to(RESULTS).as_posix()
@@ -160,21 +160,21 @@ def _ours() -> list[tuple[str, Path]]:
             continue
         kinds = [kind for kind, named in KINDS.items() if re.fullmatch(named, name)]
         if kinds and not (kinds[0] == "jobs" and file.suffix == ".json" and not _is_sealed(file)):
-            found.append((kinds[0], file))
+            ours.append((kinds[0], file))
     if not FIGURES.is_symlink():
         files_of = (file for file in _below(FIGURES) if file.parent.name in own)
-        found += [(PART, file) for file in files_of if re.fullmatch(_PART, file.name)]
-    return found
+        ours += [(PART, file) for file in files_of if re.fullmatch(_PART, file.name)]
+    return ours
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder of results/ is one that confee makes, or an experiment's."""
-    made = ("plan.json", BEGUN, *MADE)
-    return folder.name in RESERVED or any((folder / name).exists() for name in made)
+    """Whether a folder of results/ is an experiment's, or another one that confee makes."""
+    marks = ("plan.json", BEGUN, *MADE)
+    return folder.name in RESERVED or any((folder / name).exists() for name in marks)
 
 
 def _is_sealed(file: Path) -> bool:
-    """Whether confee wrote it: a job, a plan, what a run told; an empty one counts."""
+    """Whether confee wrote a file: a job, a plan, a handoff. An empty one counts, too."""
     try:
         text = files.content(file)
     except OSError:
@@ -184,7 +184,7 @@ def _is_sealed(file: Path) -> bool:
 
 
 def _below(base: Path) -> Iterator[Path]:
-    """The files below a folder, in order, but for links and what lies behind one."""
+    """The files below a folder, in order, without links and what lies behind them."""
     for place, folders, names in os.walk(base):
         folders.sort()
         for name in sorted(names):

@@ -408,7 +408,7 @@ def _clean(chosen: Any) -> None:
 
     def check() -> None:
         if runlock.alive():
-            raise ConfeeError("a run is alive in this folder; wait for it or stop it")
+            raise ConfeeError("a workflow is running in this folder; wait for it or stop it")
 
     check()
     found = cleaning.unneeded()

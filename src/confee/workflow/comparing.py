@@ -1,4 +1,4 @@
-"""Two runs side by side: verdicts that changed, exponents that differ, cells with other numbers."""
+"""Compare two results: verdicts that changed, exponents and worst cases that differ."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 AGAIN = "run it again"
 SAME = 1e-9
-"""Regrets that differ by less than this share of them are alike: sums in another order."""
+"""Numbers whose relative difference is less count as equal: sums in another order."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between runs `a` and `b`; each frame is empty where nothing does.
+    """What differs between results `a` and `b`; a frame without rows means no difference.
 
     Parameters
     ----------
     verdicts
-        claim, a, b: outcome and severity of claims that both judged otherwise, or one alone.
+        claim, a, b: outcome and severity of claims that were judged differently, or in one alone.
     exponents
         policy, ray, a, b, difference, low, high: rays that both fitted and whose exponents differ;
         low and high are 95 % limits of the difference.
     cells
-        label, K, T, B, V, a, b: worst-case regrets that differ, or were measured in one run alone.
+        label, K, T, B, V, a, b: worst-case regrets that differ, or were measured in one alone.
     """
 
     verdicts: pd.DataFrame
@@ -48,8 +48,11 @@ class Comparison:
 
 
 def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Comparison:
-    """Compares two folders of results, or experiments of `results`. Raises ConfeeError."""
-    places = [_folder(one, Path(results)) for one in (a, b)]
+    """Compare two folders of results, or two experiments in `results`.
+
+    Raises ConfeeError if one has no claims.json, or a file is damaged.
+    """
+    places = [_folder(name, Path(results)) for name in (a, b)]
     verdicts, slopes, worst = (
         [read(place) for place in places] for read in (_verdicts, _exponents, _cells)
     )
@@ -71,8 +74,8 @@ def _folder(named: str | Path, results: Path) -> Path:
 def _verdicts(place: Path) -> pd.Series:
     import pandas as pd
 
-    found = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
-    return pd.Series({one.id: f"{one.as_printed}, {one.severity}" for one in found}, dtype=object)
+    findings = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
+    return pd.Series({v.id: f"{v.as_printed}, {v.severity}" for v in findings}, dtype=object)
 
 
 def _exponents(place: Path) -> pd.DataFrame:
@@ -110,27 +113,27 @@ def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     return both[~alike].reset_index()
 
 
-def lines(found: Comparison, most: int = 20) -> list[str]:
-    """The comparison in words, a line for each difference; of cells only so many."""
-    if found.same:
+def lines(comparison: Comparison, most: int = 20) -> list[str]:
+    """The comparison in words, a line for each difference, for at most `most` cells."""
+    if comparison.same:
         return ["no difference"]
-    said = [f"{v.claim}: {v.a} -> {v.b}" for v in found.verdicts.itertuples()]
-    said += [
+    text = [f"{v.claim}: {v.a} -> {v.b}" for v in comparison.verdicts.itertuples()]
+    text += [
         f"{e.policy}, {e.ray}: exponent {e.a:+.3f} -> {e.b:+.3f}, by {e.difference:+.3f} "
         f"[{e.low:+.3f}, {e.high:+.3f}]"
-        for e in found.exponents.itertuples()
+        for e in comparison.exponents.itertuples()
     ]
-    cells = found.cells
+    cells = comparison.cells
     alone = {run: int(cells[other].isna().sum()) for run, other in (("a", "b"), ("b", "a"))}
     rows: list[Any] = list(cells.dropna(subset=["a", "b"]).itertuples())
-    said += [
+    text += [
         f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {c.a:.6g} -> {c.b:.6g}"
         for c in rows[:most]
     ]
     if len(rows) > most:
-        said.append(f"... and {len(rows) - most} cells more")
+        text.append(f"... and {len(rows) - most} cells more")
     for which, run in (("first", "a"), ("second", "b")):
         if alone[run]:
-            said.append(f"{alone[run]} cells were played in the {which} run alone")
-    counts = f"{len(found.verdicts)} verdicts, {len(found.exponents)} exponents, {len(cells)} cells"
-    return [*said, f"differ: {counts}"]
+            text.append(f"{alone[run]} cells were played in the {which} run alone")
+    counts = f"{len(comparison.verdicts)} verdicts, {len(comparison.exponents)} exponents"
+    return [*text, f"differ: {counts}, {len(cells)} cells"]

@@ -1,18 +1,17 @@
-"""What jobs took: each leaves a record, by which `snakemake -n` tells the time of a run.
+"""What jobs took. Each leaves a record: `snakemake -n` estimates a workflow by them, and the report
+shows them.
 
-`results/logs/costs/<name>.json` holds a job's CPU seconds and those of its parts. CPU, not wall
-clock: what others did on the machine meanwhile says nothing of the next run.
+Estimates go by CPU seconds, as seconds by the clock depend on what else the machine did.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,26 @@ from confee.simulation.units import ESTIMATE, Unit
 
 FOLDER = Path("results/logs/costs")
 CALIBRATE, KERNELS = "calibrate", "kernels"
-A_ROUND = 8e-8
-"""CPU seconds of a queried round where nothing was timed yet: a core of a laptop."""
+CPU_PER_ROUND = 8e-8
+"""CPU seconds of a queried round where nothing has been timed yet: a core of a laptop."""
 LATEST = 1000
-"""So many records are read."""
+"""How many records an estimate reads."""
+
+_BEGIN = time.monotonic()
 
 
 @dataclass
 class Part:
-    """What is timed by itself: a unit that was played, a study or a scale.
+    """A part of a job that is timed by itself: a unit, a study or a scale.
 
-    Of its `most` runs `runs` were needed, in a `turn` of fresh seeds; `rounds` are those that a run
-    queries, its arms counted. A study is one run, of the rounds that fit in the time it is said to
-    take.
+    Parameters
+    ----------
+    what : id of the policy; `study <name>`; `calibrate`
+    rounds : rounds a run queries, weighted by the number of arms; for a study, the rounds that fit
+        in the time it is expected to take
+    turn : turn of fresh seeds
+    most, runs : runs at most; runs that were needed
+    cpu : CPU seconds
     """
 
     what: str
@@ -47,63 +53,96 @@ class Part:
     cpu: float = 0.0
 
     @classmethod
-    def of(cls, one: Unit | Draws | Cell) -> Part:
-        """What is known of it before: all runs needed. A cell stands for its scale."""
-        if isinstance(one, Draws):
-            return cls(f"study {one.name}", one.seconds / A_ROUND)
-        if isinstance(one, Cell):
+    def of(cls, work: Unit | Draws | Cell) -> Part:
+        """The part as planned, with all its runs. A cell stands for its scale."""
+        if isinstance(work, Draws):
+            return cls(f"study {work.name}", work.seconds / CPU_PER_ROUND)
+        if isinstance(work, Cell):
             runs = len(LEVELS) * RUNS
-            return cls(CALIBRATE, _rounds(one), most=runs, runs=runs)
-        met = len(one.opponents)
-        runs = one.count * (min(met, one.seeds.worst) if one.pass_ == ESTIMATE else met)
-        return cls(one.cell.policy, _rounds(one.cell), one.turn, runs, runs)
+            return cls(CALIBRATE, _rounds(work), most=runs, runs=runs)
+        opponents = len(work.opponents)
+        if work.pass_ == ESTIMATE:
+            opponents = min(opponents, work.seeds.worst)
+        runs = work.count * opponents
+        return cls(work.cell.policy, _rounds(work.cell), work.turn, runs, runs)
 
 
-def _rounds(one: Cell) -> float:
-    alike = 0.1 if one.spec.looks_at_nothing else 1  # it looks at nothing
-    return alike * one.size.B * (1 + one.size.K / 20)
+def _rounds(cell: Cell) -> float:
+    weight = 0.1 if cell.spec.looks_at_nothing else 1
+    return weight * cell.size.B * (1 + cell.size.K / 20)
+
+
+@dataclass
+class Record:
+    """What one job took.
+
+    Parameters
+    ----------
+    cpu, wall : CPU seconds; seconds by the clock
+    about : what it did, in words
+    outputs : the files it made, below results/
+    parts : the parts that were timed by themselves
+    """
+
+    cpu: float
+    wall: float = 0.0
+    about: str = ""
+    outputs: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
 
 @contextmanager
 def timed(part: Part) -> Iterator[Part]:
-    """Measures what is done inside; what was not needed of the part is for the inside to say."""
+    """Measure the CPU time of what is done inside."""
     before = time.process_time()
     yield part
     part.cpu = time.process_time() - before
 
 
-def keep(name: str, parts: Sequence[Part] = (), cpu: float | None = None) -> None:
-    """Leaves the record of a job: by default the CPU time of this process so far."""
+def keep(
+    name: str,
+    parts: Iterable[Part] = (),
+    cpu: float | None = None,
+    about: str = "",
+    outputs: Iterable[str] = (),
+) -> None:
+    """Leave the record of a job; by default it took the CPU time of this process so far."""
     spent = time.process_time() if cpu is None else cpu
-    said = {"cpu": spent, "parts": [dataclasses.asdict(part) for part in parts]}
-    files.write_text(FOLDER / f"{name}.json", json.dumps(said) + "\n")
+    record = Record(spent, time.monotonic() - _BEGIN, about, [*outputs], [*parts])
+    files.write_text(FOLDER / f"{name}.json", json.dumps(asdict(record)) + "\n")
 
 
-def read() -> dict[str, tuple[float, list[Part]]]:
-    """Name -> (CPU seconds, parts) of the latest records, those that can be read."""
-    made: dict[str, tuple[float, list[Part]]] = {}
-    kept = sorted(FOLDER.glob("*.json"), key=_age)
-    for file in kept[:LATEST]:
+def read(latest: int | None = LATEST) -> dict[str, Record]:
+    """Name -> record of the latest jobs. Damaged records are left out."""
+    records: dict[str, Record] = {}
+    for file in sorted(FOLDER.glob("*.json"), key=_age)[:latest]:
         try:
-            said: dict[str, Any] = json.loads(files.content(file))
-            made[file.stem] = float(said["cpu"]), [_checked(part) for part in said["parts"]]
+            records[file.stem] = _checked(json.loads(files.content(file)))
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # a record is no result: without it the estimate rests on the others
-    return made
+            continue
+    return records
 
 
 def _age(file: Path) -> float:
-    """Orders records, the latest first; one that is gone meanwhile comes last."""
+    """Order records, the latest first; one that has just been removed comes last."""
     try:
         return -file.stat().st_mtime
     except OSError:
         return 0.0
 
 
-def _checked(said: Mapping[str, Any]) -> Part:
-    """A part of a record. Raises TypeError or ValueError if it makes no sense."""
-    part = Part(**said)
-    sane = isinstance(part.what, str) and 0 < part.rounds < math.inf and 0 <= part.cpu < math.inf
-    if not (sane and part.turn >= 0 and 0 <= part.runs <= part.most and part.most >= 1):
-        raise ValueError(said)
-    return part
+def _checked(kept: Mapping[str, Any]) -> Record:
+    """A record. Raises TypeError or ValueError if its values make no sense."""
+    record = Record(**{**kept, "parts": [Part(**part) for part in kept["parts"]]})
+    texts = [record.about, *record.outputs, *(part.what for part in record.parts)]
+    if not (_are_times(record.cpu, record.wall) and all(isinstance(x, str) for x in texts)):
+        raise ValueError(kept)
+    for part in record.parts:
+        counts = part.turn >= 0 and 0 <= part.runs <= part.most and part.most >= 1
+        if not (counts and 0 < part.rounds < math.inf and _are_times(part.cpu)):
+            raise ValueError(part)
+    return record
+
+
+def _are_times(*seconds: float) -> bool:
+    return all(0 <= x < math.inf for x in seconds)

@@ -1,4 +1,4 @@
-"""What a job does: plays the units of its file, or finds a scale. Each job imports this: light."""
+"""What a job does: play units, draw studies, or find a scale. Light: each job imports this."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 import errno
 import fcntl
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,44 +35,44 @@ AGAIN = "run snakemake again"
 # --------------------------------------------------------------------------- calibration
 
 
-def calibration_key(one: Cell) -> dict[str, Any]:
-    """What a found scale depends on: not V."""
+def calibration_key(cell: Cell) -> dict[str, Any]:
+    """What a scale depends on: not V."""
     code = sources.code_hash(["confee.simulation.calibrate"], ["confee.workflow.jobs"])
-    key = {name: one.key[name] for name in ("policy", "options", "K", "T", "B")}
+    key = {name: cell.key[name] for name in ("policy", "options", "K", "T", "B")}
     return canonical(key | {"code": code})
 
 
-def calibration_file(one: Cell) -> Path:
-    return RESULTS / "calibration" / f"{digest(calibration_key(one))}.json"
+def calibration_file(cell: Cell) -> Path:
+    return RESULTS / "calibration" / f"{digest(calibration_key(cell))}.json"
 
 
-def find_scale(one: Cell) -> None:
-    """Measures the scale of a calibrated policy at the cell's (K, T, B), and keeps it."""
-    scale = calibrate(*one.size[:3], one.options)
+def find_scale(cell: Cell) -> None:
+    """Measure the scale of a calibrated policy at the cell's (K, T, B), and keep it in its file."""
+    scale = calibrate(*cell.size[:3], cell.options)
     sources.check()
-    kept = {**calibration_key(one), "scale": scale}
-    files.write_text(calibration_file(one), files.sealed(kept))
+    kept = {**calibration_key(cell), "scale": scale}
+    files.write_text(calibration_file(cell), files.sealed(kept))
 
 
-def found_scale(one: Cell) -> float:
+def found_scale(cell: Cell) -> float:
     """The scale that `find_scale` kept. Raises ConfeeError if it is missing, damaged or of another
     cell."""
-    file = calibration_file(one)
+    file = calibration_file(cell)
     kept = read_scale(file)
-    if {name: kept[name] for name in kept if name != "scale"} != calibration_key(one):
+    if {name: kept[name] for name in kept if name != "scale"} != calibration_key(cell):
         raise ConfeeError(f"{file}: belongs to another cell; {REMAKE}")
     return float(kept["scale"])
 
 
 def read_scale(file: Path) -> dict[str, Any]:
-    """What a calibration file says. Raises ConfeeError, naming it, if it is missing or damaged."""
+    """The content of a calibration file. Raises ConfeeError if it is missing or damaged."""
     return files.read_sealed(file, AGAIN, REMAKE)
 
 
-def has_scale(one: Cell) -> bool:
-    """Whether `found_scale` finds one."""
+def has_scale(cell: Cell) -> bool:
+    """Whether a cell's scale is known."""
     try:
-        found_scale(one)
+        found_scale(cell)
     except ConfeeError:
         return False
     return True
@@ -81,42 +82,47 @@ def has_scale(one: Cell) -> bool:
 
 
 def read_unit(name: str) -> Any:
-    """The arrow table of a unit. Raises ConfeeError if it is damaged or not what its name says."""
+    """The arrow table of a unit. Raises ConfeeError if it is damaged or belongs to another name."""
     table, about = files.read_table(RESULTS / name, REMAKE, missing=AGAIN)
     if digest(about) != Path(name).stem:
         raise ConfeeError(f"{RESULTS / name}: holds another cell than its name says; {REMAKE}")
     return table
 
 
-def play_unit(one: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
-    """Plays a unit and writes its file, without rows if the turns before it were enough; returns
-    how many runs it has.
+def play_unit(unit: Unit, after: Sequence[str], tick: Callable[[], None]) -> int:
+    """Play a unit and write its file, without rows if earlier turns were enough.
 
-    `after`: the files of the cell's earlier stages and turns.
+    Parameters
+    ----------
+    after : files of the cell's earlier passes and turns
+
+    Returns
+    -------
+    How many runs it has.
     """
-    opponents: Sequence[Opponent] = one.opponents
-    if one.pass_ == ESTIMATE:
+    opponents: Sequence[Opponent] = unit.opponents
+    if unit.pass_ == ESTIMATE:
         earlier = [row for name in after for row in turns.decisive(read_unit(name)).to_pylist()]
-        how = one.seeds
+        how = unit.seeds
         opponents = turns.still_to_meet(
-            opponents, earlier, turn=one.turn, choose=how.choose, worst=how.worst, error=how.error
+            opponents, earlier, turn=unit.turn, choose=how.choose, worst=how.worst, error=how.error
         )
-    scale = found_scale(one.cell) if one.cell.spec.calibrated else None
-    options = calibrated(one.cell, scale)
-    seeds = range(one.first, one.first + one.count)
+    scale = found_scale(unit.cell) if unit.cell.spec.calibrated else None
+    options = calibrated(unit.cell, scale)
+    seeds = range(unit.first, unit.first + unit.count)
     with _keeping_kernels():
-        rows = play_all(one.cell, opponents, seeds, options, one.accounting, tick)
+        rows = play_all(unit.cell, opponents, seeds, options, unit.accounting, tick)
     sources.check()
-    files.write_table(RESULTS / one.file, rows, one.key)
+    files.write_table(RESULTS / unit.file, rows, unit.key)
     return len(rows)
 
 
-def draw_study(one: Draws) -> None:
-    """Makes the rows of a study and writes its file."""
+def draw_study(study: Draws) -> None:
+    """Draw the rows of a study and write its file."""
     with _keeping_kernels():
-        rows = STUDIES[one.name].run(**one.parameters)
+        rows = STUDIES[study.name].run(**study.parameters)
     sources.check()
-    files.write_table(RESULTS / one.file, rows, one.key)
+    files.write_table(RESULTS / study.file, rows, study.key)
 
 
 # --------------------------------------------------------------------------- jobs
@@ -127,51 +133,76 @@ def job_file(name: str) -> Path:
 
 
 def do_job(name: str | Path, tick: Callable[[], None] = lambda: None) -> None:
-    """Makes what of a job file is not there yet (units, studies, a scale), and notes its cost."""
+    """Make what a job file asks for and results/ lacks (units, studies, a scale), and keep a record
+    of what it took."""
     job = files.read_sealed(name, AGAIN, REMAKE)
     if job.get("kind") not in ("play", "study", "calibrate"):
         raise ConfeeError(f"{name}: not a job file; {REMAKE}")
     jit.prepare()
     study = job["kind"] == "study"
-    played = [said["name"] if study else said["cell"]["policy"] for said in job["units"]]
-    known = {name for name in (*POLICIES, *STUDIES) if name in played}  # others are refused below
-    compile_lacking(sorted(known))  # none, but where this node's CPU is of another kind
-    took: list[costs.Part] = []
-    for said in job["units"]:
-        if job["kind"] == "study":
-            one_study = Draws(_known(said["name"]), said["parameters"], said["seconds"])
-            if not files.is_whole(RESULTS / one_study.file):
-                with costs.timed(costs.Part.of(one_study)) as part:
-                    draw_study(one_study)
-                took.append(part)
-            continue
-        one = unit(said)
-        if job["kind"] == "calibrate":
-            with costs.timed(costs.Part.of(one.cell)) as part:
-                find_scale(one.cell)
-            took.append(part)
-        elif not files.is_whole(RESULTS / one.file):
-            with costs.timed(costs.Part.of(one)) as part:
-                part.runs = play_unit(one, said["after"], tick)
-            took.append(part)
-    costs.keep(Path(name).stem, took)
+    ids = [spec["name"] if study else spec["cell"]["policy"] for spec in job["units"]]
+    known = {name for name in (*POLICIES, *STUDIES) if name in ids}  # others are refused below
+    compile_lacking(sorted(known))  # lacking only where this node's CPU is of another kind
+    parts: list[costs.Part] = []
+    outputs: list[str] = []
+    for spec in job["units"]:
+        work = _work(job["kind"], spec)
+        if isinstance(work, Cell):
+            output = calibration_file(work).relative_to(RESULTS)
+        else:
+            output = work.file
+            if files.is_whole(RESULTS / output):
+                continue
+        with costs.timed(costs.Part.of(work)) as part:
+            if isinstance(work, Cell):
+                find_scale(work)
+            elif isinstance(work, Draws):
+                draw_study(work)
+            else:
+                part.runs = play_unit(work, spec["after"], tick)
+        parts.append(part)
+        outputs.append(output.as_posix())
+    costs.keep(Path(name).stem, parts, about=describe(job), outputs=outputs)
+
+
+def _work(kind: str, spec: Mapping[str, Any]) -> Unit | Draws | Cell:
+    """A unit or a study of a job file, or the cell whose scale it asks for."""
+    if kind == "study":
+        return Draws(_known(spec["name"]), spec["parameters"], spec["seconds"])
+    played = unit(spec)
+    return played.cell if kind == "calibrate" else played
+
+
+def describe(job: Mapping[str, Any]) -> str:
+    """What a job does, in words."""
+    if job["kind"] == "study":
+        return "study of " + ", ".join(sorted({spec["name"] for spec in job["units"]}))
+    cells = [spec["cell"] for spec in job["units"]]
+    players = Counter(cell["policy"] for cell in cells)
+    who = ", ".join(name for name, _ in players.most_common(3)) + ", ..." * (len(players) > 3)
+    at = f"T up to {max(cell['T'] for cell in cells):.3g}"
+    if job["kind"] == "calibrate":
+        return f"scale of {who}, {at}"
+    return f"{who}: {len(cells)} units, {at}"
 
 
 def _known(study: str) -> str:
-    """Its name. Raises ConfeeError if there is no such study: none but these are imported."""
+    """The name of a study. Raises ConfeeError if it is unknown, so no other module is imported."""
     if study not in STUDIES:
         raise ConfeeError(f"study={schema.show(study)}: unknown; known: {', '.join(STUDIES)}")
     return study
 
 
 def stamp(name: str) -> str:
-    """Shows that the kernels of a policy or a study are compiled. It lies beside the jobs, not in
-    the cache: checkouts share that, and Snakemake removes outputs before it makes them."""
+    """The file that shows Snakemake that the kernels of a policy or a study are compiled.
+
+    It is not in the cache, which checkouts share: Snakemake removes outputs before it makes them.
+    """
     return job_file(f"{name}-{_kernels(name).name}").with_suffix(".compiled").as_posix()
 
 
 def compiled(name: str) -> Path:
-    """The mark in the cache itself: the two are lost together."""
+    """The mark in the cache itself, which is lost together with it."""
     return _kernels(name) / "compiled"
 
 
@@ -181,7 +212,7 @@ def _kernels(name: str) -> Path:
 
 
 def compile_kernels(stamps: Sequence[str]) -> None:
-    """Compiles what the stamps stand for, and writes them."""
+    """Compile the kernels that stamps stand for, and write the stamps."""
     names = {file: Path(file).stem.rpartition("-kernels-")[0] for file in stamps}
     for file, name in names.items():
         if name not in (*POLICIES, *STUDIES):
@@ -194,8 +225,8 @@ def compile_kernels(stamps: Sequence[str]) -> None:
 
 
 def compile_lacking(names: Iterable[str]) -> None:
-    """Plays a toy cell of each policy and a toy study whose kernels are not in the cache, for CPUs
-    as this one: they are then. One process at a time, whatever checkout it is of."""
+    """Compile the kernels that the cache lacks for this kind of CPU, by playing a toy cell of each
+    policy and a toy study. One process compiles at a time, whatever its checkout."""
     lacking = [name for name in names if not compiled(name).exists()]
     if not lacking:
         return
@@ -203,7 +234,7 @@ def compile_lacking(names: Iterable[str]) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError as error:
-            # On a disk without locks two processes may compile the same: each file is whole.
+            # Without locks two processes may compile the same. That does no harm.
             if error.errno not in NO_LOCKS:
                 raise ConfeeError(f"{jit.HERE / 'lock'}: {error.strerror}") from None
         for name in lacking:
@@ -217,7 +248,7 @@ def compile_lacking(names: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def _keeping_kernels() -> Iterator[None]:
-    """Names the cache's folder where numba can't keep in it what is compiled inside."""
+    """Raise ConfeeError, naming the cache's folder, if numba cannot write there."""
     try:
         yield
     except OSError as error:
@@ -232,10 +263,10 @@ def _keeping_kernels() -> Iterator[None]:
 def _compile(name: str) -> None:
     size = Size(K=2, T=64, B=16, V=1)
     if name in POLICIES:
-        one = cell({"name": name}, size)
-        against = opponent({"name": usual(one.spec.setting)}, size)
-        for runs in (1, FEWEST):  # by itself, and as lanes
-            play_all(one, [against], range(runs), calibrated(one))
+        toy = cell({"name": name}, size)
+        against = opponent({"name": usual(toy.spec.setting)}, size)
+        for runs in (1, FEWEST):  # without and with lanes
+            play_all(toy, [against], range(runs), calibrated(toy))
     else:
         study = STUDIES[name]
         study.run(**study.smallest)

@@ -1,4 +1,4 @@
-"""How many jobs this machine can run at once: `python -m confee.workflow.machine` tells make."""
+"""How many jobs this machine can run at once; `python -m confee.workflow.machine` prints it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEMINFO = Path("/proc/meminfo")
-A_JOB = 400 * 2**20
-"""Bytes of memory that a job takes: of those of `paper` the largest takes 340 MB."""
+JOB_BYTES = 400 * 2**20
+"""Bytes of memory of a job; the largest job of `paper` takes 340 MB."""
 
 
 def jobs(cgroups: Path = CGROUPS, meminfo: Path = MEMINFO) -> int:
-    """One on each core, but no more than there is memory for."""
-    return max(1, min(cores(cgroups), int(min(memory(cgroups, meminfo), 2**60) // A_JOB)))
+    """One job per core, but no more than fit into memory."""
+    return max(1, min(cores(cgroups), int(min(memory(cgroups, meminfo), 2**60) // JOB_BYTES)))
 
 
 def memory(cgroups: Path = CGROUPS, meminfo: Path = MEMINFO) -> float:
-    """Bytes that programs can take now: of the machine, and of the tightest control group; infinite
-    where neither is told."""
+    """Bytes of memory available on the machine and in the tightest control group; infinite if both
+    are unknown."""
     free = math.inf
     with suppress(OSError, ValueError, StopIteration):
         lines = meminfo.read_text(encoding="utf-8").splitlines()
-        said = next(line for line in lines if line.startswith("MemAvailable:"))
-        free = int(said.split()[1]) * 1024
+        line = next(line for line in lines if line.startswith("MemAvailable:"))
+        free = int(line.split()[1]) * 1024
     for folder in _groups(cgroups, "memory"):
         for most, used in (
             ("memory.max", "memory.current"),
@@ -40,9 +40,9 @@ def memory(cgroups: Path = CGROUPS, meminfo: Path = MEMINFO) -> float:
 
 
 def cores(cgroups: Path = CGROUPS) -> int:
-    """Cores that the scheduler grants (affinity), but no more than a container's quota, rounded up.
+    """Cores of this process's affinity, but no more than a container's quota, rounded up.
 
-    A machine's own number would start 64 jobs in a container that is given two of its cores.
+    The machine's core count would start 64 jobs in a container that may use two cores.
     """
     affine = getattr(os, "sched_getaffinity", None)
     granted = len(affine(0)) if affine else os.cpu_count() or 1
@@ -50,8 +50,7 @@ def cores(cgroups: Path = CGROUPS) -> int:
 
 
 def _quota(cgroups: Path) -> float:
-    """CPU seconds a second that the tightest control group allows (cgroup v2, or v1); infinite
-    without one."""
+    """Cores that the tightest control group allows (cgroup v2 or v1); infinite without a quota."""
     allowed = math.inf
     for folder in _groups(cgroups, "cpu"):
         with suppress(OSError, ValueError, ZeroDivisionError):
@@ -66,8 +65,8 @@ def _quota(cgroups: Path) -> float:
 
 
 def _groups(cgroups: Path, what: str) -> set[Path]:
-    """The folders of this process's control groups of cpu or memory, up to the root."""
-    found = {cgroups, cgroups / what}
+    """The folders of this process's control groups for `cpu` or `memory`, up to the root."""
+    folders = {cgroups, cgroups / what}
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             _, kind, inside = line.split(":", 2)
@@ -75,8 +74,8 @@ def _groups(cgroups: Path, what: str) -> set[Path]:
                 continue
             base = cgroups / kind if kind else cgroups
             path = base / inside.lstrip("/")
-            found |= {path, *(p for p in path.parents if p.is_relative_to(cgroups))}
-    return found
+            folders |= {path, *(p for p in path.parents if p.is_relative_to(cgroups))}
+    return folders
 
 
 if __name__ == "__main__":

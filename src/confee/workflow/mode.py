@@ -1,4 +1,4 @@
-"""Whether this Snakemake process plays anything, by its command line."""
+"""What this Snakemake process is for, by its command line: to run jobs, or to show something."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from confee.workflow.handoff import RESULTS
 
-PLAYS_NOTHING = (
+RUNS_NOTHING = (
     "dryrun",
     "lint",
     "list_rules",
@@ -45,21 +45,20 @@ PLAYS_NOTHING = (
     "archive",
     "touch",
 )
-"""Options with which Snakemake shows something, or writes of its own, and runs no job."""
+"""Options with which Snakemake runs no job."""
 
 
-def _said(words: Sequence[str] | None) -> Any:
-    """The options of a command line, of this process's if there is none; None if they are none of
-    Snakemake's: it was started from Python."""
+def _options(words: Sequence[str] | None) -> Any:
+    """The options of a command line (default: this process's); None if Snakemake does not accept
+    them, as where it was started from Python."""
     return _parsed(tuple(sys.argv[1:] if words is None else words))
 
 
 @functools.cache
 def _parsed(words: tuple[str, ...]) -> Any:
-    """The options.
+    """The options as Snakemake's own parser reads them, with short and abbreviated names.
 
-    Snakemake tells a workflow only of a dry run, so its own parser reads the words again: it knows
-    short options and shortened ones.
+    Of all these a Snakefile is told only whether it is a dry run.
     """
     from snakemake.cli import get_argument_parser
 
@@ -71,31 +70,28 @@ def _parsed(words: tuple[str, ...]) -> Any:
 
 
 def reports(words: Sequence[str] | None = None) -> bool:
-    """Whether Snakemake is to write its report, during a run or instead of one."""
-    said = _said(words)
-    return said is not None and (said.report is not None or said.reporter is not None)
+    """Whether Snakemake writes its report, after running jobs or instead."""
+    options = _options(words)
+    return options is not None and (options.report is not None or options.reporter is not None)
 
 
 def plays(words: Sequence[str] | None = None) -> bool:
-    """Whether a Snakemake with this command line runs jobs of ours.
-
-    A report plays only if it is for after the run.
-    """
-    said = _said(words)
-    if said is None:
+    """Whether a Snakemake with this command line runs jobs."""
+    options = _options(words)
+    if options is None:
         return True
     if reports(words):
-        return bool(said.report_after_run)
-    if said.executor in ("dryrun", "touch"):
+        return bool(options.report_after_run)
+    if options.executor in ("dryrun", "touch"):
         return False
-    return all(getattr(said, name, None) in (None, False) for name in PLAYS_NOTHING)
+    return all(getattr(options, name, None) in (None, False) for name in RUNS_NOTHING)
 
 
 def inputs(words: Sequence[str] | None = None) -> Path:
-    """Where what jobs read is written: results/jobs; a temporary folder, which goes with this
-    process, for who only looks. (`--archive` and `--touch` take the files themselves.)"""
-    said = _said(words)
-    if plays(words) or (said.executor == "touch" or said.touch or said.archive):
+    """The folder for the files that jobs read: results/jobs, or a temporary one if no job runs.
+    (With `--archive` and `--touch` none does, but they need the files in their place.)"""
+    options = _options(words)
+    if plays(words) or options.executor == "touch" or options.touch or options.archive:
         return RESULTS / "jobs"
     folder = Path(tempfile.mkdtemp(prefix="confee-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

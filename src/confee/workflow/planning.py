@@ -242,7 +242,7 @@ class Workflow:
         if self.stages.fits("claims"):
             lines: list[Any] = [*scoreboard.lines(findings(self.name), width)]
         else:  # only one figure was asked for, say
-            lines = ["claims: not judged by this run; what is there is of another"]
+            lines = ["claims: not judged by this workflow; existing verdicts are of another"]
         if self.name != self.experiment.experiment:  # of claims alone
             ids = " ".join(self.claims)
             lines.append(f"in full: confee claims {ids} --experiment {self.experiment.experiment}")

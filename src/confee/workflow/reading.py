@@ -1,4 +1,4 @@
-"""What a run left, read for whoever looks at it: tables and findings."""
+"""Read an experiment's results: tables and findings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
 
 def folder(results: Path, experiment: str) -> Path:
-    """The folder of an experiment; where there is none, that of a run for some of its claims alone,
-    if that is there."""
+    """The folder of an experiment; if it does not exist, that of its claims alone."""
     place, alone = results / experiment, results / (experiment + CLAIMS_ALONE)
     return alone if alone.is_dir() and not place.is_dir() else place
 
 
 def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
-    """A table of results (CSV). Raises ConfeeError, naming it, if it is missing or damaged.
+    """A table of results (CSV). Raises ConfeeError if it is missing or damaged.
 
-    pandas takes some words for missing values, which may be the name of a policy.
+    Only empty fields are missing values: a policy may have a name that pandas takes for one.
     """
     import pandas as pd
 
@@ -38,13 +37,15 @@ def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
 
 
 def findings(file: Path, missing: str, remake: str) -> tuple[list[Finding], dict[str, Any]]:
-    """The findings in a claims.json, and all that it says. Raises ConfeeError if it is missing,
-    damaged or of another version of confee."""
+    """The findings in a claims.json, and its whole content.
+
+    Raises ConfeeError if it is missing, damaged or of another version of confee.
+    """
     from confee.claims import ledger
 
-    said = files.read_json(file, missing, remake)
+    content = files.read_json(file, missing, remake)
     try:
-        return ledger.from_dict(said), said
+        return ledger.from_dict(content), content
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {remake}") from None

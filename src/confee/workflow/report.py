@@ -1,14 +1,13 @@
-"""An experiment's report, gathered from its results, its pictures and what its jobs took."""
+"""An experiment's report, from its results, its pictures and the times of its jobs."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import math
 import platform
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,8 @@ from confee.config import conf_files, reproduce
 from confee.core.errors import ConfeeError
 from confee.rendering import TABLES, exhibit
 from confee.simulation import files
-from confee.simulation.needs import Draws
-from confee.workflow import results
-from confee.workflow.jobs import AGAIN, REMAKE, RESULTS, job_file
+from confee.workflow import costs, results
+from confee.workflow.jobs import AGAIN, REMAKE
 
 if TYPE_CHECKING:
     from confee.rendering.report import Frame, Shown, Times
@@ -48,21 +46,21 @@ STAGES = {
     "pictures": "figures and tables",
 }
 
-TOLD = {"ledger"}
-"""Tables that the page's scoreboard says anyway."""
+REPEATED = {"ledger"}
+"""Tables that repeat the page's scoreboard."""
 
 SLOWEST = 5
-"""Jobs that are named."""
+"""How many of the slowest jobs are named."""
 
 
 def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
-    """Writes report.html, with the figures and tables of these names."""
+    """Write report.html with the figures and tables of these names."""
     from confee.claims import ledger
     from confee.rendering.report import Report, render
 
-    names = [name for name in names if name not in TOLD]
+    names = [name for name in names if name not in REPEATED]
     folder = results.folder(plan)
-    findings, said = results.claims_file(folder.name)
+    findings, claims_json = results.claims_file(folder.name)
     frames = _frames(plan, names)
     report = Report(
         experiment=folder.name,
@@ -70,7 +68,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
         toy=plan["toy"],
         findings=findings,
         settle={v.id: ledger.settle(v, plan["overrides"], findings) for v in findings},
-        evidence={one["id"]: one["evidence"] for one in said["claims"]},
+        evidence={claim["id"]: claim["evidence"] for claim in claims_json["claims"]},
         shown=[_shown(plan, name, frames) for name in names],
         frames=[frames[name] for name in sorted(frames)],
         command=reproduce.snakemake(plan["overrides"]),
@@ -85,7 +83,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
 
 
 def _bytes(file: Path) -> bytes:
-    """What an earlier stage left. Raises ConfeeError if it is gone."""
+    """The content of a result. Raises ConfeeError if it is missing or damaged."""
     try:
         return files.content(file)
     except FileNotFoundError:
@@ -95,7 +93,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _text(file: Path) -> str:
-    """Likewise, as text. Raises ConfeeError if it is none, or empty."""
+    """The text of a result. Raises ConfeeError if it is missing, damaged or empty."""
     try:
         text = _bytes(file).decode()
     except UnicodeDecodeError:
@@ -109,15 +107,15 @@ def _text(file: Path) -> str:
 
 
 def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> Shown:
-    """A figure or a table as its own job left it."""
+    """A figure or a table as its job made it."""
     from confee.rendering.report import Shown
 
-    made = FIGURES / results.folder(plan).name / name
+    file = FIGURES / results.folder(plan).name / name
     kind = "csv" if name in TABLES else "svg"
-    content = _text(made.with_name(f"{name}.{kind}"))
-    caption = _text(made.with_name(f"{name}.txt")).strip()
+    content = _text(file.with_name(f"{name}.{kind}"))
+    caption = _text(file.with_name(f"{name}.txt")).strip()
     shown = exhibit(name)
-    target = made.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
+    target = file.with_name(f"{name}.{'tex' if name in TABLES else 'pdf'}").as_posix()
     return Shown(
         name=name,
         title=shown.title,
@@ -133,7 +131,7 @@ def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> S
 
 
 def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
-    """The frames that figures and tables of these names were made from, and the findings."""
+    """The frames that these figures and tables show, and the findings."""
     import pandas as pd
 
     from confee.rendering.report import Frame
@@ -154,18 +152,18 @@ def _frames(plan: Mapping[str, Any], names: Sequence[str]) -> dict[str, Frame]:
     return frames
 
 
-# --------------------------------------------------------------------------- how it was made
+# --------------------------------------------------------------------------- seeds and times
 
 
 def versions() -> dict[str, str]:
-    """What is installed here."""
+    """The versions of confee, Python and the libraries."""
     here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     known = {name: metadata.version(name) for name in PACKAGES}
     return {"confee": __version__, "Python": here, **known}
 
 
 def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
-    """Which seeds were played, and what for."""
+    """What the seeds were for -> which were played."""
     seeds = plan["about"]["config"]["seeds"]
     played = results.runs(plan)["seed"]
     choose = seeds["choose"]
@@ -181,88 +179,38 @@ def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-class Job:
-    """What one job was about and took, by Snakemake's benchmark file."""
-
-    def __init__(self, stage: str, what: str, made: set[str], file: Path) -> None:
-        self.stage, self.what, self.made = stage, what, made
-        (row,) = csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t")
-        self.clock, self.cpu = float(row["s"]), float(row["cpu_time"])
-        if not (0 <= self.clock < math.inf and 0 <= self.cpu < math.inf):
-            raise ValueError(row)
-
-
 def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
-    """What the jobs took that made the units of a plan, and the stages after them."""
+    """The times of the jobs that played a plan's units, and of its stages."""
     from confee.rendering.report import Times
 
     wanted = {*plan["units"], *(file for _, file in [*plan["asked"], *plan["studies"]])}
     wanted |= set(plan["calibrations"])
-    jobs = [job for job in _jobs() if job.made & wanted]
-    known = {file for job in jobs for file in job.made}
-    jobs += _stages(results.folder(plan) / "logs", names)
-    by_stage: dict[str, list[Job]] = defaultdict(list)
-    for job in jobs:
-        by_stage[job.stage].append(job)
+    records = costs.read(latest=None)
+    by_stage: dict[str, list[costs.Record]] = {stage: [] for stage in STAGES}
+    for record in records.values():
+        if not wanted.isdisjoint(record.outputs):
+            scales = record.outputs[0].startswith("calibration/")
+            by_stage["calibrate" if scales else "simulate"].append(record)
+    played = by_stage["calibrate"] + by_stage["simulate"]
+    outputs = {file for record in played for file in record.outputs}
+    experiment = results.folder(plan).name
+    for stage in ("regret", "slopes", "claims", *names):
+        if kept := records.get(f"{experiment}.{stage}"):
+            title = STAGES[stage] if stage in STAGES else exhibit(stage).title
+            by_stage[stage if stage in STAGES else "pictures"].append(replace(kept, about=title))
     stages = [
-        (STAGES[stage], len(some), sum(j.cpu for j in some), sum(j.clock for j in some))
-        for stage, some in sorted(by_stage.items(), key=lambda one: list(STAGES).index(one[0]))
+        (STAGES[stage], len(some), sum(r.cpu for r in some), sum(r.wall for r in some))
+        for stage, some in by_stage.items()
+        if some
     ]
-    slowest = sorted(jobs, key=lambda job: -job.cpu)[:SLOWEST]
-    strange = len(known - wanted)
-    note = f"Jobs of whichever run made them: {len(known & wanted)} of {len(wanted)} files of units"
+    slowest = sorted((r for some in by_stage.values() for r in some), key=lambda r: -r.cpu)[
+        :SLOWEST
+    ]
+    strange = len(outputs - wanted)
+    note = (
+        f"Jobs of whichever run made them: {len(outputs & wanted)} of {len(wanted)} files of units"
+    )
     note += f", and {strange} that this experiment does not need." if strange else "."
-    if known & wanted != wanted:
+    if not wanted <= outputs:
         note += " What the other jobs took is not known here: they ran elsewhere, or were removed."
-    return Times(stages, [(job.what, job.cpu, job.clock) for job in slowest], note)
-
-
-def _jobs() -> Iterable[Job]:
-    """Jobs that made units: those whose file and whose benchmark are both still there."""
-    for stage in ("calibrate", "simulate"):
-        for timed in sorted((RESULTS / "logs" / stage).glob("*.tsv")):
-            file = job_file(timed.stem)
-            if file.is_file():
-                try:
-                    what = _about(files.read_json(file, AGAIN, REMAKE), timed.stem)
-                except (
-                    ConfeeError,
-                    ImportError,
-                    AssertionError,
-                    LookupError,
-                    TypeError,
-                    ValueError,
-                ):
-                    continue  # a job of another version: of times alone, which say what is unknown
-                yield from _read(stage, *what, timed)
-
-
-def _about(job: Mapping[str, Any], name: str) -> tuple[str, set[str]]:
-    """What a job's file says that it does, in words, and the files it makes."""
-    units = job["units"]
-    if job["kind"] == "study":
-        made = {Draws(one["name"], one["parameters"]).file.as_posix() for one in units}
-        return "study of " + ", ".join(sorted({one["name"] for one in units})), made
-    cells = [one["cell"] for one in units]
-    players = Counter(cell["policy"] for cell in cells)
-    who = ", ".join(name for name, _ in players.most_common(3)) + ", ..." * (len(players) > 3)
-    at = f"T up to {max(cell['T'] for cell in cells):.3g}"
-    if job["kind"] == "calibrate":
-        return f"scale of {who}, {at}", {f"calibration/{name}.json"}
-    return f"{who}: {len(units)} units, {at}", {one["file"] for one in units}
-
-
-def _stages(logs: Path, names: Sequence[str]) -> Iterable[Job]:
-    """The jobs after those."""
-    for stage in ("regret", "slopes", "claims"):
-        yield from _read(stage, STAGES[stage], set(), logs / f"{stage}.tsv")
-    for name in names:
-        yield from _read("pictures", exhibit(name).title, set(), logs / f"{name}.tsv")
-
-
-def _read(stage: str, what: str, made: set[str], timed: Path) -> Iterable[Job]:
-    """The job of a benchmark; none if it took no note (NA), or there is no such file."""
-    try:
-        yield Job(stage, what, made, timed)
-    except (OSError, ValueError, KeyError, TypeError, csv.Error):
-        return
+    return Times(stages, [(r.about, r.cpu, r.wall) for r in slowest], note)

@@ -1,4 +1,4 @@
-"""An experiment's results, made from its plan: one table of runs, evidence, findings."""
+"""An experiment's results, made from its plan: tables of runs, evidence, findings."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 
 def read_plan(file: Path) -> dict[str, Any]:
-    """A plan that `Run` wrote. Raises ConfeeError if there is none."""
+    """The plan in a file that `Workflow` wrote. Raises ConfeeError if it is missing or damaged."""
     return files.read_sealed(file, reproduce.remake(file.parent.name), REMAKE)
 
 
 def folder(plan: Mapping[str, Any]) -> Path:
-    """Raises ConfeeError if the experiment's name could lead elsewhere."""
+    """The folder of a plan's results. Raises ConfeeError if its name could lead elsewhere."""
     return RESULTS / names.folder_name(plan["about"]["config"]["name"], "name")
 
 
 def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
-    """All runs of a plan's grid (or what claims asked for, or the rows of a study) as a frame.
+    """The runs of a plan's grid as a frame; with `name`, those that claims asked for, or a study's.
 
     Raises ConfeeError if they belong to another plan.
     """
@@ -46,7 +46,7 @@ def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
 
 
 def points(plan: Mapping[str, Any]) -> pd.DataFrame:
-    """Which cell lies where on which axis (points.csv)."""
+    """Which cell is which point of which axis (points.csv)."""
     import pandas as pd
 
     columns = ["label", "policy", "axis", "variable", "point", "phase", "K", "T", "B", "V"]
@@ -54,7 +54,7 @@ def points(plan: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """worst.csv or slopes.csv. Raises ConfeeError, naming it, if it is missing or damaged."""
+    """worst.csv or slopes.csv. Raises ConfeeError if it is missing or damaged."""
     return reading.table(folder(plan) / name, AGAIN, REMAKE)
 
 
@@ -62,19 +62,19 @@ def frame(plan: Mapping[str, Any], name: str) -> pd.DataFrame:
 
 
 def collect(plan: Mapping[str, Any]) -> list[Path]:
-    """Puts the runs of all units into one sorted table, what claims asked for into another and the
-    rows of each study into a third, beside the configuration and the points."""
+    """Write the runs of all units into one sorted table, those that claims asked for into another,
+    the rows of each study into one each; and the configuration and the points."""
     import pyarrow as pa
     import yaml
 
     scales = [read_scale(RESULTS / name) for name in plan["calibrations"]]
-    found = {"scales": scales} if scales else {}
-    config = {**plan["about"]["config"], "version": plan["about"]["version"], **found}
+    calibrated = {"scales": scales} if scales else {}
+    config = {**plan["about"]["config"], "version": plan["about"]["version"], **calibrated}
     to = folder(plan)
     tables = {"regret.parquet": _sorted_runs([read_unit(name) for name in plan["units"]])}
     asked = [
-        one.append_column("ask", pa.array([tag] * one.num_rows, pa.string()))
-        for tag, one in ((tag, read_unit(name)) for tag, name in plan["asked"])
+        rows.append_column("ask", pa.array([tag] * rows.num_rows, pa.string()))
+        for tag, rows in ((tag, read_unit(name)) for tag, name in plan["asked"])
     ]
     tables["asked.parquet"] = _sorted_runs(asked, ["ask"])
     for name in study_names(plan):
@@ -84,7 +84,7 @@ def collect(plan: Mapping[str, Any]) -> list[Path]:
     files.write_text(to / "config.yaml", yaml.safe_dump(config, sort_keys=True))
     files.write_text(to / "points.csv", points(plan).to_csv(index=False))
     for name, table in tables.items():
-        files.write_arrow(to / name, table, plan["about"] | found)
+        files.write_arrow(to / name, table, plan["about"] | calibrated)
     return [to / name for name in ("config.yaml", "points.csv", *tables)]
 
 
@@ -94,7 +94,7 @@ def study_names(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
-    """The runs of several units as one table: columns and rows in an order of their own."""
+    """The runs of several units as one table, whose columns and rows are sorted."""
     import pyarrow as pa
 
     tables = [table for table in tables if table.num_rows]  # a turn that was not needed has none
@@ -110,7 +110,7 @@ def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
 
 
 def gather(plan: Mapping[str, Any]) -> Evidence:
-    """The evidence of an experiment, computed anew from its runs."""
+    """The evidence of an experiment, computed from its runs."""
     from confee import evidence
 
     studies = {name: runs(plan, f"studies/{name}.parquet") for name in study_names(plan)}
@@ -125,11 +125,11 @@ def gather(plan: Mapping[str, Any]) -> Evidence:
 
 
 def measure(plan: Mapping[str, Any]) -> list[Path]:
-    """Writes worst.csv and slopes.csv, and where policies are ranked what `rankings` says."""
-    found = gather(plan)
-    frames = {"worst": found.worst, "slopes": found.slopes}
+    """Write worst.csv and slopes.csv, and the tables of `rankings` where policies are ranked."""
+    evidence = gather(plan)
+    frames = {"worst": evidence.worst, "slopes": evidence.slopes}
     if ranked(plan["points"]):
-        frames |= rankings(found)
+        frames |= rankings(evidence)
     for name, table in frames.items():
         files.write_text(folder(plan) / f"{name}.csv", table.to_csv(index=False))
     return [folder(plan) / f"{name}.csv" for name in frames]
@@ -139,23 +139,23 @@ RANKINGS = ("ranking", "questions", "heat")
 
 
 def ranked(points: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a plan's points lie on maps of which policies are ranked."""
+    """Whether a plan has maps on which policies are ranked."""
     return any(point["axis"] in RANKED for point in points)
 
 
-def rankings(found: Evidence) -> dict[str, pd.DataFrame]:
+def rankings(evidence: Evidence) -> dict[str, pd.DataFrame]:
     """The tables RANKINGS, see confee.evidence.ranking."""
     from confee.evidence import ranking
     from confee.policies import POLICIES
 
-    told = {policy.id: policy.known for policy in POLICIES.values()}
-    runs = ranking.played(found.regret, found.points, found.choose)
-    tables = (ranking.ranking(runs, told), ranking.questions(runs), ranking.heat(runs, told))
+    known = {policy.id: policy.known for policy in POLICIES.values()}
+    runs = ranking.played(evidence.regret, evidence.points, evidence.choose)
+    tables = (ranking.ranking(runs, known), ranking.questions(runs), ranking.heat(runs, known))
     return dict(zip(RANKINGS, tables, strict=True))
 
 
 def judge(plan: Mapping[str, Any]) -> list[Path]:
-    """Writes claims.json and claims.md."""
+    """Write claims.json and claims.md."""
     from confee import claims
     from confee.claims import ledger
 
@@ -163,7 +163,7 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
     used = sorted({name for v in findings for name in v.evidence})
     hashes = {name: _evidence_file(plan, name) for name in used}
     title = f"Claims: {folder(plan).name}"
-    made = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
+    outputs = [folder(plan) / "claims.md", folder(plan) / "claims.json"]
     code = plan["about"]["code"]
     about = {
         "experiment": folder(plan).name,
@@ -171,9 +171,9 @@ def judge(plan: Mapping[str, Any]) -> list[Path]:
         "code": code,
         "overrides": plan["overrides"],
     }
-    files.write_text(made[0], ledger.to_markdown(findings, title, plan["overrides"]))
-    files.write_text(made[1], ledger.to_json(findings, about, hashes))
-    return made
+    files.write_text(outputs[0], ledger.to_markdown(findings, title, plan["overrides"]))
+    files.write_text(outputs[1], ledger.to_json(findings, about, hashes))
+    return outputs
 
 
 def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
@@ -187,24 +187,26 @@ def _evidence_file(plan: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def findings(experiment: str) -> list[Finding]:
-    """The findings that a run left. Raises ConfeeError as `claims_file` does."""
+    """The findings of an experiment. Raises ConfeeError as `claims_file` does."""
     return claims_file(experiment)[0]
 
 
 def judged_in(experiment: str, ids: Sequence[str]) -> str:
-    """The folder in which these claims of an experiment were judged: its own, or that of a run for
-    claims alone if its own is not there, or lacks one of them."""
+    """The folder in which these claims of an experiment were judged: its own, or that of claims
+    alone if its own is missing or lacks one of them."""
     alone = experiment + names.CLAIMS_ALONE
     if not (RESULTS / alone / "claims.json").exists():
         return experiment
     if not (RESULTS / experiment / "claims.json").exists():
         return alone
-    here, there = ({v.id for v in findings(name)} for name in (experiment, alone))
-    return alone if not here.issuperset(ids) and there.issuperset(ids) else experiment
+    own, named = ({v.id for v in findings(name)} for name in (experiment, alone))
+    return alone if not own.issuperset(ids) and named.issuperset(ids) else experiment
 
 
 def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
-    """The findings that a run left, and all that their file says. Raises ConfeeError if there is
-    none, or it is damaged or of another version of confee."""
+    """The findings of an experiment, and the whole content of their file.
+
+    Raises ConfeeError if it is missing, damaged or of another version of confee.
+    """
     file = RESULTS / experiment / "claims.json"
     return reading.findings(file, reproduce.remake(experiment), REMAKE)

@@ -1,8 +1,8 @@
-"""Who is at work in this folder: OS locks tell, which the kernel drops when a process dies.
+"""One workflow at a time in a folder, by OS locks, which the kernel drops when a process dies.
 
-A run locks one byte of the lock file for itself; its jobs share another, so that the next run knows
-of those that outlived a killed one. Where locks can't be had (some network file systems) nobody is
-seen, and Snakemake's own locks stand.
+A workflow locks one byte of the lock file for itself. Its jobs share a lock on another byte, so the
+next workflow waits for jobs that outlived a killed one. On file systems without locks neither is
+noticed, and Snakemake's own locks remain.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ from typing import IO, Any
 from confee.core.errors import ConfeeError
 
 LOCK = Path(".snakemake/confee.lock")
-"""It holds host and process id of the last run."""
+"""The lock file holds the host and the process id of the last workflow."""
 LEFT = Path(".snakemake/locks"), Path(".snakemake/incomplete")
-"""Snakemake's own locks, and its marks of jobs that were at work. A marked job it runs again, and
-then forgets those that wait for its files; but files here are written whole or not at all."""
+"""Snakemake's own locks, and its marks of unfinished jobs. Snakemake runs a marked job again, but
+not the jobs that need its output. No mark is needed here: files are written whole or not at all."""
 RECORDS = Path(".snakemake/metadata")
-"""Snakemake's notes of what files were made by. It falls over one that is not as it writes them."""
+"""Snakemake's records of how files were made. It crashes when it reads a damaged one."""
 RUN, JOBS = 0, 1
 MINE = "CONFEE_RUN"
-"""The environment's variable that tells jobs the host and process id of their run."""
+"""Environment variable with the host and the process id of a job's workflow."""
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 _held: IO[Any] | None = None  # this process's lock file: closing it would drop its locks
 
 
 def hold() -> None:
-    """Shows, as long as this process lives, that a run is alive in this folder. Raises ConfeeError
-    if another one is. Waits for jobs that a killed run left, removes its LEFT, and RECORDS that are
-    damaged."""
+    """Take the folder for the workflow of this process, until the process ends.
+
+    Waits for jobs of a killed workflow, then removes LEFT and damaged RECORDS. Raises ConfeeError
+    if another workflow is running.
+    """
     global _held
     try:
         LOCK.parent.mkdir(exist_ok=True)
@@ -50,9 +52,9 @@ def hold() -> None:
     mine = _lock(_held, RUN, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if mine is False:
         whose = f" (process {process} on {host})" if process else ""
-        raise ConfeeError(f"a run is alive in this folder{whose}; wait for it or stop it")
+        raise ConfeeError(f"a workflow is running in this folder{whose}; wait for it or stop it")
     os.environ[MINE] = f"{os.uname().nodename} {os.getpid()}"
-    try:  # before it looks for jobs: one that begins later sees that its run is over
+    try:  # before looking for jobs, so that a late job sees that its workflow has ended
         _held.truncate(0)
         _held.write(os.environ[MINE])
         _held.flush()
@@ -60,11 +62,11 @@ def hold() -> None:
         raise ConfeeError(f"{LOCK}: cannot be written: {error.strerror}") from None
     if mine:
         if not _lock(_held, JOBS, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            said = "waiting for jobs of a killed run that are still at work in this folder"
-            print(f"confee: {said}", file=sys.stderr, flush=True)
+            message = "waiting for jobs of a killed workflow that are still at work in this folder"
+            print(f"confee: {message}", file=sys.stderr, flush=True)
             _lock(_held, JOBS, fcntl.LOCK_EX)
         _lock(_held, JOBS, fcntl.LOCK_UN)
-        if host in ("", os.uname().nodename):  # elsewhere, locks may not be seen from here
+        if host in ("", os.uname().nodename):  # locks of another host may be invisible here
             own = [folder for folder in LEFT if not folder.is_symlink()]
             for left in itertools.chain(*(folder.glob("*") for folder in own)):
                 shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
@@ -85,22 +87,22 @@ def _is_record(file: Path) -> bool:
 
 
 def work() -> None:
-    """Shows, as long as this process lives, that a job is at work in this folder.
+    """Share the jobs' lock until this process ends.
 
-    Raises ConfeeError if its run is over and another has begun.
+    Raises ConfeeError if the job's workflow has ended and another has begun.
     """
     global _held
-    with contextlib.suppress(OSError):  # not a job of a run, then
+    with contextlib.suppress(OSError):  # no lock file: started by hand
         _held = _opened("r")
         locked = _lock(_held, JOBS, fcntl.LOCK_SH)
         run = os.environ.get(MINE, "")
-        here = run.partition(" ")[0] == os.uname().nodename  # elsewhere the file may be seen late
+        here = run.partition(" ")[0] == os.uname().nodename  # other hosts may see the file late
         if locked and here and _held.read() != run:
-            raise ConfeeError("the run of this job is over, and another has begun")
+            raise ConfeeError("the workflow of this job has ended, and another has begun")
 
 
 def alive() -> bool:
-    """Whether a run is alive here, or a job that outlived one."""
+    """Whether a workflow is running in this folder, or a job that outlived one."""
     try:
         with _opened("r+") as file:
             free = [_lock(file, byte, fcntl.LOCK_EX | fcntl.LOCK_NB) for byte in (RUN, JOBS)]
@@ -110,8 +112,7 @@ def alive() -> bool:
 
 
 def _opened(mode: str) -> IO[Any]:
-    """The lock file. Raises ConfeeError if a link stands in its place: what that leads to would be
-    written over."""
+    """The lock file. Raises ConfeeError if it is a link: its target would be overwritten."""
 
     def no_link(path: str, flags: int) -> int:
         return os.open(path, flags | os.O_NOFOLLOW, 0o666)
@@ -125,7 +126,7 @@ def _opened(mode: str) -> IO[Any]:
 
 
 def _lock(file: IO[Any], byte: int, how: int) -> bool | None:
-    """Whether the lock is had; None where there are no locks."""
+    """Whether this process got the lock; None on a file system without locks."""
     try:
         fcntl.lockf(file, how, 1, byte)
     except OSError as error:
