@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.policies.schedule import arrange, draw_instances, limit_quotas
+from confee.policies.blocks import arrange, draw_instances, limit_quotas
 from confee.simulation.cells import cell
 from confee.world.path import Path
 from support import plays, reference

@@ -158,7 +158,7 @@ class Data:
         """Active and masked rounds of the paper's block, arranged by the scheduler itself."""
         import pandas as pd
 
-        from confee.policies.schedule import arrange
+        from confee.policies.blocks import arrange
 
         orders = np.array([m for m, _ in BLOCK], dtype=np.int64)
         starts = np.array([s for _, s in BLOCK], dtype=np.int64)
