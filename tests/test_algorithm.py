@@ -19,7 +19,7 @@ import confee.policies
 from confee.core.errors import ConfeeError
 from confee.core.jit import njit, over
 from confee.core.size import Size
-from confee.policies import POLICIES, hyque, planned
+from confee.policies import POLICIES, hyque, scheduled
 from confee.policies.algorithm import CALLED, Algorithm
 from confee.policies.examine import examine, observe
 from confee.policies.oful import OFUL
@@ -210,7 +210,7 @@ def test_an_option_of_what_plays_it_is_taken():
         ConfeeError, match="algorithm=ucb1: option scale is an option of what plays"
     ):
         hyque.over(alg, "mine")
-    planned.paced(alg, "mine")
+    scheduled.paced(alg, "mine")
 
 
 def test_over_takes_kernels():
@@ -257,7 +257,7 @@ def test_policies_of_any_setting_compile_before_an_experiment():
 
 TWICE = """
 from confee.core.jit import njit, over
-from confee.policies import schedule
+from confee.policies import blocks
 
 @njit
 def slow(t, known):
@@ -267,8 +267,8 @@ def slow(t, known):
 def fast(t, known):
     return t ** -{power}
 
-FIRST = over(schedule.ratios, __name__, rho=slow)
-SECOND = over(schedule.ratios, __name__, rho=fast)
+FIRST = over(blocks.ratios, __name__, rho=slow)
+SECOND = over(blocks.ratios, __name__, rho=fast)
 """
 SAID = """
 import json

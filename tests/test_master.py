@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from confee.policies.base import Known
-from confee.policies.schedule import draw_started
+from confee.policies.blocks import draw_started
 from confee.world import game
 from confee.world.path import Path
 from support import plays
@@ -211,7 +211,7 @@ def test_regret_and_restarts_are_distributed_as_the_references(scale):
 
 def test_instances_start_as_often_as_rho_says():
     """Within 4 standard errors of 2000 blocks of order 6, each order on its own."""
-    from confee.policies.schedule import ratios
+    from confee.policies.blocks import ratios
 
     n, K, draws = 6, 3, 2000
     rng = np.random.default_rng(5)

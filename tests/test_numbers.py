@@ -23,7 +23,7 @@ from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.policies.plans import PACED, new_plan, next_query
+from confee.policies.queries import PACED, new_schedule, next_query
 from confee.simulation.calibrate import calibrated
 from confee.simulation.cells import cell, opponent
 from confee.simulation.play import draw_path, play
@@ -184,7 +184,7 @@ def test_sums_over_a_huge_horizon_are_those_of_exact_arithmetic(conf, T):
 @pytest.mark.parametrize(("T", "B"), [(10**15, 2999), (10**15 - 1, 1024), (10**12, 999)])
 def test_paced_queries_are_exact_in_a_huge_horizon(T, B):
     """Query i is in round floor(i T / B) + 1, in whole numbers."""
-    plan, ledger, rng = new_plan(PACED, T, B), new_ledger(), np.random.default_rng(0)
+    plan, ledger, rng = new_schedule(PACED, T, B), new_ledger(), np.random.default_rng(0)
     rounds = []
     for i in range(B):
         ledger.queries = i

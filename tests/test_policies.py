@@ -107,7 +107,7 @@ def test_says_what_it_is(policy):
     assert parameters[-1] == "rng"
     own = parameters[5:-1]
     if plays.python(spec.kernel).__module__.startswith("confee.policies"):
-        assert len(own) <= 5, "pass them as a NamedTuple, see hyque.Parameters"
+        assert len(own) <= 5, "pass more than five as a NamedTuple"
 
 
 # ----------------------------------------------------------------------- every policy

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from confee.core.size import Size
 from confee.paper import theory
 from confee.policies import POLICIES
-from confee.policies.schedule import arrange, draw_instances, limit_quotas
+from confee.policies.blocks import arrange, draw_instances, limit_quotas
 from confee.simulation.cells import cell
 from confee.world.path import Path
 from support import plays, reference

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confee.paper import proofs, streaks, theory
-from confee.policies.schedule import square_roots
+from confee.policies.blocks import square_roots
 from confee.simulation.studies.schedules import draw_blocks
 
 EXACT = {"idle": streaks.idle_streak_exact, "query": streaks.query_streak_exact}

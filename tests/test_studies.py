@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confee.paper import proofs, theory
-from confee.policies.schedule import draw_instances, square_roots
+from confee.policies.blocks import draw_instances, square_roots
 from confee.simulation.studies import STUDIES, ages, schedules
 from support import reference
 
@@ -21,7 +21,7 @@ few = settings(max_examples=60, derandomize=True, deadline=None)
 
 
 def instances(n, rng):
-    """A drawn block as [(m, s)]; that the draw is right is shown in test_schedule."""
+    """A drawn block as [(m, s)]; that the draw is right is shown in test_blocks."""
     orders, starts = draw_instances(n, rng)
     return list(zip(orders.tolist(), starts.tolist(), strict=True))
 

@@ -1,5 +1,4 @@
-"""Policies, one file each: a module of this package with a `POLICY` is registered, and
-imported when it is asked for."""
+"""Policies, one file each. A module with a `POLICY` is registered, and imported when needed."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ POLICIES = Registry(__name__, __path__, "POLICY", Policy)
 
 
 def policy(name: str) -> Policy:
-    """The policy of that id. Raises ConfeeError if there is none."""
+    """Return the policy with the id `name`. Raises ConfeeError if there is none."""
     if name not in POLICIES:
         known = ", ".join(sorted(POLICIES))
         raise ConfeeError(f"policy={name}: unknown; known: {known}{hint()}")

@@ -1,8 +1,8 @@
-"""A policy made of a class with `act()` and `observe(arm, reward)`, as most libraries have them.
+"""A policy from a class with `act()` and `observe(arm, reward)`, as most libraries have them.
 
-It is asked for an arm in B rounds that are T/B apart, and told the reward; the arm is played on
-until it is asked again. So the class knows nothing of budgets: to it there are B rounds. It runs as
-Python, some 60 times slower a query than a compiled policy.
+The class is asked for an arm in B rounds that are T/B apart and is given the reward. The arm is
+played until the class is asked again. So the class needs to know nothing of budgets: it plays a
+game of B rounds. It runs as Python, about 60 times slower per query than a compiled policy.
 """
 
 from __future__ import annotations
@@ -28,14 +28,29 @@ def from_class(
     options: type = NoOptions,
     rate: Rate | None = None,
 ) -> Policy:
-    """The policy that plays `make(known, options, rng)`, an object with act and observe.
+    """Return the policy that plays `make(known, options, rng)`.
 
-    `known` is a `Known`: K, T, B, and V and S if the policy is given them. `rng` is the numpy
-    Generator that all of its randomness must come from. `act()` returns an arm from 0 to K - 1,
-    `observe(arm, reward)` is given 0.0 or 1.0.
+    Parameters
+    ----------
+    id, summary, known, options, rate
+        As for `Policy`.
+    make
+        From a `Known` (K, T, B, and V and S if the policy is given them), the options and a numpy
+        Generator, from which all of its randomness must come, to an object with two functions:
+        `act()` returns an arm in 0..K-1; `observe(arm, reward)` is given the arm and 0.0 or 1.0.
+
+    Examples
+    --------
+    >>> class First:
+    ...     def act(self):
+    ...         return 0
+    ...
+    ...     def observe(self, arm, reward):
+    ...         pass
+    >>> POLICY = from_class("first", lambda known, options, rng: First())
     """
 
-    def _made(*arguments):
+    def new_agent(*arguments):
         try:
             agent = make(*arguments)
         except TypeError as error:
@@ -46,8 +61,8 @@ def from_class(
         return agent
 
     def play(world, ledger, K, T, B, known, chosen, rng):
-        agent, data = _made(known, chosen, rng), new_data(K)
-        t, carry = 1, 0
+        agent, data = new_agent(known, chosen, rng), new_data(K)
+        t, carry = 1, 0  # `carry` keeps the remainder of T / B, so that queries are evenly spaced.
         for _ in range(B):
             arm = agent.act()
             if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < K:

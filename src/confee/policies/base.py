@@ -1,4 +1,4 @@
-"""What a policy is: an id, what it is given, its options, and a kernel that plays a path."""
+"""A policy: its id, what it is given, its options, and the kernel that plays a path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confee.policies.look import Look
 from confee.policies.rate import Rate
 
 GIVEN = {"T", "B", "V", "S", "path"}
-"""What a policy may be given."""
+"""What a policy may be given beside K."""
 
 PAPER, RIVAL, CONTROL, ORACLE, UNIFORM = "paper", "rival", "control", "oracle", "uniform"
 ROLES = {
@@ -22,7 +22,7 @@ ROLES = {
     ORACLE: "knows the path",
     UNIFORM: "plays all decisions alike and never queries",
 }
-"""What a policy is there for."""
+"""Role -> what a policy of this role is."""
 
 
 class Known(NamedTuple):
@@ -33,11 +33,11 @@ class Known(NamedTuple):
     K
         The number of arms; in other settings what is known of the game, see `Setting`.
     T, B
-        Horizon and budget.
+        The horizon and the query budget.
     V
-        The variation; None if the policy is not given it.
+        The variation budget; None if the policy is not given it.
     S
-        The number of stationary pieces of the path; None if the policy is not given it.
+        The number of stationary segments of the path; None if the policy is not given it.
     """
 
     K: Any
@@ -54,7 +54,7 @@ class NoOptions:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy of the comparison: adding one is adding a file with a `POLICY`.
+    """A policy. A module of this package that defines `POLICY` adds one.
 
     Parameters
     ----------
@@ -64,30 +64,32 @@ class Policy:
     kernel
         `kernel(world, ledger, K, T, B, *arguments(known, options), rng)` plays one path by calls of
         `query` and `idle`, see `confee.world.game`. In settings other than `arms`, what is known of
-        the game stands in the place of K.
+        the game takes the place of K.
     known
         What it is given beside K: some of T, B, V, S, or the path itself.
     options
         A dataclass of `confee.core.schema` fields: their defaults, ranges and descriptions.
     arguments
-        From `Known` and the options to a tuple, the kernel's own arguments.
+        From `Known` and the options to a tuple, the kernel's own arguments. More than five numbers
+        go into one NamedTuple, as in `confee.policies.hyque`; numba reads its fields at no cost.
+        Arrays stay outside: in a NamedTuple they cost a query 4 to 8 %.
     calibrated
         Whether the scale of its change tests is measured on stationary paths first.
     setting
-        The game it plays, one of `confee.world.settings`.
+        The kind of game it plays, one of `confee.world.settings`.
     algorithm
-        The base algorithm it was made over, if any.
+        Its base algorithm, if it was made over one.
     lanes
         `lanes(lanes, ledger, K, T, B, *arguments)` plays many paths at once with the same results,
-        see `confee.world.lanes`; used where the options are `in_step`.
+        see `confee.world.lanes`; used if `in_step` of the options does not forbid it.
     rate
-        What its theorem claims: the claim `policy-rate/<id>` judges it.
+        The rate of its theorem, which the claim `policy-rate/<id>` judges.
     role
         One of ROLES.
     look, variants
-        How it is drawn; `variants` by label, for options that have a look of their own.
+        How it is drawn; `variants` maps a label to its look if it differs from the policy's.
     growth
-        What is fixed beforehand about its regret curve. If not given, what `rate` says.
+        What is fixed beforehand about its regret curve. If not given, it follows from `rate`.
     """
 
     id: str
@@ -124,13 +126,19 @@ class Policy:
 
     @property
     def looks_at_nothing(self) -> bool:
-        """Whether a round costs it next to nothing: it learns from no query."""
+        """Whether it learns from no query, so that a round costs it next to nothing."""
         return self.role in (ORACLE, UNIFORM)
 
     def kernel_arguments(self, game: Any, T: int, B: int, V: float, S: int, options: Any) -> tuple:
-        """What the kernel gets before rng. Raises ConfeeError if `arguments` gives no tuple."""
-        given = {"V": V, "S": S}
-        known = Known(game, T, B, **{name: given[name] for name in "VS" if name in self.known})
+        """Return the kernel's own arguments.
+
+        Raises
+        ------
+        ConfeeError
+            If `arguments` fails on what the policy is given, or does not return a tuple.
+        """
+        given = {name: value for name, value in (("V", V), ("S", S)) if name in self.known}
+        known = Known(game, T, B, **given)
         try:
             own = self.arguments(known, options)
         except TypeError as error:
@@ -140,7 +148,7 @@ class Policy:
         return own
 
     def label(self, options: Any) -> str:
-        """The id, with the options that differ from their defaults: `rexp3b(pool=set)`."""
+        """The id with the options that differ from their defaults, as in `rexp3b(pool=set)`."""
         changed = [
             f"{f.name}={getattr(options, f.name)}"
             for f in fields(self.options)

@@ -30,7 +30,7 @@ from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.look import DOTS, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.sw_ucb import play_queries
 from confee.world.game import draw, idle, new_data
 
@@ -67,8 +67,8 @@ def play(world, ledger, K, T, B, p, rng):
     experts = windows.shape[0]
     weights = np.ones(experts)
     chances = np.empty(experts)
-    plan = new_plan(p.kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(p.kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
     while t <= T:
         if ledger.queries > 0:
@@ -78,7 +78,7 @@ def play(world, ledger, K, T, B, p, rng):
             chances[j] = (1.0 - p.gamma) * weights[j] / total + p.gamma / experts
         j = draw(chances, 1.0, rng)
         window = windows[j]
-        t, earned = play_queries(world, ledger, plan, t, K, T, p.H, False, window, p.xi, rng)
+        t, earned = play_queries(world, ledger, schedule, t, K, T, p.H, False, window, p.xi, rng)
         reward = p.shift + earned / p.scale
         weights[j] *= math.exp(p.gamma / (experts * chances[j]) * reward)
         if weights[j] > 1e100:  # A common factor changes no chance and keeps overflow away.
@@ -102,7 +102,7 @@ def grid_steps(H):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """xi: as sw_ucb's. block_scale: times H = sqrt(K B). reward: of a block, as Exp3 sees it."""
 
     xi: float = schema.real(
@@ -126,7 +126,7 @@ def arguments(known, options):
     shift, scale = 0.0, float(H)
     if options.reward == "printed":
         shift, scale = 0.5, 2 * H + 2 * math.sqrt(H * math.log(B / math.sqrt(H)))
-    return (Parameters(plan_of(options), H, gamma, float(options.xi), shift, scale),)
+    return (Parameters(schedule_kind(options), H, gamma, float(options.xi), shift, scale),)
 
 
 POLICY = Policy(

@@ -35,7 +35,7 @@ from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.growth import Growth
 from confee.policies.look import LONG, Look
-from confee.policies.plans import share
+from confee.policies.queries import share
 from confee.policies.ucb import MEAN, PLAYS, WIDTH, new_ucb, update
 from confee.world.game import idle, new_data, query
 

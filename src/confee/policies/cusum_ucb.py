@@ -1,4 +1,4 @@
-"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query plan: UCB
+"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query schedule: UCB
 that forgets an arm when the test finds it changed. Told T, B and S.
 
 Per arm since it was last forgotten: u, the mean of its first M rewards; then with each reward y
@@ -39,7 +39,7 @@ from confee.policies.detecting import (
     take_away,
 )
 from confee.policies.look import DOTS, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ucb import MEAN, PLAYS, choose, update
 from confee.world.game import idle, new_data, new_memories, query
 
@@ -80,8 +80,8 @@ def play(world, ledger, K, T, B, p, rng):
     in_use = 0
     cusum = np.zeros((3, K))
     data, parts = new_data(K), new_memories(K, world)
-    plan = new_plan(p.kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(p.kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         u = rng.random()
@@ -104,7 +104,7 @@ def play(world, ledger, K, T, B, p, rng):
             cusum[:, arm] = 0.0
             take_away(world, data, parts[arm])
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, plays if in_use > 0 else anyone, rng)
 
 
@@ -118,7 +118,7 @@ def walk(cusum, arm, reward, epsilon):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """xi: the factor of the logarithm in the index. M: rewards that make the base mean. epsilon:
     drift that is let pass. h_scale: times ln(Q / C). alpha_scale: times sqrt(C ln(Q / C) / Q)."""
 
@@ -143,7 +143,7 @@ def arguments(known, options):
     C = changes(S)
     log = max(1.0, math.log(B / C))
     parameters = Parameters(
-        kind=plan_of(options),
+        kind=schedule_kind(options),
         xi=float(options.xi),
         M=int(options.M),
         epsilon=float(options.epsilon),
@@ -156,7 +156,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="cusum_ucb",
     name="CUSUM-UCB",
-    summary="UCB that forgets arms a CUSUM test finds changed, under a query plan",
+    summary="UCB that forgets arms a CUSUM test finds changed, under a query schedule",
     kernel=play,
     known=("T", "B", "S"),
     options=Options,

@@ -1,4 +1,4 @@
-"""Discounted linear UCB (Russac, Vernade, Cappe 2019) under a query plan; told V.
+"""Discounted linear UCB (Russac, Vernade, Cappe 2019) under a query schedule; told V.
 
 Arm k has features x_k in R^d. An observation weighs gamma^(its age in queries), the last one 1:
 
@@ -31,7 +31,7 @@ from confee.paper import theory
 from confee.policies import oful
 from confee.policies.base import Policy
 from confee.policies.d_ucb import discount
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ridge import MEAN, PLAYS, SQUARE, invert, lead, squares, times
 from confee.world.game import idle, new_data, query
 from confee.world.settings import LINEAR
@@ -49,8 +49,8 @@ def play(world, ledger, known, T, B, kind, gamma, penalty, radius, log_chance, r
     n = 0.0
     room = np.zeros((3, d, d))
     data = new_data(K)
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, np.ones(K), rng)
     while t <= T:
         estimate(ridge, features, penalty, once, twice, rewarded, room)
@@ -70,7 +70,7 @@ def play(world, ledger, known, T, B, kind, gamma, penalty, radius, log_chance, r
                 once[i, j] = gamma * once[i, j] + part
                 twice[i, j] = gamma * gamma * twice[i, j] + part
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, plays, rng)
 
 
@@ -95,7 +95,7 @@ def estimate(ridge, features, penalty, once, twice, rewarded, room):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions, oful.Options):
+class Options(ScheduleOptions, oful.Options):
     """memory_scale: times the memory (d B / V)^{2/3}."""
 
     memory_scale: float = schema.real(
@@ -108,13 +108,13 @@ def arguments(known, options):
     features, T, B, V = known.K, known.T, known.B, known.V
     memory = max(theory.linear_window(features.shape[1], B, V) * options.memory_scale, 1.0)
     gamma = 1.0 if V == 0 else 1.0 - 1.0 / memory
-    return plan_of(options), gamma, float(options.ridge), float(options.radius), math.log(T)
+    return schedule_kind(options), gamma, float(options.ridge), float(options.radius), math.log(T)
 
 
 POLICY = Policy(
     id="d_linucb",
     name="D-LinUCB",
-    summary="discounted linear UCB under a query plan",
+    summary="discounted linear UCB under a query schedule",
     kernel=play,
     known=("T", "B", "V"),
     options=Options,

@@ -1,4 +1,4 @@
-"""Discounted UCB (Garivier and Moulines 2011, Algorithm 1) under a query plan; told V.
+"""Discounted UCB (Garivier and Moulines 2011, Algorithm 1) under a query schedule; told V.
 
 Index: X(gamma)/N(gamma) + 2 sqrt(xi ln n(gamma) / N(gamma)), where N and X count an arm's plays and
 rewards, each with weight gamma^(its age in queries), the last query's being 1, and n is the sum of
@@ -29,7 +29,7 @@ from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.look import DOT, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, first, lead, new_ucb
 from confee.world.game import idle, new_data, query
 
@@ -48,8 +48,8 @@ def play(world, ledger, K, T, B, kind, gamma, xi, rng):
     plays = ucb[PLAYS]
     data = new_data(K)
     weight, n = 1.0, 0.0
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, np.ones(K), rng)
     while t <= T:
         if ledger.queries < K:
@@ -65,7 +65,7 @@ def play(world, ledger, K, T, B, kind, gamma, xi, rng):
             rescale(ucb, weight)
             weight = 1.0
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, plays, rng)
 
 
@@ -96,7 +96,7 @@ def rescale(ucb, weight):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """xi: the factor of the logarithm. memory_scale: times the memory (sqrt(K) B / V)^{2/3}."""
 
     xi: float = schema.real(
@@ -111,13 +111,13 @@ def arguments(known, options):
     """(plan, gamma, xi): at least K queries of memory, so that n is at least 1."""
     K, B, V = known.K, known.B, known.V
     memory = max(theory.window(K, B, V) * options.memory_scale, K)
-    return plan_of(options), 1.0 if V == 0 else 1.0 - 1.0 / memory, float(options.xi)
+    return schedule_kind(options), 1.0 if V == 0 else 1.0 - 1.0 / memory, float(options.xi)
 
 
 POLICY = Policy(
     id="d_ucb",
     name="D-UCB",
-    summary="discounted UCB under a query plan",
+    summary="discounted UCB under a query schedule",
     kernel=play,
     known=("T", "B", "V"),
     options=Options,

@@ -1,6 +1,7 @@
-"""Whether a base algorithm is one: what its functions return, before it is played.
+"""Check what the functions of a base algorithm return, before it is played.
 
-A kernel over functions that return something else would fail in numba's words, or play on.
+A kernel compiled over functions that return something else would fail with numba's message, or
+play on with wrong results.
 """
 
 from __future__ import annotations
@@ -20,9 +21,18 @@ from confee.world.game import new_ledger
 def observe(
     alg: Algorithm, world: np.ndarray, known: Any, constants: Any, rounds: int, seed: int
 ) -> Iterator[tuple[Any, float, float]]:
-    """An instance that looks in each of the first `rounds` rounds of `world`: (decision, f~, R).
+    """Play one instance that queries each of the first `rounds` rounds of `world`.
 
-    Raises ConfeeError, naming the function, where one fails or returns what none of its kind may.
+    Yields
+    ------
+    decision, value, reward
+        What `act` returned (the decision and f~), and the reward.
+
+    Raises
+    ------
+    ConfeeError
+        If a function fails or returns something that the interface does not allow; the message
+        names the function.
     """
     rng = np.random.default_rng(seed)
     memories, query = alg.setting.calls["new_memories"](1, world), alg.setting.calls["query"]
@@ -58,27 +68,33 @@ def observe(
         reward = query(world, ledger, data, tau + 1, decision, rng)
         _called(alg, "learn", instance, known, constants, data, decision, reward)
         yield decision, value, reward
-    again = _called(alg, "replayed", instance, data)
-    right = isinstance(again, np.ndarray) and again.shape == anything.shape
-    _must(alg, "replayed", right, f"an array of shape {anything.shape}", again)
+    replayed = _called(alg, "replayed", instance, data)
+    right = isinstance(replayed, np.ndarray) and replayed.shape == anything.shape
+    _must(alg, "replayed", right, f"an array of shape {anything.shape}", replayed)
 
 
 def examine(alg: Algorithm, world: np.ndarray, known: Any, constants: Any, T: int) -> None:
-    """Raises ConfeeError, naming the function, unless a few observations of `world`, and the errors
-    after up to 2^20 of them, are what such may be."""
+    """Check a few observations of `world`, and rho and chances up to 2^20 observations.
+
+    Raises
+    ------
+    ConfeeError
+        If a function fails or returns something that the interface does not allow; the message
+        names the function.
+    """
     before = np.inf
     for t in (1 << order for order in range(21)):
-        found = _called(alg, "rho", t, known)
-        is_error = isinstance(found, int | float) and 0 < found < np.inf
-        _must(alg, "rho", is_error, f"a number over 0, also at t={t}", found)
-        fair = t == 1 or before / 2 * (1 - 1e-12) <= found <= before * (1 + 1e-12)
-        _must(alg, "rho", fair, f"at t={t} from half to all of its {before:.6g} at half t", found)
-        before = found
+        error = _called(alg, "rho", t, known)
+        is_error = isinstance(error, int | float) and 0 < error < np.inf
+        _must(alg, "rho", is_error, f"a number over 0, also at t={t}", error)
+        fair = t == 1 or before / 2 * (1 - 1e-12) <= error <= before * (1 + 1e-12)
+        _must(alg, "rho", fair, f"at t={t} from half to all of its {before:.6g} at half t", error)
+        before = error
     for n in (0, 20):
-        found = _called(alg, "chances", n, known)
-        right = isinstance(found, np.ndarray) and found.shape == (n + 1,) and found[n] == 1
-        right = right and found.min() > 0 and found.max() <= 1
-        _must(alg, "chances", right, f"{n + 1} chances in (0, 1] at n={n}, the last one 1", found)
+        chances = _called(alg, "chances", n, known)
+        right = isinstance(chances, np.ndarray) and chances.shape == (n + 1,) and chances[n] == 1
+        right = right and chances.min() > 0 and chances.max() <= 1
+        _must(alg, "chances", right, f"{n + 1} chances in (0, 1] at n={n}, the last one 1", chances)
     for _ in observe(alg, world, known, constants, min(8, T), 0):
         pass
 
@@ -91,9 +107,9 @@ def _called(alg: Algorithm, name: str, *arguments: Any) -> Any:
         raise alg.mistake(f"{name}: {place}{reason(error)}") from None
 
 
-def _must(alg: Algorithm, name: str, right: bool, what: str, found: Any) -> None:
+def _must(alg: Algorithm, name: str, right: bool, what: str, returned: Any) -> None:
     if not right:
-        shown = schema.show(found)
+        shown = schema.show(returned)
         raise alg.mistake(f"{_place(alg, name)}: {name} must return {what}; it gave {shown}")
 
 

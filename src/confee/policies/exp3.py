@@ -1,4 +1,4 @@
-"""Exp3 under a query plan (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1); told B.
+"""Exp3 under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1); told B.
 
 gamma = min{1, sqrt(K ln K / ((e - 1) g))} with g = Q = B, the most that one arm can yield in Q
 queries (Corollary 3.2). Other texts drop the mixture with gamma / K, or have a learning rate apart
@@ -18,7 +18,7 @@ from confee.policies.exponential_lanes import grow as grow_all
 from confee.policies.exponential_lanes import reset as reset_all
 from confee.policies.exponential_lanes import rule as rule_all
 from confee.policies.look import LONG, Look
-from confee.policies.plans import new_plan, next_due, next_query, plan_of
+from confee.policies.queries import new_schedule, next_due, next_query, schedule_kind
 from confee.world.game import idle, new_data, query
 from confee.world.lanes import idle as all_idle
 from confee.world.lanes import query as query_all
@@ -31,8 +31,8 @@ def play(world, ledger, K, T, B, kind, gamma, rng):
     total = reset(w)
     p = np.ones(K)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, p, rng)
     while t <= T:
         i, chance = draw(w, total, gamma, rng)
@@ -40,7 +40,7 @@ def play(world, ledger, K, T, B, kind, gamma, rng):
         if reward > 0.0:
             total = grow(w, total, i, gamma * reward / (chance * K))
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         if t > after:
             idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
 
@@ -52,15 +52,15 @@ def play_lanes(lanes, ledger, K, T, B, kind, gamma):
     w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((2, L)), np.ones((K, L))
     i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
     reset_all(w, total)
-    plan = new_plan(kind, T, B)
-    t = next_due(plan, ledger)
+    schedule = new_schedule(kind, T, B)
+    t = next_due(schedule, ledger)
     all_idle(lanes, ledger, 1, t, p)
     while t <= T:
         draw_all(w, total, gamma, i, chance, room, lanes.streams)
         query_all(lanes, ledger, t, i, reward)
         grow_all(w, total, i, chance, reward, gamma, room)
         after = t + 1
-        t = next_due(plan, ledger)
+        t = next_due(schedule, ledger)
         if t > after:
             rule_all(w, total, gamma, p)
             all_idle(lanes, ledger, after, t, p)
@@ -68,13 +68,13 @@ def play_lanes(lanes, ledger, K, T, B, kind, gamma):
 
 def arguments(known, options):
     K, B = known.K, known.B
-    return plan_of(options), float(options.gamma or theory.exp3_rate(K, B))
+    return schedule_kind(options), float(options.gamma or theory.exp3_rate(K, B))
 
 
 POLICY = Policy(
     id="exp3",
     name="Exp3",
-    summary="Exp3 under a query plan",
+    summary="Exp3 under a query schedule",
     kernel=play,
     lanes=play_lanes,
     options=Exp3Options,

@@ -1,4 +1,4 @@
-"""Exp3.S under a query plan (Auer, Cesa-Bianchi, Freund, Schapire 2002, Section 8); told S.
+"""Exp3.S under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Section 8); told S.
 
 w_i(t + 1) = w_i(t) exp(gamma xhat_i / K) + (e alpha / K) sum_j w_j(t): Exp3, with a share of all
 weight for every arm after each query. alpha = 1 / Q and gamma = min{1, sqrt(K (S ln(K Q) + e) /
@@ -23,7 +23,7 @@ from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.exponential import LARGE, WEIGHT, Exp3Options, draw, reset, rule
 from confee.policies.look import DOT, Look
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.queries import new_schedule, next_query, schedule_kind
 from confee.world.game import idle, new_data, query
 
 
@@ -34,8 +34,8 @@ def play(world, ledger, K, T, B, kind, alpha, gamma, rng):
     total = reset(w)
     p = np.ones(K)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, p, rng)
     while t <= T:
         i, chance = draw(w, total, gamma, rng)
@@ -43,7 +43,7 @@ def play(world, ledger, K, T, B, kind, alpha, gamma, rng):
         nats = gamma * reward / (chance * K)
         total = grow_and_share(w, total, i, nats, math.e * alpha / K)
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         if t > after:
             idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
 
@@ -80,13 +80,17 @@ class Options(Exp3Options):
 def arguments(known, options):
     K, B, S = known.K, known.B, known.S
     rate = math.sqrt(K * (S * math.log(K * B) + math.e) / ((math.e - 1) * B))
-    return plan_of(options), float(options.alpha or 1 / B), float(options.gamma or min(1.0, rate))
+    return (
+        schedule_kind(options),
+        float(options.alpha or 1 / B),
+        float(options.gamma or min(1.0, rate)),
+    )
 
 
 POLICY = Policy(
     id="exp3_s",
     name="Exp3.S",
-    summary="Exp3.S under a query plan, S known",
+    summary="Exp3.S under a query schedule, S known",
     kernel=play,
     known=("T", "B", "S"),
     options=Options,

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 
 from confee.core import schema
 from confee.core.jit import inlined, leaf, njit
-from confee.policies.plans import PlanOptions
+from confee.policies.queries import ScheduleOptions
 
 WEIGHT, LOG = range(2)
 LARGE = 1e100  # a sum over it has a common factor to take out; far from where doubles end
 
 
 @dataclass(frozen=True)
-class Exp3Options(PlanOptions):
+class Exp3Options(ScheduleOptions):
     """gamma: exploration; 0 is the policy's formula."""
 
     gamma: float = schema.real(

@@ -33,7 +33,7 @@ import numpy as np
 
 from confee.core import schema
 from confee.core.jit import inlined, leaf, njit, over
-from confee.policies import planned, schedule
+from confee.policies import blocks, scheduled
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import step
 from confee.world.settings import CONTEXTUAL
@@ -186,10 +186,10 @@ FALCON = Algorithm(
     learn=learn,
     replayed=replayed,
     rho=rho,
-    chances=over(schedule.ratios, __name__, rho=rho),
+    chances=over(blocks.ratios, __name__, rho=rho),
     constants=constants,
     error=error,
     options=Options,
 )
 
-POLICY = planned.paced(FALCON, __name__)
+POLICY = scheduled.paced(FALCON, __name__)

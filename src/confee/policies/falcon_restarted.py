@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.falcon import FALCON
 
-POLICY = planned.restarted(FALCON, __name__)
+POLICY = scheduled.restarted(FALCON, __name__)

@@ -40,7 +40,7 @@ import numpy as np
 
 from confee.core import schema
 from confee.core.jit import leaf, njit, over
-from confee.policies import planned, schedule
+from confee.policies import blocks, scheduled
 from confee.policies.algorithm import Algorithm
 from confee.policies.ridge import MEAN, PLAYS, REWARDS, SQUARE, lead
 from confee.world.settings import LOGISTIC
@@ -301,11 +301,11 @@ GLM_UCB = Algorithm(
     learn=learn,
     replayed=replayed,
     rho=rho,
-    chances=over(schedule.ratios, __name__, rho=rho),
+    chances=over(blocks.ratios, __name__, rho=rho),
     constants=constants,
     error=lambda known: UNEVENNESS * known.shape[1],
     stretch=lambda options: unevenness(options.norm) / UNEVENNESS,
     options=Options,
 )
 
-POLICY = planned.paced(GLM_UCB, __name__)
+POLICY = scheduled.paced(GLM_UCB, __name__)

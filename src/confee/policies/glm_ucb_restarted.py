@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.glm_ucb import GLM_UCB
 
-POLICY = planned.restarted(GLM_UCB, __name__)
+POLICY = scheduled.restarted(GLM_UCB, __name__)

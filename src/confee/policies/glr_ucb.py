@@ -1,4 +1,4 @@
-"""GLR-UCB (Besson, Kaufmann, Maillard, Seznec 2022, Algorithm 1) under a query plan: UCB1 that
+"""GLR-UCB (Besson, Kaufmann, Maillard, Seznec 2022, Algorithm 1) under a query schedule: UCB1 that
 restarts when a Bernoulli generalised likelihood ratio test finds a change. Told T and B only.
 
 After each play of an arm, its n rewards since the restart are split after s of them: a change if
@@ -48,7 +48,7 @@ from confee.policies.detecting import (
     take_away,
 )
 from confee.policies.look import DOT, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ucb import PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, new_memories, query
 
@@ -93,8 +93,8 @@ def play(world, ledger, K, T, B, p, rng):
     order = shuffled(K, rng)
     length = cycle(K, p.alpha)
     data, parts = new_data(K), new_memories(K, world)
-    plan = new_plan(p.kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(p.kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         arm = forced(order, ledger.queries, length)
@@ -122,7 +122,7 @@ def play(world, ledger, K, T, B, p, rng):
                 forget_all(ucb)
                 data[:] = 0.0
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, plays if in_use > 0 else anyone, rng)
 
 
@@ -188,7 +188,7 @@ def kl(p, q):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """exploration: the factor of the logarithm in UCB1's index. restart: all arms, or the one that
     changed. forced: exploration grows with each restart, or not. alpha_scale: times
     sqrt(K ln Q / Q). delta_scale: times 1 / sqrt(Q). ratio: of the grid of splits."""
@@ -216,7 +216,7 @@ class Options(PlanOptions):
 def arguments(known, options):
     K, B = known.K, known.B
     parameters = Parameters(
-        kind=plan_of(options),
+        kind=schedule_kind(options),
         exploration=float(options.exploration),
         delta=min(1.0, options.delta_scale / math.sqrt(B)),
         alpha=min(1.0, options.alpha_scale * math.sqrt(K * math.log(B) / B)),
@@ -230,7 +230,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="glr_ucb",
     name="GLR-UCB",
-    summary="UCB1 restarted by Bernoulli likelihood ratio tests, under a query plan",
+    summary="UCB1 restarted by Bernoulli likelihood ratio tests, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,

@@ -1,4 +1,4 @@
-"""What is fixed beforehand about how a policy's worst-case regret grows."""
+"""What is fixed before any run about the growth of a policy's worst-case regret."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from confee.paper import theory
 
 
 def _theorem_range(size: Size) -> bool:
-    """V = 0 is the stationary row of Table 1; else the range of Theorem 4.1."""
+    """Whether Theorem 4.1 holds, or V = 0, the stationary row of Table 1."""
     return size.V == 0 or theory.theorem_range(*size)
 
 
@@ -20,22 +20,22 @@ def _never(size: Size) -> bool:
 
 @dataclass(frozen=True)
 class Growth:
-    """What is fixed about a policy's regret curve before any run.
+    """What is fixed before any run about a policy's regret curve.
 
     Parameters
     ----------
     claimed
-        The exponents of R/T that its theorem claims, or their row in `theory.EXPONENTS`; None if
-        nothing is claimed.
+        The exponents of R/T in its theorem, or their row in `theory.EXPONENTS`; None if nothing is
+        claimed.
     k_log_k
-        Its theorem has (K ln K)^{1/3}, so ln(K ln K) is the regressor along K.
+        Whether its theorem has (K ln K)^{1/3}, so that ln(K ln K) is the regressor along K.
     blocks
-        It plays blocks of 2^n `slots` (HyQue) or `queries` (MASTER), so the place of the last cut
-        ripples its regret. None if it plays no blocks.
+        Blocks of 2^n `slots` (HyQue) or `queries` (MASTER): where T cuts the last block moves the
+        regret periodically in ln B. None if the policy plays no blocks.
     in_range
-        Whether its theorem speaks of a size: of Theorem 4.1's if not given.
+        Whether its theorem holds at a `Size`; the range of Theorem 4.1 if not given.
     distorted
-        Whether rounding distorts it at a size, so that the cell enters no fit.
+        Whether rounding distorts the policy at a `Size`, so that the cell enters no fit.
     """
 
     claimed: str | Mapping[str, float] | None = None

@@ -23,10 +23,10 @@ from confee.core.jit import over as compiled_over
 from confee.paper import theory
 from confee.policies.algorithm import Algorithm
 from confee.policies.base import PAPER, Policy
+from confee.policies.blocks import END, FIRST, INSTANCE, arrange, draw_started, limit_quotas
 from confee.policies.change_tests import next_look
 from confee.policies.growth import Growth
 from confee.policies.look import SOLID, Look
-from confee.policies.schedule import END, FIRST, INSTANCE, arrange, draw_started, limit_quotas
 from confee.policies.ucb import UCB1, act, begin, chances, learn, new_instances, replayed, rho
 from confee.world.game import anything, idle, new_memories, query
 

@@ -1,4 +1,4 @@
-"""How a policy is drawn, and where it stands in legends and tables."""
+"""How a policy is drawn, and its place in legends and tables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ class Look(NamedTuple):
     Parameters
     ----------
     color
-        As `#0072B2`: Okabe and Ito's and, past those, Tol's are safe for colour-blind readers.
+        A hexadecimal colour such as `#0072B2`. The palettes of Okabe and Ito, and of Tol, are safe
+        for colour-blind readers.
     marker, linestyle, linewidth
         As matplotlib takes them.
     place
-        Legends and tables list policies by this number; equal ones by name.
+        Legends and tables list policies by this number, and by name where it is equal.
     """
 
     color: str

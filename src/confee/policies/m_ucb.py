@@ -1,4 +1,4 @@
-"""M-UCB (Cao, Wen, Kveton, Xie 2019, Algorithms 1 and 2) under a query plan: UCB1 that restarts
+"""M-UCB (Cao, Wen, Kveton, Xie 2019, Algorithms 1 and 2) under a query schedule: UCB1 that restarts
 when the halves of an arm's last w rewards differ. Told T, B and S.
 
 An alarm, on which all arms restart, if an arm has w rewards since the restart and
@@ -30,7 +30,7 @@ from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import changes, cycle, forced, forget_all, new_instance, shuffled
 from confee.policies.look import LONG, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ucb import PLAYS, choose, update
 from confee.world.game import idle, new_data, query
 
@@ -48,8 +48,8 @@ def play(world, ledger, K, T, B, kind, exploration, w, b, gamma, rng):
     order = shuffled(K, rng)
     length = cycle(K, gamma)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         arm = forced(order, since, length)
@@ -67,7 +67,7 @@ def play(world, ledger, K, T, B, kind, exploration, w, b, gamma, rng):
             halves[:] = 0.0
             data[:] = 0.0
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, plays if since > 0 else anyone, rng)
 
 
@@ -84,7 +84,7 @@ def shift(window, halves, arm, n, reward):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """exploration: the factor of the logarithm in the index. window: w, made even, if it fits in
     Q / K. b_scale, gamma_scale: times the threshold and the share of forced queries."""
 
@@ -106,7 +106,7 @@ def arguments(known, options):
     b = math.sqrt(w * math.log(2 * K * B**2) / 2)
     gamma = math.sqrt(changes(S) * K * (2 * b + 3 * math.sqrt(w)) / (2 * B))
     return (
-        plan_of(options),
+        schedule_kind(options),
         float(options.exploration),
         w,
         options.b_scale * b,
@@ -117,7 +117,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="m_ucb",
     name="M-UCB",
-    summary="UCB1 restarted when the halves of a window differ, under a query plan",
+    summary="UCB1 restarted when the halves of a window differ, under a query schedule",
     kernel=play,
     known=("T", "B", "S"),
     options=Options,

@@ -30,11 +30,11 @@ from confee.core import schema
 from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.base import Policy
+from confee.policies.blocks import arrange, draw_started, ratios
 from confee.policies.change_tests import next_look, rho
 from confee.policies.growth import Growth
 from confee.policies.look import SOLID, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
-from confee.policies.schedule import arrange, draw_started, ratios
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ucb import PLAYS, choose, reset, update
 from confee.world.game import idle, new_data, new_memories, query
 
@@ -51,8 +51,8 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
     nothing = new_data(K)
     any_arm = np.ones(K)
 
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, nothing, 1, t, any_arm, rng)
     n = 0
     while t <= T:  # Algorithm 3: blocks n = 0, 1, ...
@@ -101,7 +101,7 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
                         closed += 1
 
                 after = t + 1
-                t = next_query(plan, ledger, rng)
+                t = next_query(schedule, ledger, rng)
                 if restart:
                     idle(world, ledger, nothing, after, t, any_arm, rng)
                     break
@@ -118,7 +118,7 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """exploration: the factor of ln tau in UCB1's index; 2 as printed. delta: the chance that the
     tests may err with, 0 for 1/Q. scale multiplies rho^ of the tests; 1 is the theory."""
 
@@ -135,13 +135,13 @@ def arguments(known, options):
     B = known.B
     reading = theory.Reading(delta=options.delta or None)
     factor = options.scale * theory.rho_hat_factor(B, reading)
-    return plan_of(options), float(options.exploration), float(factor)
+    return schedule_kind(options), float(options.exploration), float(factor)
 
 
 POLICY = Policy(
     id="master",
     name="MASTER",
-    summary="MASTER (Wei and Luo 2021) around UCB1, under a query plan",
+    summary="MASTER (Wei and Luo 2021) around UCB1, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,

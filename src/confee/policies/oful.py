@@ -23,7 +23,7 @@ import numpy as np
 
 from confee.core import schema
 from confee.core.jit import leaf, njit, over
-from confee.policies import planned, schedule
+from confee.policies import blocks, scheduled
 from confee.policies.algorithm import Algorithm
 from confee.policies.ridge import LOG_DET, PLAYS, SCALARS, forget, lead, new_ridges, observe
 from confee.world.settings import LINEAR
@@ -93,10 +93,10 @@ OFUL = Algorithm(
     learn=learn,
     replayed=replayed,
     rho=rho,
-    chances=over(schedule.ratios, __name__, rho=rho),
+    chances=over(blocks.ratios, __name__, rho=rho),
     constants=constants,
     error=lambda known: known.shape[1],
     options=Options,
 )
 
-POLICY = planned.paced(OFUL, __name__)
+POLICY = scheduled.paced(OFUL, __name__)

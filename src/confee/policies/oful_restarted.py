@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.oful import OFUL
 
-POLICY = planned.restarted(OFUL, __name__)
+POLICY = scheduled.restarted(OFUL, __name__)

@@ -34,7 +34,7 @@ import numpy as np
 
 from confee.core import schema
 from confee.core.jit import leaf, njit, over
-from confee.policies import planned, schedule
+from confee.policies import blocks, scheduled
 from confee.policies.algorithm import Algorithm
 from confee.world.episodes import step
 from confee.world.settings import EPISODIC
@@ -157,10 +157,10 @@ Q_UCB = Algorithm(
     learn=learn,
     replayed=replayed,
     rho=rho,
-    chances=over(schedule.ratios, __name__, rho=rho),
+    chances=over(blocks.ratios, __name__, rho=rho),
     constants=constants,
     error=lambda known: math.sqrt(known[0] ** 3 * known[1] * known[2]),
     options=Options,
 )
 
-POLICY = planned.paced(Q_UCB, __name__)
+POLICY = scheduled.paced(Q_UCB, __name__)

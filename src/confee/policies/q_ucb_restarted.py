@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.q_ucb import Q_UCB
 
-POLICY = planned.restarted(Q_UCB, __name__)
+POLICY = scheduled.restarted(Q_UCB, __name__)

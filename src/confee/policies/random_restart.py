@@ -18,15 +18,15 @@ import math
 from dataclasses import dataclass
 
 from confee.core import schema
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.base import CONTROL, Policy
 from confee.policies.look import DOTS, Look
-from confee.policies.plans import PlanOptions, plan_of
+from confee.policies.queries import ScheduleOptions, schedule_kind
 from confee.policies.ucb import UCB1
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """rate_scale: times the order-optimal rate."""
 
     rate_scale: float = schema.real(
@@ -38,14 +38,14 @@ def arguments(known, options):
     K, T, B, S = known.K, known.T, known.B, known.S
     optimal = math.sqrt((S - 1) / (B * math.log(B)))
     rate = min(1.0, options.rate_scale * optimal)
-    return UCB1.constants(K, T, options), plan_of(options), rate
+    return UCB1.constants(K, T, options), schedule_kind(options), rate
 
 
 POLICY = Policy(
     id="random_restart",
     name="random restart",
-    summary="UCB1 under a query plan, restarted at random",
-    kernel=planned.play,
+    summary="UCB1 under a query schedule, restarted at random",
+    kernel=scheduled.play,
     known=("T", "B", "S"),
     options=Options,
     arguments=arguments,

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from confee.core import schema
-from confee.policies import planned
+from confee.policies import scheduled
 from confee.policies.base import CONTROL, Policy
 from confee.policies.look import DOTS, Look
-from confee.policies.plans import PlanOptions, plan_of
+from confee.policies.queries import ScheduleOptions, schedule_kind
 from confee.policies.ucb import UCB1
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """rate: the chance of a restart before a query."""
 
     rate: float = schema.real(0.001, low=0, high=1, about="chance of a restart before a query")
@@ -27,12 +27,12 @@ class Options(PlanOptions):
 POLICY = Policy(
     id="random_restart_unaware",
     name="random restart, unaware",
-    summary="UCB1 under a query plan, restarted at random at a fixed rate",
-    kernel=planned.play,
+    summary="UCB1 under a query schedule, restarted at random at a fixed rate",
+    kernel=scheduled.play,
     options=Options,
     arguments=lambda known, options: (
         UCB1.constants(known.K, known.T, options),
-        plan_of(options),
+        schedule_kind(options),
         float(options.rate),
     ),
     role=CONTROL,

@@ -1,4 +1,4 @@
-"""What a policy's own theorem claims of its regret."""
+"""The regret bound of a policy's own theorem."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def _everywhere(size: Size) -> bool:
 
 @dataclass(frozen=True)
 class Rate:
-    """Worst-case regret of at most K^k V^v B^b T, times a logarithmic factor: an upper bound.
+    """An upper bound of order K^k V^v B^b T on worst-case regret, times a logarithmic factor.
 
     Parameters
     ----------
     K, V, B
-        The exponents of R/T; (1/3, 1/3, -1/3) is the rate of the paper's theorem.
+        The exponents k, v and b; (1/3, 1/3, -1/3) is the rate of the paper's theorem.
     log
-        The factor that the theorem allows beside, of a `Size`; 1 if none.
+        From a `Size` to the logarithmic factor of the theorem; 1 if not given.
     in_range
-        Whether the theorem holds at a `Size`: everywhere if not given.
+        Whether the theorem holds at a `Size`; everywhere if not given.
     positive, negative
-        Variable (B, V, K or T) -> the label of a control that must hold, or fail, along it, in
-        place of the usual ones: SW-UCB, which is told V and has the rate of the paper, and policies
-        that are known to miss it.
+        Variable (B, V, K or T) -> the label of a control that must hold, or fail, along it. If not
+        given, SW-UCB, which is given V and has the rate of the paper, must hold, and policies that
+        are known to miss the rate must fail.
     statement
-        The theorem in words; where it is from.
+        The theorem in words, and its source.
     """
 
     K: float
@@ -54,32 +54,32 @@ class Rate:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 9:
                 raise ConfeeError(f"rate.{name}={value}: must be a number in [-9, 9]")
-        # One cell tells what would else be told once all cells are played.
+        # A call at one size shows a mistake now, instead of after all cells are played.
         for name, kind in (("log", "a number over 0"), ("in_range", "true or false")):
             try:
-                found = getattr(self, name)(Size(2, 10_000, 1_000, 1.0))
+                value = getattr(self, name)(Size(2, 10_000, 1_000, 1.0))
             except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-                raise ConfeeError(f"rate.{name}: at K=2, T=10000, B=1000, V=1: {said}") from None
+                reason = f"{type(error).__name__}: {error}"
+                raise ConfeeError(f"rate.{name}: at K=2, T=10000, B=1000, V=1: {reason}") from None
             right = (
-                isinstance(found, bool | np.bool_)
+                isinstance(value, bool | np.bool_)
                 if name == "in_range"
-                else (isinstance(found, int | float) and 0 < found < math.inf)
+                else (isinstance(value, int | float) and 0 < value < math.inf)
             )
             if not right:
-                raise ConfeeError(f"rate.{name}: gives {found!r}; must be {kind}")
+                raise ConfeeError(f"rate.{name}: gives {value!r}; must be {kind}")
         for kind in ("positive", "negative"):
             if unknown := sorted(set(getattr(self, kind)) - set("BVKT")):
                 raise ConfeeError(f"rate.{kind}.{unknown[0]}: no such key; must be B, V, K or T")
 
     @property
     def law(self) -> dict[str, float]:
-        """The exponents of R/T by variable; T is at fixed B."""
+        """The exponents of R/T by variable; that of T is at fixed B."""
         return {"K": self.K, "V": self.V, "B": self.B, "T": 0.0}
 
     @property
     def formula(self) -> str:
-        """`K^0.333 V^0.333 T / B^0.333`."""
+        """The bound in words, as `K^0.333 V^0.333 T / B^0.333`."""
         parts = [
             f"{name}^{value:.3g}"
             for name, value in zip("KV", (self.K, self.V), strict=True)

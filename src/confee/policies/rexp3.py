@@ -28,7 +28,7 @@ from confee.policies.exponential_lanes import reset as reset_all
 from confee.policies.exponential_lanes import rule as rule_all
 from confee.policies.growth import Growth
 from confee.policies.look import DOTS, Look
-from confee.policies.plans import new_plan, next_due, next_query, plan_of
+from confee.policies.queries import new_schedule, next_due, next_query, schedule_kind
 from confee.world.game import idle, new_data, query
 from confee.world.lanes import forget
 from confee.world.lanes import idle as all_idle
@@ -42,9 +42,9 @@ def play(world, ledger, K, T, B, kind, batch, gamma, rng):
     total = reset(w)
     p = np.ones(K)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    schedule = new_schedule(kind, T, B)
     left = batch
-    t = next_query(plan, ledger, rng)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, p, rng)
     while t <= T:
         if left == 0:
@@ -57,7 +57,7 @@ def play(world, ledger, K, T, B, kind, batch, gamma, rng):
         if reward > 0.0:
             total = grow(w, total, i, gamma * reward / (chance * K))
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         if t > after:
             idle(world, ledger, data, after, t, rule(w, total, gamma, p), rng)
 
@@ -69,9 +69,9 @@ def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
     w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((2, L)), np.ones((K, L))
     i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
     reset_all(w, total)
-    plan = new_plan(kind, T, B)
+    schedule = new_schedule(kind, T, B)
     left = batch
-    t = next_due(plan, ledger)
+    t = next_due(schedule, ledger)
     all_idle(lanes, ledger, 1, t, p)
     while t <= T:
         if left == 0:
@@ -83,7 +83,7 @@ def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
         query_all(lanes, ledger, t, i, reward)
         grow_all(w, total, i, chance, reward, gamma, room)
         after = t + 1
-        t = next_due(plan, ledger)
+        t = next_due(schedule, ledger)
         if t > after:
             rule_all(w, total, gamma, p)
             all_idle(lanes, ledger, after, t, p)
@@ -108,7 +108,7 @@ def batch_length(K: int, Q: int, V: float, scale: float = 1.0) -> int:
 def arguments(known, options):
     K, B, V = known.K, known.B, known.V
     batch = batch_length(K, B, V, options.batch_scale)
-    return plan_of(options), batch, float(options.gamma or theory.exp3_rate(K, batch))
+    return schedule_kind(options), batch, float(options.gamma or theory.exp3_rate(K, batch))
 
 
 POLICY = Policy(

@@ -1,4 +1,4 @@
-"""Sliding-window linear UCB (Cheung, Simchi-Levi, Zhu 2019) under a query plan; told V.
+"""Sliding-window linear UCB (Cheung, Simchi-Levi, Zhu 2019) under a query schedule; told V.
 
 OFUL's index over the last w queries: arm k has features x_k in R^d, and with sums over the window
 
@@ -29,7 +29,7 @@ from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies import oful
 from confee.policies.base import Policy
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.policies.ridge import PLAYS, forget, lead, new_ridges, observe
 from confee.policies.sw_ucb import new_held, play_newest
 from confee.world.game import idle, new_data
@@ -44,8 +44,8 @@ def play(world, ledger, known, T, B, kind, penalty, root, window, rng):
     forget(ridge, known, penalty)
     arms, seen = np.zeros(window, dtype=np.int64), np.zeros(window)
     data, held = new_data(K), new_held(window, K, ledger)
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, np.ones(K), rng)
     while t <= T:
         tau = ledger.queries
@@ -57,12 +57,12 @@ def play(world, ledger, known, T, B, kind, penalty, root, window, rng):
         observe(ridge, known, penalty, arm, reward, 1.0)
         arms[place], seen[place] = arm, reward
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         idle(world, ledger, data, after, t, ridge[PLAYS, :K], rng)
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions, oful.Options):
+class Options(ScheduleOptions, oful.Options):
     """window_scale: times the window (d B / V)^{2/3}."""
 
     window_scale: float = schema.real(
@@ -76,13 +76,13 @@ def arguments(known, options):
     window = min(max(math.floor(theory.linear_window(d, B, V) * options.window_scale), 1), B)
     spread = math.sqrt(d * (math.log1p(window / penalty) + math.log(T)))
     root = options.radius * (oful.R * spread + math.sqrt(penalty) * oful.S)
-    return plan_of(options), penalty, root, window
+    return schedule_kind(options), penalty, root, window
 
 
 POLICY = Policy(
     id="sw_linucb",
     name="SW-LinUCB",
-    summary="sliding-window linear UCB under a query plan",
+    summary="sliding-window linear UCB under a query schedule",
     kernel=play,
     known=("T", "B", "V"),
     options=Options,

@@ -1,4 +1,4 @@
-"""Sliding-window UCB (Garivier and Moulines 2011, Section 3.2) under a query plan; told V."""
+"""Sliding-window UCB (Garivier and Moulines 2011, Section 3.2) under a query schedule; told V."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confee.core.jit import inlined, leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.look import SOLID, Look
-from confee.policies.plans import PlanOptions, new_plan, next_query, plan_of
+from confee.policies.queries import ScheduleOptions, new_schedule, next_query, schedule_kind
 from confee.world.game import (
     BEHIND,
     COUNT,
@@ -30,14 +30,14 @@ from confee.world.game import (
 @njit
 def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
     """One window for all queries; before the first, any arm."""
-    plan = new_plan(kind, T, B)
-    t = next_query(plan, ledger, rng)
+    schedule = new_schedule(kind, T, B)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
-    play_queries(world, ledger, plan, t, K, T, B, by_index, window, xi, rng)
+    play_queries(world, ledger, schedule, t, K, T, B, by_index, window, xi, rng)
 
 
 @njit
-def play_queries(world, ledger, plan, t, K, T, queries, by_index, window, xi, rng):
+def play_queries(world, ledger, schedule, t, K, T, queries, by_index, window, xi, rng):
     """SW-UCB from nothing for up to `queries` queries, the first in round t, with idle rounds.
 
     Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
@@ -68,7 +68,7 @@ def play_queries(world, ledger, plan, t, K, T, queries, by_index, window, xi, rn
         refresh(arm, plays, rewards, mean, width)
         total += reward
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         if by_index:
             blind[:] = 0.0
             blind[choose(plays, mean, width, root(xi, tau + 1, window), rng)] = 1.0
@@ -162,7 +162,7 @@ def drop(world, data, t, segment):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """xi: the factor of the logarithm. window_scale: times the window (sqrt(K) B / V)^{2/3}."""
 
     xi: float = schema.real(
@@ -177,13 +177,13 @@ def arguments(known, options, by_index=False):
     K, B, V = known.K, known.B, known.V
     window = round(theory.window(K, B, V) * options.window_scale)
     window = min(max(window, K), B)
-    return plan_of(options), by_index, window, float(options.xi)
+    return schedule_kind(options), by_index, window, float(options.xi)
 
 
 POLICY = Policy(
     id="sw_ucb",
     name="SW-UCB",
-    summary="sliding-window UCB under a query plan",
+    summary="sliding-window UCB under a query schedule",
     kernel=play,
     known=("T", "B", "V"),
     options=Options,

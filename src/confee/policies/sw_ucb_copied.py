@@ -11,7 +11,7 @@ import numpy as np
 from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.base import CONTROL, Policy
-from confee.policies.plans import PACED
+from confee.policies.queries import PACED
 from confee.policies.sw_ucb import play as play_arms
 from confee.world.game import BEST, MEANS, slope_of
 

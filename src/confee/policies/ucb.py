@@ -12,8 +12,8 @@ import numpy as np
 
 from confee.core.jit import inlined, larger, leaf, njit
 from confee.policies.algorithm import Algorithm
+from confee.policies.blocks import square_roots
 from confee.policies.change_tests import rho
-from confee.policies.schedule import square_roots
 from confee.world.settings import ARMS
 
 # Rows: plays, sum of rewards, their mean, 1 / sqrt(plays), and the arms in order of first play.

@@ -1,4 +1,4 @@
-"""UCB1 under a query plan (Auer, Cesa-Bianchi, Fischer 2002, Figure 1)."""
+"""UCB1 under a query schedule (Auer, Cesa-Bianchi, Fischer 2002, Figure 1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from confee.core import schema
 from confee.core.jit import njit
 from confee.policies.base import Policy
 from confee.policies.look import LONG, Look
-from confee.policies.plans import PlanOptions, new_plan, next_due, next_query, plan_of
+from confee.policies.queries import (
+    ScheduleOptions,
+    new_schedule,
+    next_due,
+    next_query,
+    schedule_kind,
+)
 from confee.policies.ucb import PLAYS, choose, new_ucb, reset, update
 from confee.policies.ucb_lanes import choose as choose_all
 from confee.policies.ucb_lanes import new_ucbs
@@ -33,9 +39,9 @@ def play(world, ledger, K, T, B, kind, by_index, exploration, period, rng):
     ucb = new_ucb(K)
     blind = np.zeros(K) if by_index else ucb[PLAYS]
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    schedule = new_schedule(kind, T, B)
     tau = 0
-    t = next_query(plan, ledger, rng)
+    t = next_query(schedule, ledger, rng)
     idle(world, ledger, data, 1, t, np.ones(K), rng)
     while t <= T:
         if tau == period:
@@ -48,7 +54,7 @@ def play(world, ledger, K, T, B, kind, by_index, exploration, period, rng):
         update(ucb, arm, reward)
         tau += 1
         after = t + 1
-        t = next_query(plan, ledger, rng)
+        t = next_query(schedule, ledger, rng)
         if by_index:
             arm, _ = choose(ucb, tau, exploration, rng)
             blind[:] = 0.0
@@ -63,9 +69,9 @@ def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
     ucb, room = new_ucbs(K, L), np.empty((2, L))
     arm, reward = np.zeros(L, dtype=np.int64), np.zeros(L)
     blind = np.zeros((K, L)) if by_index else ucb[PLAYS]
-    plan = new_plan(kind, T, B)
+    schedule = new_schedule(kind, T, B)
     tau = 0
-    t = next_due(plan, ledger)
+    t = next_due(schedule, ledger)
     all_idle(lanes, ledger, 1, t, np.ones((K, L)))
     while t <= T:
         if tau == period:
@@ -78,7 +84,7 @@ def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
         update_all(ucb, arm, reward, room)
         tau += 1
         after = t + 1
-        t = next_due(plan, ledger)
+        t = next_due(schedule, ledger)
         if by_index:
             choose_all(ucb, tau, exploration, arm, room, lanes.streams)
             blind[:] = 0.0
@@ -88,7 +94,7 @@ def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
 
 
 @dataclass(frozen=True)
-class Options(PlanOptions):
+class Options(ScheduleOptions):
     """exploration: the factor of ln tau in the index; 2 as printed."""
 
     exploration: float = schema.real(
@@ -98,13 +104,13 @@ class Options(PlanOptions):
 
 def arguments(known, options, by_index=False):
     B = known.B
-    return plan_of(options), by_index, float(options.exploration), B
+    return schedule_kind(options), by_index, float(options.exploration), B
 
 
 POLICY = Policy(
     id="ucb1",
     name="UCB1",
-    summary="UCB1 under a query plan",
+    summary="UCB1 under a query schedule",
     kernel=play,
     lanes=play_lanes,
     options=Options,

@@ -1,4 +1,4 @@
-"""Positive control for exponents: UCB1 under a query plan, restarted on a schedule; told V.
+"""Positive control for exponents: UCB1 under a query schedule, restarted on a schedule; told V.
 
 UCB1 forgets everything every Delta = floor((K ln B)^{1/3} (B / V)^{2/3}) queries
 (`theory.restart_period`), and never if V = 0. Standard arguments bound its regret by a constant
@@ -15,18 +15,18 @@ from confee.paper import theory
 from confee.policies import ucb1
 from confee.policies.base import CONTROL, Policy
 from confee.policies.look import LONG, Look
-from confee.policies.plans import plan_of
+from confee.policies.queries import schedule_kind
 
 
 def arguments(known, options):
     K, B, V = known.K, known.B, known.V
-    return plan_of(options), False, float(options.exploration), theory.restart_period(K, B, V)
+    return schedule_kind(options), False, float(options.exploration), theory.restart_period(K, B, V)
 
 
 POLICY = Policy(
     id="ucb1_restarted",
     name="UCB1, restarted",
-    summary="control: UCB1 under a query plan, restarted on a schedule, V known",
+    summary="control: UCB1 under a query schedule, restarted on a schedule, V known",
     kernel=ucb1.play,
     lanes=ucb1.play_lanes,
     known=("T", "B", "V"),

@@ -138,7 +138,7 @@ def paper_block() -> pd.DataFrame:
     """Return the pieces of the paper's block, as the scheduler itself arranges them."""
     import pandas as pd
 
-    from confee.policies.schedule import arrange
+    from confee.policies.blocks import arrange
 
     orders = np.array([order for order, _ in INSTANCES], dtype=np.int64)
     starts = np.array([slot for _, slot in INSTANCES], dtype=np.int64)

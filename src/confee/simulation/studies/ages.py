@@ -29,8 +29,8 @@ import numpy as np
 from confee.core.canonical import canonical, stream
 from confee.core.jit import njit
 from confee.paper import proofs, theory
+from confee.policies.blocks import arrange, draw_instances, limit_quotas
 from confee.policies.hyque import demand
-from confee.policies.schedule import arrange, draw_instances, limit_quotas
 from confee.simulation.studies.base import Rows, Study
 
 BINS = 400

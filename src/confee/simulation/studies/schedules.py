@@ -16,7 +16,7 @@ import numpy as np
 from confee.core.canonical import stream
 from confee.core.jit import njit
 from confee.paper import proofs, theory
-from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
+from confee.policies.blocks import arrange, draw_started, limit_quotas, square_roots
 from confee.simulation.studies.base import Rows, Study
 
 ALPHAS = (0.25, 0.5, 0.75)

@@ -1,9 +1,9 @@
-"""The random schedule of one block: BaQue's (Algorithm 1, lines 1-9; the paper's block figure), and
-MASTER's, from which it descends.
+"""The random instances of a block: of BaQue (Algorithm 1, lines 1-9; the paper's figure of a block)
+and of MASTER (Wei and Luo 2021, Algorithm 1), from which BaQue's derive.
 
-A block of order n has 2^n slots. Instance (m, s), s a multiple of 2^m, spans slots s to
-s + 2^m - 1; a slot belongs to the finest started instance over it. Spans are nested or apart, so a
-block is a short list of pieces: some 2^{n/2} of them, against 2^n slots.
+A block of order n has 2^n slots. Instance (m, s), with s a multiple of 2^m, spans the slots s to
+s + 2^m - 1. A slot belongs to the shortest started instance that spans it. Two spans are nested or
+disjoint, so a block is a short list of pieces: about 2^{n/2} of them for 2^n slots.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST, END, INSTANCE = range(3)
 
 @njit
 def square_roots(n):
-    """2^{(m - n)/2} for m = 0..n: the chances with which BaQue starts instances (line 4)."""
+    """Return 2^{(m - n)/2} for m = 0..n, the chances that BaQue starts an instance (line 4)."""
     chances = np.empty(n + 1)
     for m in range(n + 1):
         chances[m] = 2.0 ** (0.5 * (m - n))
@@ -30,7 +30,7 @@ def square_roots(n):
 
 @njit
 def ratios(n, known):
-    """rho(2^n) / rho(2^m) for m = 0..n: the chances with which MASTER does (its Algorithm 1)."""
+    """Return rho(2^n) / rho(2^m) for m = 0..n, the chances that MASTER starts an instance."""
     chances = np.empty(n + 1)
     for m in range(n + 1):
         chances[m] = rho(1 << n, known) / rho(1 << m, known)
@@ -39,16 +39,21 @@ def ratios(n, known):
 
 @njit
 def draw_instances(n, rng):
-    """BaQue's instances of a block of order n, see `draw_started`."""
+    """Draw BaQue's instances of a block of order n, as `draw_started` returns them."""
     return draw_started(square_roots(n), rng)
 
 
 @njit
 def draw_started(chances, rng):
-    """Starts each instance (m, s) of a block with probability chances[m], independently.
+    """Start each instance (m, s) of a block with probability chances[m], independently.
 
-    Returns (orders, starts) sorted by start, the coarser first: the outer span before the inner.
-    Skips over the instances that do not start, so the cost is that of those that do.
+    The instances that do not start are skipped by geometric draws, so they cost nothing.
+
+    Returns
+    -------
+    orders, starts
+        m and s of the started instances, sorted by start and then from long to short: an outer
+        span comes before the inner ones.
     """
     n = chances.shape[0] - 1
     size = 64
@@ -60,10 +65,10 @@ def draw_started(chances, rng):
         s = -1
         while True:
             if chance < 1.0:
-                skip = math.log(1.0 - rng.random()) / math.log1p(-chance)
-                if skip >= slots - s - 1:
+                skipped = math.log(1.0 - rng.random()) / math.log1p(-chance)
+                if skipped >= slots - s - 1:
                     break
-                s += 1 + int(skip)
+                s += 1 + int(skipped)
             else:
                 s += 1
             if s >= slots:
@@ -79,19 +84,29 @@ def draw_started(chances, rng):
 
 @njit
 def arrange(orders, starts):
-    """The pieces of a block whose started instances are given as `draw_instances` returns them.
+    """Divide a block into pieces, in each of which one instance is active.
 
-    Returns (pieces, quotas, closing): pieces [P, 3] are (first slot, end slot, instance) in order
-    of time; quotas[i] counts the active slots of instance i, which is its number of baseline
-    queries in a complete block ("Query batch": floor(|S| / b) for a union of whole slots; see
-    `limit_quotas` for a block that T cuts); closing lists instances as their spans end.
+    Parameters
+    ----------
+    orders, starts
+        The started instances, as `draw_started` returns them.
+
+    Returns
+    -------
+    pieces
+        [P, 3], in order of time: first slot, slot after the last, active instance.
+    quotas
+        The number of active slots of each instance. In a complete block that is its number of
+        baseline queries ("Query batch": floor(|S| / b)); see `limit_quotas` for one that T cuts.
+    closing
+        The instances in the order in which their spans end.
     """
     count = orders.shape[0]
     pieces = np.empty((2 * count, 3), dtype=np.int64)
     quotas = np.zeros(count, dtype=np.int64)
     closing = np.empty(count, dtype=np.int64)
     stack = np.empty(64, dtype=np.int64)
-    depth = made = closed = slot = 0
+    depth = filled = closed = slot = 0
     for i in range(count + 1):
         reached = starts[i] if i < count else np.int64(1) << 62
         while depth > 0:
@@ -99,9 +114,10 @@ def arrange(orders, starts):
             end = starts[inner] + (np.int64(1) << orders[inner])
             until = min(end, reached)
             if slot < until:
-                pieces[made, FIRST], pieces[made, END], pieces[made, INSTANCE] = slot, until, inner
+                piece = pieces[filled]
+                piece[FIRST], piece[END], piece[INSTANCE] = slot, until, inner
                 quotas[inner] += until - slot
-                made += 1
+                filled += 1
                 slot = until
             if end > reached:
                 break
@@ -111,22 +127,29 @@ def arrange(orders, starts):
         if i < count:
             stack[depth] = i
             depth += 1
-    return pieces[:made], quotas, closing
+    return pieces[:filled], quotas, closing
 
 
 @njit
 def limit_quotas(pieces, quotas, b, rounds):
-    """Lower the quotas of a block that is cut after `rounds` rounds, in place.
+    """Lower the quotas of a block that ends after `rounds` rounds, in place.
 
-    Instance i keeps max(1, floor(|S| / b)) queries, where S is its active rounds before the cut,
+    An instance keeps max(1, floor(|S| / b)) queries, where S is its active rounds before the cut,
     and none if S is empty. A complete block keeps the quotas that `arrange` gave it.
 
-    pieces, quotas: as `arrange` returns them. b: slot length.
+    Parameters
+    ----------
+    pieces, quotas
+        As `arrange` returns them.
+    b
+        The slot length, in rounds.
+    rounds
+        The number of rounds from the start of the block to T.
     """
     last = pieces.shape[0] - 1
     if pieces[last, END] * b <= rounds:
         return
-    quotas[:] = 0  # active rounds first
+    quotas[:] = 0  # First count active rounds, then divide by b.
     for p in range(last + 1):
         start = pieces[p, FIRST] * b
         if start >= rounds:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confee.policies.schedule import arrange, draw_instances, draw_started
+from confee.policies.blocks import arrange, draw_instances, draw_started
 from confee.world.path import Path
 from support import plays, reference
 

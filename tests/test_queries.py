@@ -1,4 +1,4 @@
-"""Query plans: when policies without a plan of their own look."""
+"""Query schedules: the rounds in which policies query that do not choose them themselves."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confee.policies import POLICIES
-from confee.policies.plans import PLANS, new_plan, next_query
+from confee.policies.queries import SCHEDULES, new_schedule, next_query
 from confee.world import game
 from confee.world.path import Path
 from support import plays
 
-PLANNED = sorted(p.id for p in POLICIES.values() if hasattr(p.options(), "plan"))
+SCHEDULED = sorted(p.id for p in POLICIES.values() if hasattr(p.options(), "plan"))
 few = settings(max_examples=40, derandomize=True, deadline=None)
 
 
 def rounds_of(plan, T, B, seed=0):
-    """(rounds, denied): when a plan looks."""
+    """(rounds, denied) of a query schedule."""
     ledger, rng = game.new_ledger(), np.random.default_rng(seed)
-    state = new_plan(PLANS.index(plan), T, B)
+    schedule = new_schedule(SCHEDULES.index(plan), T, B)
     rounds = []
-    while (t := next_query(state, ledger, rng)) <= T:
+    while (t := next_query(schedule, ledger, rng)) <= T:
         rounds.append(int(t))
         ledger.queries += 1
-    assert next_query(state, ledger, rng) == T + 1
+    assert next_query(schedule, ledger, rng) == T + 1
     return rounds, int(ledger.denied)
 
 
@@ -46,10 +46,10 @@ def test_batches_begin_with_their_queries():
 
 @few
 @given(data=st.data())
-def test_any_plan_is_in_order_and_within_budget(data):
+def test_any_schedule_is_in_order_and_within_budget(data):
     T = data.draw(st.integers(1, 400))
     B = data.draw(st.integers(1, T))
-    plan = data.draw(st.sampled_from(PLANS))
+    plan = data.draw(st.sampled_from(SCHEDULES))
     rounds, denied = rounds_of(plan, T, B, data.draw(st.integers(0, 99)))
     assert rounds == sorted(set(rounds))
     assert not rounds or 1 <= rounds[0] <= rounds[-1] <= T
@@ -64,30 +64,30 @@ def test_any_plan_is_in_order_and_within_budget(data):
         assert not denied
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("plan", SCHEDULES)
 def test_at_full_budget_every_round_is_queried(plan):
     assert rounds_of(plan, 200, 200) == (list(range(1, 201)), 0)
 
 
-def test_bernoulli_is_a_coin_a_round():
-    """Mean and variance of the number of wishes, and of where they are."""
+def test_bernoulli_is_a_coin_per_round():
+    """Mean and variance of the number of queries asked for, and of their places."""
     T, B, runs = 1000, 100, 400
-    wishes, places = [], []
+    asked, places = [], []
     for seed in range(runs):
         rounds, denied = rounds_of("bernoulli", T, B, seed)
-        wishes.append(len(rounds) + denied)
+        asked.append(len(rounds) + denied)
         if not denied:
             places.append(np.mean(rounds))
     deviation = np.sqrt(T * 0.1 * 0.9)
-    assert np.mean(wishes) == pytest.approx(B, abs=4 * deviation / np.sqrt(runs))
-    assert np.std(wishes) == pytest.approx(deviation, rel=0.15)
+    assert np.mean(asked) == pytest.approx(B, abs=4 * deviation / np.sqrt(runs))
+    assert np.std(asked) == pytest.approx(deviation, rel=0.15)
     assert np.mean(places) == pytest.approx(T / 2, abs=4 * T / np.sqrt(12 * B * len(places)))
 
 
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("policy", PLANNED)
-def test_policies_follow_their_plan(policy, plan):
-    """The rounds a policy queries are the plan's, whatever it sees."""
+@pytest.mark.parametrize("plan", SCHEDULES)
+@pytest.mark.parametrize("policy", SCHEDULED)
+def test_policies_follow_their_schedule(policy, plan):
+    """The rounds a policy queries are the schedule's, whatever it observes."""
     T, B = 300, 60
     kernel, runs = plays.noting(policy)
     path = Path.steps(np.array([1, 150]), np.array([[0.5, 0.9], [0.9, 0.5]]), T)
