@@ -1,4 +1,4 @@
-"""Two runs side by side: verdicts that changed, exponents that differ, cells with other numbers."""
+"""Compare the results of two workflows: verdicts, exponents, and worst-case regret of cells."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 AGAIN = "run it again"
 SAME = 1e-9
-"""Regrets that differ by less than this share of them are alike: sums in another order."""
+"""Relative difference up to which regrets are equal: sums may be added in another order."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between runs `a` and `b`; each frame is empty where nothing does.
+    """What differs between results `a` and `b`; a frame without rows means no difference.
 
     Parameters
     ----------
     verdicts
-        claim, a, b: outcome and severity of claims that both judged otherwise, or one alone.
+        Columns claim, a, b: outcome and severity where they differ or one did not judge the claim.
     exponents
-        policy, ray, a, b, difference, low, high: rays that both fitted and whose exponents differ;
-        low and high are 95 % limits of the difference.
+        Columns policy, ray, a, b, difference, low, high, for rays fitted in both; low and high are
+        95 % confidence limits of the difference.
     cells
-        label, K, T, B, V, a, b: worst-case regrets that differ, or were measured in one run alone.
+        Columns label, K, T, B, V, a, b: worst-case regret where it differs or one has no such cell.
     """
 
     verdicts: pd.DataFrame
@@ -48,21 +48,26 @@ class Comparison:
 
 
 def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Comparison:
-    """Compares two folders of results, or experiments of `results`. Raises ConfeeError."""
-    places = [_folder(one, Path(results)) for one in (a, b)]
-    verdicts, slopes, worst = (
+    """Compare two folders of results, or experiments in the folder `results`.
+
+    Raises ConfeeError if one has no results.
+    """
+    places = [_folder(name, Path(results)) for name in (a, b)]
+    verdicts, exponents, cells = (
         [read(place) for place in places] for read in (_verdicts, _exponents, _cells)
     )
-    return Comparison(_changed(*verdicts), _apart(*slopes), _other(*worst))
+    return Comparison(
+        _changed_verdicts(*verdicts), _changed_exponents(*exponents), _changed_cells(*cells)
+    )
 
 
-def _folder(named: str | Path, results: Path) -> Path:
-    place = Path(named)
+def _folder(name: str | Path, results: Path) -> Path:
+    place = Path(name)
     if not place.is_dir():
-        place = reading.folder(results, names.folder_name(str(named), "experiment"))
+        place = reading.folder(results, names.folder_name(str(name), "experiment"))
     if not (place / "claims.json").is_file():
         raise ConfeeError(
-            f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "
+            f"{schema.show(name)}: has no claims.json; must be a folder of results, or: "
             f"{reproduce.remake(place.name)}"
         )
     return place
@@ -71,8 +76,8 @@ def _folder(named: str | Path, results: Path) -> Path:
 def _verdicts(place: Path) -> pd.Series:
     import pandas as pd
 
-    found = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
-    return pd.Series({one.id: f"{one.as_printed}, {one.severity}" for one in found}, dtype=object)
+    findings = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
+    return pd.Series({f.id: f"{f.as_printed}, {f.severity}" for f in findings}, dtype=object)
 
 
 def _exponents(place: Path) -> pd.DataFrame:
@@ -85,14 +90,14 @@ def _cells(place: Path) -> pd.Series:
     return reading.table(place / "worst.csv", AGAIN, AGAIN).set_index(CELL)["regret"]
 
 
-def _changed(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+def _changed_verdicts(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     import pandas as pd
 
     both = pd.DataFrame({"a": a, "b": b}).fillna("not judged")
     return both[both["a"] != both["b"]].rename_axis("claim").reset_index()
 
 
-def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+def _changed_exponents(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     both = a.reset_index().merge(b.reset_index(), on=["policy", "ray"], suffixes=("_a", "_b"))
     difference = both["exponent_b"] - both["exponent_a"]
     half = 1.96 * np.hypot(both["se_a"], both["se_b"])
@@ -102,7 +107,7 @@ def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     return both[difference.abs() > SAME].drop(columns=["se_a", "se_b"]).reset_index(drop=True)
 
 
-def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+def _changed_cells(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     import pandas as pd
 
     both = pd.DataFrame({"a": a, "b": b}).astype(float)
@@ -110,27 +115,27 @@ def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     return both[~alike].reset_index()
 
 
-def lines(found: Comparison, most: int = 20) -> list[str]:
-    """The comparison in words, a line for each difference; of cells only so many."""
-    if found.same:
+def lines(comparison: Comparison, most: int = 20) -> list[str]:
+    """Return a line for each difference, for at most `most` cells, and a line that counts them."""
+    if comparison.same:
         return ["no difference"]
-    said = [f"{v.claim}: {v.a} -> {v.b}" for v in found.verdicts.itertuples()]
-    said += [
+    text = [f"{v.claim}: {v.a} -> {v.b}" for v in comparison.verdicts.itertuples()]
+    text += [
         f"{e.policy}, {e.ray}: exponent {e.a:+.3f} -> {e.b:+.3f}, by {e.difference:+.3f} "
         f"[{e.low:+.3f}, {e.high:+.3f}]"
-        for e in found.exponents.itertuples()
+        for e in comparison.exponents.itertuples()
     ]
-    cells = found.cells
-    alone = {run: int(cells[other].isna().sum()) for run, other in (("a", "b"), ("b", "a"))}
+    cells = comparison.cells
+    alone = {"first": int(cells["b"].isna().sum()), "second": int(cells["a"].isna().sum())}
     rows: list[Any] = list(cells.dropna(subset=["a", "b"]).itertuples())
-    said += [
+    text += [
         f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {c.a:.6g} -> {c.b:.6g}"
         for c in rows[:most]
     ]
     if len(rows) > most:
-        said.append(f"... and {len(rows) - most} cells more")
-    for which, run in (("first", "a"), ("second", "b")):
-        if alone[run]:
-            said.append(f"{alone[run]} cells were played in the {which} run alone")
-    counts = f"{len(found.verdicts)} verdicts, {len(found.exponents)} exponents, {len(cells)} cells"
-    return [*said, f"differ: {counts}"]
+        text.append(f"... and {len(rows) - most} more cells")
+    text += [
+        f"{count} cells are only in the {which} results" for which, count in alone.items() if count
+    ]
+    counts = [len(comparison.verdicts), len(comparison.exponents), len(cells)]
+    return [*text, "differ: {} verdicts, {} exponents, {} cells".format(*counts)]

@@ -1,4 +1,4 @@
-"""What a run left, read for whoever looks at it: tables and findings."""
+"""Read the tables and findings of finished experiments."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
 
 def folder(results: Path, experiment: str) -> Path:
-    """The folder of an experiment; where there is none, that of a run for some of its claims alone,
-    if that is there."""
+    """Return the folder of an experiment, or that of its claims alone if only that exists."""
     place, alone = results / experiment, results / (experiment + CLAIMS_ALONE)
     return alone if alone.is_dir() and not place.is_dir() else place
 
 
 def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
-    """A table of results (CSV). Raises ConfeeError, naming it, if it is missing or damaged.
+    """Return a CSV table of results. Raises ConfeeError if the file is missing or damaged.
 
-    pandas takes some words for missing values, which may be the name of a policy.
+    Only empty cells are missing values: pandas would also take names such as `NA` for them.
     """
     import pandas as pd
 
@@ -38,13 +37,15 @@ def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
 
 
 def findings(file: Path, missing: str, remake: str) -> tuple[list[Finding], dict[str, Any]]:
-    """The findings in a claims.json, and all that it says. Raises ConfeeError if it is missing,
-    damaged or of another version of confee."""
+    """Return the findings in a claims.json, and its whole content.
+
+    Raises ConfeeError if the file is missing, damaged, or of another version of confee.
+    """
     from confee.claims import ledger
 
-    said = files.read_json(file, missing, remake)
+    content = files.read_json(file, missing, remake)
     try:
-        return ledger.from_dict(said), said
+        return ledger.from_dict(content), content
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = str(error) if str(error).startswith("version=") else "damaged"
         raise ConfeeError(f"{file}: {reason}; {remake}") from None
