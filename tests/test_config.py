@@ -94,7 +94,10 @@ BAD = [
     ("+policy@policies.x=hyque,ucb1", "+policy@policies.x=hyque,ucb1: must be one value"),
     ("+policy@policies.x={name:hyque}", "+policy@policies.x={name:hyque}: unknown; known"),
     ("+maps.a={K:2,T:1e3,beta:1e-9,nu:0} phases=4", "maps.a.beta=1e-09: makes T too large"),
-    ("+maps.a={K:3000,T:1e3,beta:.5,nu:0}", "maps.a: has no place; B = T^beta must be at least K"),
+    (
+        "+maps.a={K:3000,T:1e3,beta:.5,nu:0}",
+        "maps.a: has no valid cell; B = T^beta must be at least K",
+    ),
     ("+maps.a={K:2,T:1e3,beta:.5,V:big}", "maps.a.V=big: must be a number in [0, inf), or largest"),
     ("family.switching.strength=ceil", "strength=ceil: must be a number in (0, inf), or ceiling"),
     ("+family.hard.strength=[1]", "family.hard.strength=[1]: must not be given: hard has none"),

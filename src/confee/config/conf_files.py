@@ -34,15 +34,15 @@ REGISTERED: Mapping[str, Mapping[str, Any]] = {
 group gives one of them other options under another name."""
 
 LARGEST = 10**6
-"""Bytes of a file."""
+"""The largest file, in bytes."""
 LONGEST = 10**5
-"""Values in a file, its aliases written out."""
+"""The most values of a file, with its aliases expanded."""
 
 
 def folder() -> Path:
-    """Where conf/ is: `CONFEE_CONF`, or beside src/ of this checkout, or where pip installed it.
+    """Return conf/: `CONFEE_CONF`, or beside src/ of this checkout, or where pip installed it.
 
-    Raises ConfeeError if it isn't there.
+    Raises ConfeeError if there is none.
     """
     named = os.environ.get("CONFEE_CONF")
     place = Path(named) if named else Path(__file__).resolve().parents[3] / "conf"
@@ -55,14 +55,14 @@ def folder() -> Path:
 
 @functools.cache
 def _installed() -> Path | None:
-    """conf/ of an installed confee: a file of its wheel lies there."""
-    files = (file for one in metadata.distributions(name="confee") for file in one.files or ())
-    found = (file for file in files if file.as_posix().endswith("confee/conf/config.yaml"))
-    return next((Path(str(file.locate())).resolve().parent for file in found), None)
+    """Return conf/ of an installed confee, which its wheel brings along."""
+    files = (file for wheel in metadata.distributions(name="confee") for file in wheel.files or ())
+    primary = (file for file in files if file.as_posix().endswith("confee/conf/config.yaml"))
+    return next((Path(str(file.locate())).resolve().parent for file in primary), None)
 
 
 def own() -> Path | None:
-    """conf/ of one's own folder, if there is one. Raises ConfeeError if it is a file."""
+    """Return conf/ of one's own folder, if there is one. Raises ConfeeError if it is a file."""
     base = plugins.root()
     if not base or not (base / "conf").exists():
         return None
@@ -78,27 +78,27 @@ def defaults(group: str, name: str) -> dict[str, Any]:
 
 
 def names(group: str) -> list[str]:
-    """All that `<group>=` can name. Imports the modules of one's own folder."""
+    """Return what `<group>=` can name. Imports every module of one's own folder."""
     return sorted({*files(group), *REGISTERED.get(group, ())})
 
 
 def has(group: str, name: str) -> bool:
-    """Whether `<group>=<name>` names a configuration. Imports no other module than `name`."""
+    """Whether `<group>=<name>` names a configuration. Imports at most the module `name`."""
     return name in files(group) or name in REGISTERED.get(group, ())
 
 
 def files(group: str) -> dict[str, Path]:
-    """The files of a group by name, those of one's own folder among them.
+    """Return the files of a group by name, including those of one's own folder.
 
     Raises ConfeeError if one's own file has a name that confee uses.
     """
-    found = {file.stem: file for file in _visible(folder() / group)}
+    by_name = {file.stem: file for file in _visible(folder() / group)}
     base = own()
     for file in _visible(base / group) if base else ():
-        if file.stem in found or _shipped(group, file.stem):
+        if file.stem in by_name or _shipped(group, file.stem):
             raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
-        found[file.stem] = file
-    return dict(sorted(found.items()))
+        by_name[file.stem] = file
+    return dict(sorted(by_name.items()))
 
 
 def _shipped(group: str, name: str) -> bool:
@@ -109,24 +109,27 @@ def _shipped(group: str, name: str) -> bool:
 
 
 def _visible(place: Path) -> list[Path]:
-    """Configuration files in `place`, without the hidden ones of editors and systems."""
+    """Return the configuration files in `place` except hidden ones, which editors leave."""
     return sorted(file for file in place.glob("*.yaml") if not file.name.startswith("."))
 
 
 def headline(experiment: str) -> str:
-    """The first comment of an experiment's file that says something; empty if there is none."""
+    """Return the first comment of an experiment's file except `@package`, or an empty string."""
     file = files("experiment").get(experiment)
     lines = text(file).splitlines() if file else []
-    said = (line[2:] for line in lines if line.startswith("# ") and "@package" not in line)
-    return next(said, "")
+    return next(
+        (line[2:] for line in lines if line.startswith("# ") and "@package" not in line), ""
+    )
 
 
 def text(file: Path) -> str:
-    """What a file of conf says. Raises ConfeeError if it can't be read: a pipe would be waited for
-    and a device has no end."""
+    """Return the text of a file of conf. Raises ConfeeError if it cannot be read.
+
+    Only regular files are opened: reading a pipe would block, and a device never ends.
+    """
     try:
-        seen = file.stat()
-        if not stat.S_ISREG(seen.st_mode) or seen.st_size > LARGEST:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
             raise ConfeeError(f"{file}: must be a file of at most {LARGEST} bytes")
         return file.read_text(encoding="utf-8")
     except OSError as error:
@@ -136,9 +139,11 @@ def text(file: Path) -> str:
 
 
 def check_own() -> None:
-    """Looks at files that are not confee's before Hydra reads any. Raises ConfeeError if one can't
-    be read, sets what is Hydra's, or is small and, by its aliases, stands for one that fills the
-    memory; and if one of a group has a name that is taken, or is no mapping."""
+    """Check the user's files before Hydra reads any.
+
+    Raises ConfeeError if a file cannot be read, sets Hydra's own settings, or is too large with its
+    aliases expanded; and if a file of a group is no mapping or has a name that is taken.
+    """
     mine = {file.resolve() for group in GROUPS for file in files(group).values()}
     named = [own(), folder() if os.environ.get("CONFEE_CONF") else None]
     for base in filter(None, named):
@@ -147,7 +152,7 @@ def check_own() -> None:
 
 
 def _below(base: Path) -> Iterator[Path]:
-    """What Hydra can come to from there, by links too."""
+    """Yield the configuration files that Hydra can reach from `base`, also through links."""
     seen = set()
     for place, folders, names in os.walk(base, followlinks=True):
         seen.add(os.path.realpath(place))
@@ -162,7 +167,7 @@ def _below(base: Path) -> Iterator[Path]:
 
 
 def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
-    """What is wrong with a file, and where; `file`: which, if the error can't tell."""
+    """Return an error message with its place. `file` names the file if the error does not."""
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or error
     place = f"{file or mark.name}: line {mark.line + 1}" if mark else file or "conf"
@@ -170,12 +175,15 @@ def not_yaml(error: yaml.YAMLError | UnicodeDecodeError, file: str = "") -> str:
 
 
 def _check(file: Path, must: bool) -> None:
-    """`must`: be a mapping in YAML. Of any other Hydra says so itself, if it is asked for it."""
+    """Check one file. If it `must` be a mapping, one that is not, or is no YAML, is an error.
+
+    Hydra reports other such files when they are used.
+    """
     counted: dict[int, float] = {}
 
     def values(node: Any) -> float:
         if id(node) not in counted:
-            counted[id(node)] = math.inf  # if it is within itself
+            counted[id(node)] = math.inf  # stays if the node contains itself
             below = node.value if isinstance(node, yaml.CollectionNode) else []
             if isinstance(node, yaml.MappingNode):
                 below = itertools.chain(*below)
@@ -183,42 +191,40 @@ def _check(file: Path, must: bool) -> None:
         return counted[id(node)]
 
     source = text(file)
-    if source.startswith("\ufeff"):  # before which Hydra sees no header
+    if source.startswith("\ufeff"):  # hides a header from Hydra
         raise ConfeeError(f"{file}: begins with a byte-order mark; must have none")
     try:
-        found = yaml.compose(source, yaml.SafeLoader)
+        root = yaml.compose(source, yaml.SafeLoader)
     except yaml.YAMLError as error:
         if must:
             raise ConfeeError(not_yaml(error, str(file))) from None
         return
-    if not found:
+    if not root:
         return
-    if must and not isinstance(found, yaml.MappingNode):
+    if must and not isinstance(root, yaml.MappingNode):
         raise ConfeeError(f"{file}: must be a mapping")
-    if values(found) > LONGEST:
+    if values(root) > LONGEST:
         raise ConfeeError(f"{file}: too large with its aliases; must be at most {LONGEST} values")
     if re.search(r"@package\b.*\bhydra\b", _header(source)):
         raise ConfeeError(f"{file}: # @package hydra: must not be Hydra's own settings")
-    for key, value in found.value if isinstance(found, yaml.MappingNode) else ():
-        said = [key.value]
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        keys = [key.value]
         if key.value == "defaults" and isinstance(value, yaml.SequenceNode):
-            said += [
-                one.value
-                for entry in value.value
-                if isinstance(entry, yaml.MappingNode)
-                for one, _ in entry.value
-            ]
-            said += [one.value for one in value.value if isinstance(one, yaml.ScalarNode)]
-            # What is asked for is looked at once it is composed; this list is read before that.
+            for entry in value.value:
+                if isinstance(entry, yaml.MappingNode):
+                    keys += [group.value for group, _ in entry.value]
+                elif isinstance(entry, yaml.ScalarNode):
+                    keys.append(entry.value)
+            # Hydra resolves this list while it composes; other values are checked afterwards.
             if re.search(r"\$\{[^}]*[:$]", yaml.serialize(value)):
                 raise ConfeeError(
                     f"{file}: defaults: must not call a resolver, as ${{name:...}} does"
                 )
-        if any(re.match(r"(override\s+)?/?hydra\b|.*@(.*\.)?hydra\b", str(one)) for one in said):
+        if any(re.match(r"(override\s+)?/?hydra\b|.*@(.*\.)?hydra\b", str(key)) for key in keys):
             raise ConfeeError(f"{file}: hydra: no such key")
 
 
 def _header(source: str) -> str:
-    """The lines in which Hydra looks for a package."""
+    """Return the lines in which Hydra looks for a package."""
     lines = map(str.strip, source.splitlines())
     return "\n".join(itertools.takewhile(lambda x: not x or re.match(r"#\s*@", x), lines))

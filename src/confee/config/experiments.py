@@ -1,4 +1,4 @@
-"""Experiments: what Hydra composed, checked, and handed on as plain typed values."""
+"""Experiments: composed configurations, checked and turned into typed values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from confee.simulation.play import Accounting
 from confee.simulation.units import Seeds
 
 RESERVED = ("calibration", "cells", "jobs", "logs", "reference", "studies")
-"""Folders of results/ and figures/ that are no experiment's."""
+"""Folders of results/ and figures/ that belong to no experiment."""
 
 
 def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[str]:
@@ -41,6 +41,8 @@ def _names(value: Any, where: str, known: Sequence[str] | None = None) -> list[s
 
 @dataclass(frozen=True)
 class Runs:
+    """The seeds first_seed, ..., first_seed + seeds - 1 of a cell."""
+
     seeds: int = schema.whole(16, low=1, high=10**7)
     first_seed: int = schema.whole(0, low=0, high=10**12)
 
@@ -78,7 +80,7 @@ class _Ray:
 
 @dataclass(frozen=True)
 class Jobs:
-    """How work is cut into jobs; no number depends on it."""
+    """How units of work are grouped into jobs; no result depends on it."""
 
     shard: int = schema.whole(0, low=0)
     cells: int = schema.whole(24, low=1)
@@ -102,9 +104,18 @@ class _Play:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A checked experiment. `resolved` is its whole configuration but for `jobs`, canonical.
+    """A checked experiment.
 
-    `name` is that of its folder, see CLAIMS_ALONE. `unplayed`: policies on no axis and no map.
+    Parameters
+    ----------
+    name
+        The name of its folder, which may end in CLAIMS_ALONE; `experiment` never does.
+    resolved
+        Its whole configuration except `jobs`, canonical.
+    unplayed
+        Labels of policies on no axis, map or ray.
+    overrides
+        The overrides that it was made from, except those of `jobs`.
     """
 
     name: str
@@ -122,13 +133,25 @@ class Experiment:
     resolved: Mapping[str, Any]
     unplayed: Sequence[str]
     overrides: str
-    """What makes it again: what was given, but for `jobs`."""
+
+
+KEYS = {"name", "toy", "policies", "plays", "family", "centre", "grid", "at", "phases", "maps"} | {
+    "rays",
+    "seeds",
+    "idle",
+    "proxy",
+    "claims",
+    "figures",
+    "show",
+    "jobs",
+}
+"""What conf/config.yaml must set."""
 
 
 def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
-    """The experiment of `overrides`: a list, or one string as a shell would split it.
+    """Return the experiment of `overrides`: a list, or one string as a shell would split it.
 
-    Raises ConfeeError.
+    Raises ConfeeError if Hydra cannot compose it or a value is not allowed.
     """
     if isinstance(overrides, str):
         try:
@@ -137,31 +160,11 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
             reason = str(error).lower()
             raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
     values = composition.compose("config", overrides)
-    named = {composition.key(override) for override in overrides}
-    alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in named)
-    if alone:
-        values["figures"] = values["figures"] if "figures" in named else []
-    expected = {
-        "name",
-        "toy",
-        "policies",
-        "plays",
-        "family",
-        "centre",
-        "grid",
-        "at",
-        "phases",
-        "maps",
-        "rays",
-        "seeds",
-        "idle",
-        "proxy",
-        "claims",
-        "figures",
-        "show",
-        "jobs",
-    }
-    check_keys(values, expected)
+    given = {composition.key(override) for override in overrides}
+    alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in given)
+    if alone and "figures" not in given:
+        values["figures"] = []
+    check_keys(values, KEYS)
     values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not NAME.fullmatch(top.name):
@@ -195,7 +198,7 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     unplayed = [
         label
         for label, entrant in entrants.items()
-        if not any(label in one.policies for one in grid.maps.values())
+        if not any(label in played.policies for played in grid.maps.values())
         and not any(grid.axes.get(axis) or axis in grid.rays for axis in entrant.axes)
     ]
     name = top.name + (CLAIMS_ALONE if alone else "")
@@ -219,17 +222,20 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     )
 
 
-def _name(said: Any, overrides: Sequence[str]) -> Any:
-    """The name of an experiment. One that is built on another, and says no name of its own, is
-    called as its file: it must not take the other's folder."""
-    given = {composition.key(one): one.partition("=")[2].strip("'\" ") for one in overrides}
+def _name(name: Any, overrides: Sequence[str]) -> Any:
+    """Return the name of an experiment. Raises ConfeeError if it belongs to another experiment.
+
+    An experiment that is built on another and sets no name is called like its file, so that it does
+    not take the folder of the other.
+    """
+    given = {composition.key(o): o.partition("=")[2].strip("'\" ") for o in overrides}
     chosen = given.get("experiment", "").rpartition("/")[2]
-    if chosen and said != chosen and said in files("experiment"):
+    if chosen and name != chosen and name in files("experiment"):
         if "name" in given:
-            raise ConfeeError(f"name={said}: is another experiment's; must be one of its own")
+            raise ConfeeError(f"name={name}: is another experiment's; must be one of its own")
         return chosen
-    # A year, say, is a word that Hydra reads as a number.
-    return str(said) if isinstance(said, int) and not isinstance(said, bool) else said
+    # Hydra reads some names, years for example, as numbers.
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
 def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -267,8 +273,8 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
     return Grid(centre, axes, at, phases, _maps(values), _rays(values))
 
 
-def _place(label: str, kind: str) -> str:
-    """The key of a map or a ray. Raises ConfeeError if its name is no word."""
+def _where(label: str, kind: str) -> str:
+    """Return the key of a map or a ray. Raises ConfeeError if its name is not a word."""
     if not NAME.fullmatch(label):
         raise ConfeeError(
             f"{kind}.{schema.show(label)}: must be a word of letters, digits, - and _"
@@ -276,85 +282,84 @@ def _place(label: str, kind: str) -> str:
     return f"{kind}.{label}"
 
 
-def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
-    """Named maps: all combinations of K, T, beta and either V or nu.
+def _lists(
+    cls: type, lists: Mapping[str, Any], where: str, others: Sequence[str], **words: str
+) -> dict[str, list[Any]]:
+    """Return the values of a map or a ray as lists, each value checked by its field of `cls`.
 
-    A map that names no policies is for all but those in `without`; and so with the family.
+    `others` are further keys that it may have; `words` maps a field to a word that it may also be.
     """
-    fields = {f.name: f for f in dataclasses.fields(_Map)}
-    made = {}
-    for label, said in schema.mapping(values["maps"], "maps").items():
-        where = _place(label, "maps")
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    checked: dict[str, list[Any]] = {}
+    for name, points in lists.items():
+        if name not in fields:
+            known = ", ".join([*others, *fields])
+            raise ConfeeError(
+                f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
+            )
+        points = points if isinstance(points, list) else [points]
+        key, word = f"{where}.{name}", words.get(name, "")
+        checked[name] = [schema.check(fields[name], point, key, word) for point in points]
+    if len(checked.get("phases", [1])) != 1:
+        shown = schema.show(checked["phases"])
+        raise ConfeeError(f"{where}.phases={shown}: must be one whole number")
+    return checked
+
+
+def _maps(values: Mapping[str, Any]) -> dict[str, Map]:
+    """Return the maps by name: all combinations of K, T, beta and either V or nu.
+
+    A map that names no policies has all except those in `without`; likewise for the family.
+    """
+    maps = {}
+    for label, entry in schema.mapping(values["maps"], "maps").items():
+        where = _where(label, "maps")
         if label in AXES:
             raise ConfeeError(f"{where}: must not be named after an axis")
-        lists = dict(schema.mapping(said, where))
-        everyone = [*values["policies"], *values["family"]]
-        without = _names(lists.pop("without", []), f"{where}.without", everyone)
+        lists = dict(schema.mapping(entry, where))
+        labels = [*values["policies"], *values["family"]]
+        without = _names(lists.pop("without", []), f"{where}.without", labels)
         policies, met = (
             _names(
-                lists.pop(key, [entry for entry in values[key] if entry not in without]),
+                lists.pop(key, [label for label in values[key] if label not in without]),
                 f"{where}.{key}",
                 list(values[key]),
             )
             for key in ("policies", "family")
         )
-        checked: dict[str, list[Any]] = {}
-        for name, points in lists.items():
-            if name not in fields:
-                known = ", ".join(["policies", "family", "without", *fields])
-                raise ConfeeError(
-                    f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
-                )
-            points = points if isinstance(points, list) else [points]
-            word = LARGEST if name == "V" else ""
-            checked[name] = [schema.check(fields[name], p, f"{where}.{name}", word) for p in points]
-        phases = checked.pop("phases", [values["phases"]])
-        if len(phases) != 1:
-            raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")
+        checked = _lists(_Map, lists, where, ["policies", "family", "without"], V=LARGEST)
+        (phases,) = checked.pop("phases", [values["phases"]])
         for name in ("K", "T", "beta"):
             if not checked.get(name):
                 raise ConfeeError(f"{where}.{name}: missing; must be a list of numbers")
         if not checked.get("V") and not checked.get("nu"):
             raise ConfeeError(f"{where}.V: missing; must be a list of numbers, or give nu")
-        made[label] = Map(policies, **checked, phases=phases[0], family=met)
-        if next(made[label].places(label), None) is None:
-            raise ConfeeError(f"{where}: has no place; B = T^beta must be at least K somewhere")
-    return made
+        maps[label] = Map(policies, **checked, phases=phases, family=met)
+        if next(maps[label].places(label), None) is None:
+            raise ConfeeError(f"{where}: has no valid cell; B = T^beta must be at least K")
+    return maps
 
 
 def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
-    """Named rays: lists of K, B, V and T/B, with several values in at most one.
+    """Return the rays by name: lists of K, B, V and T/B, with several values in at most one.
 
-    A ray meets the whole family but for stationary worlds; its still cells meet those alone.
+    A ray meets the whole family except stationary adversaries; its still cells meet only those.
     """
-    fields = {f.name: f for f in dataclasses.fields(_Ray)}
-    made = {}
-    for label, given in schema.mapping(values["rays"], "rays").items():
-        where = _place(label, "rays")
+    rays = {}
+    family = values["family"]
+    still = [label for label, conf in family.items() if conf.get("name") == "stationary"]
+    moving = [label for label in family if label not in still]
+    for label, entry in schema.mapping(values["rays"], "rays").items():
+        where = _where(label, "rays")
         if label in (*AXES, *values["maps"]):
             raise ConfeeError(
                 f"{where}: must not be named like an axis ({', '.join(AXES)}) or a map"
             )
-        lists = dict(schema.mapping(given, where))
-        still = [
-            entry for entry, conf in values["family"].items() if conf.get("name") == "stationary"
-        ]
-        moving = [entry for entry in values["family"] if entry not in still]
-        named = lists.pop("family", moving)
-        met = _names(named, f"{where}.family", list(values["family"]))
-        checked: dict[str, list[Any]] = {}
-        for name, points in lists.items():
-            if name not in fields:
-                known = ", ".join(["family", *fields])
-                raise ConfeeError(
-                    f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
-                )
-            points = points if isinstance(points, list) else [points]
-            found = [schema.check(fields[name], p, f"{where}.{name}") for p in points]
-            checked[name] = sorted(set(found))
-        phases = checked.pop("phases", [2])
-        if len(phases) != 1:
-            raise ConfeeError(f"{where}.phases={schema.show(phases)}: must be one whole number")
+        lists = dict(schema.mapping(entry, where))
+        met = _names(lists.pop("family", moving), f"{where}.family", list(family))
+        checked = _lists(_Ray, lists, where, ["family"])
+        checked = {name: sorted(set(points)) for name, points in checked.items()}
+        (phases,) = checked.pop("phases", [2])
         for name in ("K", "B", "V", "ratio"):
             if not checked.get(name):
                 raise ConfeeError(f"{where}.{name}: missing; must be a number or a list of numbers")
@@ -366,16 +371,16 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
             )
         if len(checked["V"]) > 1 and 0 in checked["V"]:
             raise ConfeeError(f"{where}.V=0: must be over 0, as V has several values")
-        made[label] = Ray(**checked, phases=phases[0], family=met, still=still)
-        for _ in made[label].places(label):  # each of them is checked
+        rays[label] = Ray(**checked, phases=phases, family=met, still=still)
+        for _ in rays[label].places(label):  # each place is checked when it is made
             pass
-    return made
+    return rays
 
 
 def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     policies = schema.mapping(values["policies"], "policies")
     plays = schema.mapping(values["plays"], "plays")
-    axes_known = [*AXES, *schema.mapping(values["rays"], "rays")]
+    all_axes = [*AXES, *schema.mapping(values["rays"], "rays")]
     for label in plays:
         if label not in policies:
             known = ", ".join(policies)
@@ -384,9 +389,9 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
             )
     entrants = {}
     for label, conf in policies.items():
-        how = dict(schema.mapping(plays.get(label, {}), f"plays.{label}"))
-        axes = _names(how.pop("axes", axes_known), f"plays.{label}.axes", axes_known)
-        play = schema.build(_Play, how, f"plays.{label}")
-        mapped = schema.mapping(conf, f"policies.{label}")
-        entrants[label] = Entrant(mapped, axes, **dataclasses.asdict(play))
+        limits = dict(schema.mapping(plays.get(label, {}), f"plays.{label}"))
+        axes = _names(limits.pop("axes", all_axes), f"plays.{label}.axes", all_axes)
+        play = schema.build(_Play, limits, f"plays.{label}")
+        conf = schema.mapping(conf, f"policies.{label}")
+        entrants[label] = Entrant(conf, axes, **dataclasses.asdict(play))
     return entrants

@@ -1,4 +1,4 @@
-"""Command lines that make results again, as a reader pastes them into a shell."""
+"""Command lines that reproduce results, ready to be pasted into a shell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from confee.core.errors import ConfeeError
 
 
 def snakemake(overrides: str, target: str = "") -> str:
-    """What makes a target of an experiment again, or all of it."""
+    """Return the command that makes a target of an experiment, by default all of it."""
     words = ["snakemake --cores 2", target]
     if overrides:
         words.append(f"--config overrides={_shell(_yaml(_joined(shlex.split(overrides))))}")
@@ -22,45 +22,47 @@ def snakemake(overrides: str, target: str = "") -> str:
 
 
 def experiment_of(folder: str) -> str:
-    """The experiment that a folder of results/ is named after."""
+    """Return the experiment that a folder of results/ belongs to."""
     return folder.removesuffix(CLAIMS_ALONE)
 
 
 def of_folder(experiment: str) -> str:
-    """Overrides that make results/<experiment>; which claims it was for, it knows itself."""
-    named = experiment_of(experiment)
-    return f"experiment={named}" + (" claims=[...]" if named != experiment else "")
+    """Return overrides that make results/<experiment>, with `...` for the claims it was run for."""
+    name = experiment_of(experiment)
+    return f"experiment={name}" + (" claims=[...]" if name != experiment else "")
 
 
 def remake(experiment: str) -> str:
-    """How to make results/<experiment>; that nothing makes it, if conf has no such experiment."""
-    named = experiment_of(experiment)
+    """Return a hint on how to make results/<experiment>, or that conf has no such experiment."""
+    name = experiment_of(experiment)
     try:
         known = sorted(conf_files.files("experiment"))
-    except ConfeeError:  # results may be looked at where there is no conf
-        known = [named]
-    if named in known:
+    except ConfeeError:  # results may be read where there is no conf
+        known = [name]
+    if name in known:
         return f"run: {snakemake(of_folder(experiment))}"
     return (
-        f"no experiment is called {named}; known: {', '.join(known)}; if a run had name={named}, "
-        "run that again"
+        f"no experiment is called {name}; known: {', '.join(known)}; results made with "
+        f"name={name} need the same command again"
     )
 
 
 def of_claims(overrides: str, ids: Sequence[str]) -> str:
-    """Overrides under which the same experiment settles these claims and draws nothing."""
+    """Return `overrides` changed so that they judge only these claims and draw nothing."""
     kept = [o for o in shlex.split(overrides) if not re.match(r"(claims|figures)=", o)]
     return _joined([*kept, f"claims=[{','.join(ids)}]"])
 
 
 def _joined(words: Sequence[str]) -> str:
-    """One string that a shell would split into `words`, quoted only where it must be."""
+    """Return one string that a shell splits into `words`, quoted only where necessary."""
     return " ".join(shlex.quote(w) if not w or re.search(r"[\s'\"\\]", w) else w for w in words)
 
 
 def _yaml(text: str) -> str:
-    """A value of --config that Snakemake takes for this text. It reads it as a number or as YAML,
-    and strips outer quotes before."""
+    """Return a value of --config that Snakemake reads as this text.
+
+    Snakemake strips outer quotes and reads the rest as a number or as YAML.
+    """
     try:
         same = yaml.load(text, Loader=yaml.BaseLoader) == text
     except yaml.YAMLError:

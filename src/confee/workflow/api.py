@@ -1,4 +1,4 @@
-"""confee as a library: `simulate` one cell, `load` an experiment's runs."""
+"""The Python interface: `simulate` a cell, `load` the results of an experiment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS = {"policy", "adversary", "K", "T", "B", "V", "seeds", "first_seed", "idle"
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A cell, one opponent and the seeds to play."""
+    """A cell, its opponent, and the seeds to play."""
 
     cell: Cell
     against: Opponent
@@ -39,27 +39,27 @@ class Request:
 
 
 def request(values: Mapping[str, Any]) -> Request:
-    """The request of a composed conf/cell.yaml. Raises ConfeeError."""
+    """Return the request of composed values. Raises ConfeeError for a wrong key or value."""
     names.check_keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
             raise ConfeeError(f"{name}: missing; give {name}=...")
-    one = cell(values["policy"], Size(*(values[name] for name in Size._fields)))
-    against = opponent(values["adversary"], one.size)
+    played = cell(values["policy"], Size(*(values[name] for name in Size._fields)))
+    against = opponent(values["adversary"], played.size)
     runs = schema.build(experiments.Runs, {n: values[n] for n in ("seeds", "first_seed")})
     accounting = schema.build(Accounting, {n: values[n] for n in ("idle", "proxy")})
     output = values["output"]
     if output is not None and not str(output).endswith(".parquet"):
         raise ConfeeError(f"output={schema.show(output)}: must end in .parquet")
-    return Request(one, against, runs, accounting, output)
+    return Request(played, against, runs, accounting, output)
 
 
-def run(asked: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
-    """Plays a request: one row a seed."""
+def run(request: Request, tick: Callable[[], None] = lambda: None) -> list[Row]:
+    """Play a request and return one row per seed; `tick` is called after each."""
     jit.prepare()
-    seeds = range(asked.runs.first_seed, asked.runs.first_seed + asked.runs.seeds)
-    options = calibrated(asked.cell)
-    return play_all(asked.cell, [asked.against], seeds, options, asked.accounting, tick)
+    runs, played = request.runs, request.cell
+    seeds = range(runs.first_seed, runs.first_seed + runs.seeds)
+    return play_all(played, [request.against], seeds, calibrated(played), request.accounting, tick)
 
 
 def simulate(
@@ -77,10 +77,32 @@ def simulate(
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Plays one cell against one adversary: a tidy frame, one row a seed.
+    """Play one cell against one adversary.
 
-    `options` are the policy's, `parameters` the adversary's; `confee list <name>` names them. The
-    rows are those the workflow computes for that cell and those seeds. Raises ConfeeError.
+    Parameters
+    ----------
+    policy, adversary
+        Their ids; `confee list` names them.
+    K, T, B, V
+        Arms, horizon, budget of queries (K <= B <= T), and variation budget.
+    seeds, first_seed
+        The number of seeds, and the first of them.
+    idle
+        `expected` accounts idle rounds by their expectation, `sampled` draws their plays.
+    proxy
+        `means` or `literal`: whether the decomposition of regret is over means or over rewards.
+    options, **parameters
+        Options of the policy and of the adversary; `confee list <name>` describes them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per seed, as in regret.parquet: the workflow computes the same rows.
+
+    Raises
+    ------
+    ConfeeError
+        For an unknown name or a value out of range.
     """
     import pandas as pd
 
@@ -98,15 +120,15 @@ def simulate(
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML would give it: numpy's scalars and arrays, and paths, in Python's types."""
+    """Return a value as YAML would: scalars and arrays of numpy, and paths, as Python's types."""
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, np.longdouble):  # of which numpy makes no number of Python's
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, np.longdouble):  # numpy's tolist() leaves it as it is
         return float(value)
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
@@ -114,11 +136,27 @@ KINDS = ("regret", "worst", "slopes", "points", "claims")
 
 
 def load(experiment: str, what: str = "regret", *, results: str | Path = "results") -> pd.DataFrame:
-    """What the workflow left of a finished experiment, as a frame.
+    """Load a table of a finished experiment.
 
-    `what`: all runs (regret), the worst case of each cell (worst), fitted exponents (slopes), which
-    cell lies where (points), or the findings (claims); columns as in docs/design.md. Of `regret`
-    `frame.attrs["confee"]` holds the resolved configuration. Raises ConfeeError.
+    Parameters
+    ----------
+    experiment
+        Its name.
+    what
+        `regret` has all runs, `worst` the worst case of each cell, `slopes` fitted exponents,
+        `points` the cells of each axis, `claims` the findings. docs/glossary.md has the columns.
+    results
+        The folder that holds the results of experiments.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For `regret`, `frame.attrs["confee"]` is the resolved configuration.
+
+    Raises
+    ------
+    ConfeeError
+        If the table is missing or damaged.
     """
     names.folder_name(experiment, "experiment")
     if what not in KINDS:
@@ -131,8 +169,8 @@ def load(experiment: str, what: str = "regret", *, results: str | Path = "result
     if what == "claims":
         import pandas as pd
 
-        said = reading.findings(place / "claims.json", missing, remake)[1]
-        return pd.DataFrame(said["claims"])
+        ledger = reading.findings(place / "claims.json", missing, remake)[1]
+        return pd.DataFrame(ledger["claims"])
     if what != "regret":
         return reading.table(place / f"{what}.csv", missing, remake)
     table, about = read_table(place / "regret.parquet", remake, missing=missing)

@@ -330,38 +330,38 @@ def _claims(chosen: Any) -> None:
     from confee.workflow import results
 
     names.folder_name(chosen.experiment, "--experiment")
-    dreaded = [] if chosen.fail_on is None else [w.strip() for w in chosen.fail_on.split(",")]
+    failing = [] if chosen.fail_on is None else [w.strip() for w in chosen.fail_on.split(",")]
     words = [w for w in (*OUTCOMES, *SEVERITIES, verdicts.CLOSED) if w != "none"]
-    for word in dreaded:
+    for word in failing:
         if word not in words:
             raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
     for id in chosen.ids:
         if id not in CLAIMS:
             raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
     chosen.experiment = results.judged_in(chosen.experiment, chosen.ids)
-    judged, said = results.claims_file(chosen.experiment)
-    findings = {v.id: v for v in judged}
+    judged, content = results.claims_file(chosen.experiment)
+    findings = {finding.id: finding for finding in judged}
     for id in chosen.ids:
         if id not in findings:
             raise ConfeeError(
                 f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings)}"
             )
     shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
-    # In a pipe or a log nothing is cut, and one claim in full is wrapped.
+    # In a pipe or a log file lines are not cut, but the text of a single claim is wrapped.
     console = Console(width=None if sys.stdout.isatty() else 120 if chosen.ids else 1000)
     width = console.width if sys.stdout.isatty() else None
     if chosen.ids:
-        for v in shown:
-            of = f"experiment={chosen.experiment.removesuffix(names.CLAIMS_ALONE)}"
-            again = ledger.settle(v, said.get("overrides", of), judged)
-            console.print(scoreboard.explain(v, again, chosen.numbers))
+        experiment = f"experiment={chosen.experiment.removesuffix(names.CLAIMS_ALONE)}"
+        for finding in shown:
+            again = ledger.settle(finding, content.get("overrides", experiment), judged)
+            console.print(scoreboard.explain(finding, again, chosen.numbers))
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
-    bad = [v.id for v in shown if {v.as_printed, verdicts.weight(v)} & set(dreaded)]
+    bad = [f.id for f in shown if {f.as_printed, verdicts.weight(f)} & set(failing)]
     if bad:
         sys.stdout.flush()
-        print(f"confee: {', '.join(dreaded)}: {', '.join(bad)}", file=sys.stderr)
+        print(f"confee: {', '.join(failing)}: {', '.join(bad)}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -371,33 +371,31 @@ def _fit(chosen: Any) -> None:
     from confee.claims import fitting
     from confee.simulation import files
 
-    found = fitting.fit(
+    fit = fitting.fit(
         fitting.read(chosen.table),
         chosen.claim,
         policy=chosen.policy,
         holds=fitting.by_axis(chosen.holds),
         fails=fitting.by_axis(chosen.fails),
     )
-    print(found.report(), end="")
+    print(fit.report(), end="")
     if chosen.output is not None:
         folder = Path(chosen.output)
-        files.write_text(folder / "report.md", found.report())
-        files.write_text(folder / "exponents.csv", found.exponents.to_csv(index=False))
-        picture = found.figure()
+        files.write_text(folder / "report.md", fit.report())
+        files.write_text(folder / "exponents.csv", fit.exponents.to_csv(index=False))
+        figure = fit.figure()
         for kind in ("pdf", "png"):
-            files.write_whole(
-                folder / f"regret.{kind}", lambda part: picture.savefig(part, dpi=150)
-            )
+            files.write_whole(folder / f"regret.{kind}", lambda part: figure.savefig(part, dpi=150))
         print(f"\nwritten: {folder}/report.md, exponents.csv, regret.pdf, regret.png")
 
 
 def _compare(chosen: Any) -> None:
     from confee.workflow.comparing import compare, lines
 
-    found = compare(*chosen.runs)
-    for line in lines(found):
+    comparison = compare(*chosen.runs)
+    for line in lines(comparison):
         print(line)
-    if len(found.verdicts) or not (chosen.verdicts or found.same):
+    if len(comparison.verdicts) or not (chosen.verdicts or comparison.same):
         sys.stdout.flush()
         sys.exit(2)
 
@@ -411,26 +409,26 @@ def _clean(chosen: Any) -> None:
             raise ConfeeError("a workflow is running in this folder; wait for it or stop it")
 
     check()
-    found = cleaning.unneeded()
-    for kind, some in found.items():
-        size = sum(file.stat().st_size for file in some)
-        named = ", ".join(file.as_posix() for file in some[:2])
-        more = f", and {len(some) - 2} more" if len(some) > 2 else ""
-        print(f"{kind}: {len(some)} of {_size(size)}: {printable(named)}{more}")
-    if not found:
-        print("nothing to remove: of what confee made, experiments need all")
+    unneeded = cleaning.unneeded()
+    for kind, files in unneeded.items():
+        size = sum(file.stat().st_size for file in files)
+        first = ", ".join(file.as_posix() for file in files[:2])
+        more = f", and {len(files) - 2} more" if len(files) > 2 else ""
+        print(f"{kind}: {len(files)} files, {_size(size)}: {printable(first)}{more}")
+    if not unneeded:
+        print("nothing to remove: experiments need every file that confee made")
     elif not chosen.yes and not _agreed():
-        raise ConfeeError("nothing is removed; `confee clean --yes` removes it")
-    check()  # one may have begun meanwhile
-    gone = cleaning.remove(file for some in found.values() for file in some)
-    if found:
-        print(f"removed {len(gone)} files that no experiment needs")
+        raise ConfeeError("nothing is removed; `confee clean --yes` removes them")
+    check()  # a workflow may have begun meanwhile
+    removed = cleaning.remove(file for files in unneeded.values() for file in files)
+    if unneeded:
+        print(f"removed {len(removed)} files that no experiment needs")
     if old := jit.prune():
-        print(f"removed {len(old)} folders of compiled kernels that were long not used")
+        print(f"removed {len(old)} folders of compiled kernels that have not been used for long")
 
 
 def _agreed() -> bool:
-    """Whether someone at a terminal says yes; without one, nobody does."""
+    """Whether a user at a terminal confirms; without a terminal, nobody does."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     print("remove them? [y/N] ", end="", flush=True)
@@ -438,7 +436,7 @@ def _agreed() -> bool:
 
 
 def _size(size: float) -> str:
-    """A size in bytes, for people."""
+    """Return a number of bytes in a readable unit."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -464,14 +462,14 @@ def _compile(chosen: Any) -> None:
 
 
 def _make(chosen: Any) -> None:
-    """A stage: its files, then the note of what they were made from."""
+    """Make the files of a stage, then write a note of what they were made from."""
     from pathlib import Path
 
     from confee.core import sources
     from confee.workflow import costs, results, runlock, stages
 
     runlock.work()
-    os.environ["MPLBACKEND"] = "agg"  # whatever a shell wants to see pictures with
+    os.environ["MPLBACKEND"] = "agg"  # no window, whatever the environment says
     plan = results.read_plan(Path(chosen.plan))
     stage = chosen.stage
     stages.check(plan["sources"][chosen.name if stage == "picture" else stage])
@@ -479,22 +477,22 @@ def _make(chosen: Any) -> None:
         from confee.workflow import pictures
 
         stage = chosen.name
-        made = pictures.draw(plan, chosen.name, chosen.files)
+        files = pictures.draw(plan, chosen.name, chosen.files)
     elif stage == "report":
         from confee.workflow import report
 
-        made = report.write(plan, chosen.pictures)
+        files = report.write(plan, chosen.pictures)
     elif stage == "album":
         from confee.workflow import pictures
 
-        made = pictures.bind(plan, chosen.file)
+        files = pictures.bind(plan, chosen.file)
     else:
-        made = {"regret": results.collect, "slopes": results.measure, "claims": results.judge}[
+        files = {"regret": results.collect, "slopes": results.measure, "claims": results.judge}[
             stage
         ](plan)
     sources.check()
     experiment = results.folder(plan).name
-    stages.keep_note(experiment, stage, chosen.key, made)
+    stages.keep_note(experiment, stage, chosen.key, files)
     stages.drop_stale(experiment, plan["above"].get(stage, {}))
     costs.keep(f"{experiment}.{stage}")
 
@@ -503,7 +501,7 @@ def _make(chosen: Any) -> None:
 
 
 class _Progress:
-    """A bar on stderr, on a terminal, for what takes longer than a second."""
+    """A progress bar on stderr, if that is a terminal and the task takes over a second."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done = total, 0

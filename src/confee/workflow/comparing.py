@@ -1,4 +1,4 @@
-"""Compare two results: verdicts that changed, exponents and worst cases that differ."""
+"""Compare the results of two workflows: verdicts, exponents, and worst-case regret of cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AGAIN = "run it again"
 SAME = 1e-9
-"""Numbers whose relative difference is less count as equal: sums in another order."""
+"""Relative difference up to which regrets are equal: sums may be added in another order."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Comparison:
     Parameters
     ----------
     verdicts
-        claim, a, b: outcome and severity of claims that were judged differently, or in one alone.
+        Columns claim, a, b: outcome and severity where they differ or one did not judge the claim.
     exponents
-        policy, ray, a, b, difference, low, high: rays that both fitted and whose exponents differ;
-        low and high are 95 % limits of the difference.
+        Columns policy, ray, a, b, difference, low, high, for rays fitted in both; low and high are
+        95 % confidence limits of the difference.
     cells
-        label, K, T, B, V, a, b: worst-case regrets that differ, or were measured in one alone.
+        Columns label, K, T, B, V, a, b: worst-case regret where it differs or one has no such cell.
     """
 
     verdicts: pd.DataFrame
@@ -48,24 +48,26 @@ class Comparison:
 
 
 def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Comparison:
-    """Compare two folders of results, or two experiments in `results`.
+    """Compare two folders of results, or experiments in the folder `results`.
 
-    Raises ConfeeError if one has no claims.json, or a file is damaged.
+    Raises ConfeeError if one has no results.
     """
     places = [_folder(name, Path(results)) for name in (a, b)]
-    verdicts, slopes, worst = (
+    verdicts, exponents, cells = (
         [read(place) for place in places] for read in (_verdicts, _exponents, _cells)
     )
-    return Comparison(_changed(*verdicts), _apart(*slopes), _other(*worst))
+    return Comparison(
+        _changed_verdicts(*verdicts), _changed_exponents(*exponents), _changed_cells(*cells)
+    )
 
 
-def _folder(named: str | Path, results: Path) -> Path:
-    place = Path(named)
+def _folder(name: str | Path, results: Path) -> Path:
+    place = Path(name)
     if not place.is_dir():
-        place = reading.folder(results, names.folder_name(str(named), "experiment"))
+        place = reading.folder(results, names.folder_name(str(name), "experiment"))
     if not (place / "claims.json").is_file():
         raise ConfeeError(
-            f"{schema.show(named)}: has no claims.json; must be a folder of results, or: "
+            f"{schema.show(name)}: has no claims.json; must be a folder of results, or: "
             f"{reproduce.remake(place.name)}"
         )
     return place
@@ -75,7 +77,7 @@ def _verdicts(place: Path) -> pd.Series:
     import pandas as pd
 
     findings = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
-    return pd.Series({v.id: f"{v.as_printed}, {v.severity}" for v in findings}, dtype=object)
+    return pd.Series({f.id: f"{f.as_printed}, {f.severity}" for f in findings}, dtype=object)
 
 
 def _exponents(place: Path) -> pd.DataFrame:
@@ -88,14 +90,14 @@ def _cells(place: Path) -> pd.Series:
     return reading.table(place / "worst.csv", AGAIN, AGAIN).set_index(CELL)["regret"]
 
 
-def _changed(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+def _changed_verdicts(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     import pandas as pd
 
     both = pd.DataFrame({"a": a, "b": b}).fillna("not judged")
     return both[both["a"] != both["b"]].rename_axis("claim").reset_index()
 
 
-def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+def _changed_exponents(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     both = a.reset_index().merge(b.reset_index(), on=["policy", "ray"], suffixes=("_a", "_b"))
     difference = both["exponent_b"] - both["exponent_a"]
     half = 1.96 * np.hypot(both["se_a"], both["se_b"])
@@ -105,7 +107,7 @@ def _apart(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     return both[difference.abs() > SAME].drop(columns=["se_a", "se_b"]).reset_index(drop=True)
 
 
-def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
+def _changed_cells(a: pd.Series, b: pd.Series) -> pd.DataFrame:
     import pandas as pd
 
     both = pd.DataFrame({"a": a, "b": b}).astype(float)
@@ -114,7 +116,7 @@ def _other(a: pd.Series, b: pd.Series) -> pd.DataFrame:
 
 
 def lines(comparison: Comparison, most: int = 20) -> list[str]:
-    """The comparison in words, a line for each difference, for at most `most` cells."""
+    """Return a line for each difference, for at most `most` cells, and a line that counts them."""
     if comparison.same:
         return ["no difference"]
     text = [f"{v.claim}: {v.a} -> {v.b}" for v in comparison.verdicts.itertuples()]
@@ -124,16 +126,16 @@ def lines(comparison: Comparison, most: int = 20) -> list[str]:
         for e in comparison.exponents.itertuples()
     ]
     cells = comparison.cells
-    alone = {run: int(cells[other].isna().sum()) for run, other in (("a", "b"), ("b", "a"))}
+    alone = {"first": int(cells["b"].isna().sum()), "second": int(cells["a"].isna().sum())}
     rows: list[Any] = list(cells.dropna(subset=["a", "b"]).itertuples())
     text += [
         f"{c.label} at K={c.K:g}, T={c.T:g}, B={c.B:g}, V={c.V:g}: regret {c.a:.6g} -> {c.b:.6g}"
         for c in rows[:most]
     ]
     if len(rows) > most:
-        text.append(f"... and {len(rows) - most} cells more")
-    for which, run in (("first", "a"), ("second", "b")):
-        if alone[run]:
-            text.append(f"{alone[run]} cells were played in the {which} run alone")
-    counts = f"{len(comparison.verdicts)} verdicts, {len(comparison.exponents)} exponents"
-    return [*text, f"differ: {counts}, {len(cells)} cells"]
+        text.append(f"... and {len(rows) - most} more cells")
+    text += [
+        f"{count} cells are only in the {which} results" for which, count in alone.items() if count
+    ]
+    counts = [len(comparison.verdicts), len(comparison.exponents), len(cells)]
+    return [*text, "differ: {} verdicts, {} exponents, {} cells".format(*counts)]

@@ -1,4 +1,4 @@
-"""Read an experiment's results: tables and findings."""
+"""Read the tables and findings of finished experiments."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def folder(results: Path, experiment: str) -> Path:
-    """The folder of an experiment; if it does not exist, that of its claims alone."""
+    """Return the folder of an experiment, or that of its claims alone if only that exists."""
     place, alone = results / experiment, results / (experiment + CLAIMS_ALONE)
     return alone if alone.is_dir() and not place.is_dir() else place
 
 
 def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
-    """A table of results (CSV). Raises ConfeeError if it is missing or damaged.
+    """Return a CSV table of results. Raises ConfeeError if the file is missing or damaged.
 
-    Only empty fields are missing values: a policy may have a name that pandas takes for one.
+    Only empty cells are missing values: pandas would also take names such as `NA` for them.
     """
     import pandas as pd
 
@@ -37,9 +37,9 @@ def table(file: Path, missing: str, remake: str) -> pd.DataFrame:
 
 
 def findings(file: Path, missing: str, remake: str) -> tuple[list[Finding], dict[str, Any]]:
-    """The findings in a claims.json, and its whole content.
+    """Return the findings in a claims.json, and its whole content.
 
-    Raises ConfeeError if it is missing, damaged or of another version of confee.
+    Raises ConfeeError if the file is missing, damaged, or of another version of confee.
     """
     from confee.claims import ledger
 
