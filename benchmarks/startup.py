@@ -1,12 +1,11 @@
-"""What a job pays before its first round: CPU seconds of each step, in processes of their own.
+"""What a job pays before its first round: the CPU time of each step over that of importing numba.
 
     python benchmarks/startup.py                                    # of rexp3b, median of 11 starts
     python benchmarks/startup.py --starts 21 hyque_oful
 
-Every other process does what `confee do <job>` does, step by step, and notes its CPU time between;
-the others run `confee do` itself. Kernels are in the cache, modules compiled to bytecode: the first
-two starts see to that and are not counted. As in a job of Snakemake, BLAS has one thread. On a
-machine that others use, CPU time grows with what they do: the least is nearest to a free one.
+Every other process does what `confee do <job>` does, step by step; the others run `confee do`
+itself. The first two starts, which compile kernels and bytecode, are not counted. As in a job of
+Snakemake, BLAS has one thread.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from confee.simulation.files import sealed
 from confee.simulation.units import CHOOSE, Seeds, Unit
 from confee.world.adversaries import usual
 
-SIZES = {"K": 2, "T": 64, "B": 16, "V": 1}
+SIZE = Size(K=2, T=64, B=16, V=1)
+UNIT = "numba"
 FIRST, WHOLE = "all before the first round", "the whole job, of one short run"
 
 STEPS = """
@@ -81,15 +81,15 @@ print(json.dumps(took))
 
 
 def job(name: str) -> dict:
-    """A job of one unit of a policy: one run, of 64 rounds of which 16 are queried."""
-    against = opponent({"name": usual(policy(name).setting)}, Size(**SIZES))
+    """Return a job of one unit of a policy: one run of 64 rounds, with 16 queries."""
+    against = opponent({"name": usual(policy(name).setting)}, SIZE)
     seeds = Seeds(choose=1, worst=1, estimate=0, most=0, error=0.03)
-    unit = Unit(cell({"name": name}, Size(**SIZES)), (against,), CHOOSE, 0, 0, 1, seeds)
+    unit = Unit(cell({"name": name}, SIZE), (against,), CHOOSE, 0, 0, 1, seeds)
     return {"kind": "play", "units": [unit.describe() | {"after": []}]}
 
 
 def start(program: str, what: dict) -> dict[str, float]:
-    """What a new process in an empty folder says its steps took."""
+    """Return the CPU seconds of each step of a new process in an empty folder."""
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
@@ -106,10 +106,9 @@ def main() -> None:
     chosen = parser.parse_args()
     what = job(chosen.policy)
     turns = [start(STEPS, what) | start(JOB, what) for _ in range(chosen.starts + 1)][1:]
-    print("| step | CPU s: median | least |\n|---|---|---|")
+    print("| step | of numba's import |\n|---|---|")
     for step in turns[0]:
-        spent = [turn[step] for turn in turns]
-        print(f"| {step} | {statistics.median(spent):.2f} | {min(spent):.2f} |")
+        print(f"| {step} | {statistics.median(turn[step] / turn[UNIT] for turn in turns):.2f} |")
 
 
 if __name__ == "__main__":

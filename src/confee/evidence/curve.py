@@ -325,13 +325,13 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
 
 def _parabola(x, y, se, seeds, point, phase) -> dict[str, float]:
     """What the quadratic term says: y = a + b u + c u^2 with u = x - (middle of the axis)."""
-    from scipy import special
+    from scipy import stats
 
     design = _at_the_end(x, point, phase)
     length = x[point == point.max()].mean() - x[point == point.min()].mean()
     square, slope = (design.fit(y, se, seeds, j, LEVEL) for j in (1, 0))
     curvature, error, df = float(square.value[0]), float(square.se[0]), float(square.df[0])
-    p = float(2 * special.stdtr(df, -abs(curvature) / error)) if error > 0 else math.nan
+    p = float(2 * stats.t.sf(abs(curvature) / error, df)) if error > 0 else math.nan
     if error == 0:
         p = float(curvature == 0)
     return {
@@ -396,12 +396,12 @@ def change(y, se, seeds, point, phase) -> Change | None:
 
 def _growth(y, se, seeds, point, phase) -> dict[str, float]:
     """The growth of y from the first point to the last, with its limits, as fields of Measure."""
-    from scipy import special
+    from scipy import stats
 
     found = change(y, se, seeds, point, phase)
     if found is None:
         return {}
-    half = float(special.stdtrit(found.df, 0.5 + LEVEL / 2)) * found.se
+    half = float(stats.t.ppf(0.5 + LEVEL / 2, found.df)) * found.se
     return {
         "growth": found.value,
         "growth_low": found.value - half,

@@ -1,4 +1,4 @@
-"""What is made of the frame that `confee.load` returns."""
+"""The worst cases of the frame that `confee.load` returns."""
 
 from __future__ import annotations
 
@@ -15,19 +15,31 @@ if TYPE_CHECKING:
 
 
 def worst_case(runs: pd.DataFrame, choose: int | None = None) -> pd.DataFrame:
-    """The worst case of each cell over its adversaries: a row for each label, K, T, B and V.
+    """Return the worst case of each cell over its adversaries.
 
-    `adversary`, `gap` and `adversary.*` say which adversary was chosen. `regret` is the mean over
-    `seeds` runs, none of which helped to choose the adversary that it measures; `se` is its
-    standard error, `low` and `high` its 95 % interval. A cell without fresh seeds has `split` false
-    and the largest mean of all its runs. The other columns are those of worst.csv in
-    docs/design.md. Give all runs and filter the rows afterwards: whether a cell is saturated is
-    measured on uniform play.
+    Parameters
+    ----------
+    runs
+        All runs of an experiment; filter the rows of the result instead, since uniform play says
+        which cells are saturated.
+    choose
+        Seeds below this met every adversary; by default as in the experiment of `load`.
 
-    `choose`: seeds below it met every adversary; by default as in the experiment of `load`.
-    Raises ConfeeError.
+    Returns
+    -------
+    DataFrame
+        One row per label, K, T, B and V. `adversary`, `gap` and `adversary.*` say which adversary
+        was chosen. `regret` is the mean over `seeds` runs that did not help to choose it; `se` is
+        its standard error, `low` and `high` its 95 % confidence interval. A cell without fresh
+        seeds has `split` false and the largest mean of all its runs. The other columns are those
+        of worst.csv in docs/design.md.
+
+    Raises
+    ------
+    ConfeeError
+        A column or `choose` is missing or out of range.
     """
-    from scipy.special import stdtrit
+    from scipy import stats
 
     lacking = {"policy", *CELL, "adversary", "seed", "regret"} - set(runs.columns)
     if lacking:
@@ -43,7 +55,7 @@ def worst_case(runs: pd.DataFrame, choose: int | None = None) -> pd.DataFrame:
     if isinstance(choose, bool) or not isinstance(choose, Integral) or choose < 1:
         raise ConfeeError(f"choose={schema.show(choose)}: must be a whole number of at least 1")
     worst = worst_cases(runs, int(choose), whole=True)
-    half = stdtrit(worst["seeds"].astype(float) - 1, 0.975) * worst["se"]
+    half = stats.t.ppf(0.975, worst["seeds"].astype(float) - 1) * worst["se"]
     after = worst.columns.to_list().index("se") + 1
     worst.insert(after, "high", worst["regret"] + half)
     worst.insert(after, "low", worst["regret"] - half)

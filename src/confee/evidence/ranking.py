@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
 
 from confee.evidence.columns import CELL, SIZE
 from confee.evidence.strength import kinds
@@ -199,7 +198,10 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _t(degrees: int, level: float) -> float:
-    return float(stdtrit(degrees, level)) if degrees >= 1 else math.nan
+    """Return a quantile of Student's t; NaN without a degree of freedom."""
+    from scipy import stats
+
+    return float(stats.t.ppf(level, degrees)) if degrees >= 1 else math.nan
 
 
 # --------------------------------------------------------------------------- the ranking

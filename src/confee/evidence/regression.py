@@ -9,18 +9,18 @@ phase effects take out what the phases do to x and y alike; the ripple is two ha
 place of the cut (they matter only where a phase of a point is missing: with all phases there
 they are orthogonal to the slope).
 
-Interval. Three sources of scatter: the seeds (standard errors known), phases within a point, and
-points about the line (curvature, a coarse grid of strengths, higher harmonics). Only the last
-tells how far a slope can be off, and it contains the other two, so
+Interval. The sources of scatter are the seeds (with known standard errors), the phases within a
+point, and the points about the line (curvature, a coarse grid of strengths, higher harmonics). Only
+the last says how far a slope can be off, and it contains the other two, so
 
     var(beta) = MS_points * w'w,   df = points - regressors - 1,
 
 with MS_points the lack-of-fit mean square of the points and beta = w'y. This is exact for normal
-errors with any point-to-point component; using the scatter of all cells instead would pretend
-that four phases of one point are four independent experiments. One guard: points may not agree
-better than their seeds allow. Where MS_points is below the seeds' variance at the 1 % level (a
-lucky draw), the seeds' variance takes its place. With too few points for a lack of fit (two, for
-a local slope) the larger of the seeds' and the phases' variance is used.
+errors with any point-to-point component; the scatter of all cells would treat four phases of one
+point as four independent experiments. Points may not agree better than their seeds allow: where
+MS_points is below the seeds' variance at the 1 % level, the seeds' variance takes its place. With
+too few points for a lack of fit (two, for a local slope), the larger of the seeds' and the phases'
+variance is used.
 """
 
 from __future__ import annotations
@@ -48,12 +48,15 @@ class Estimate:
 class Design:
     """The regressors of one fit; made once, then used on any number of curves.
 
-    Args:
-        x: regressors of interest, shape (cells, regressors).
-        point: which point each cell belongs to, shape (cells,).
-        phase: which phase, shape (cells,).
-        cut: log2 of the number of slots plus one: where HyQue's last block is cut, shape
-            (cells,); None for a policy without blocks.
+    Parameters
+    ----------
+    x
+        Regressors of interest, shape (cells, regressors).
+    point, phase
+        Which point and which phase each cell belongs to, shape (cells,).
+    cut
+        Where HyQue's last block is cut, log2(slots + 1), shape (cells,); None for a policy without
+        blocks.
     """
 
     def __init__(
@@ -73,20 +76,24 @@ class Design:
         self.separated = [_separated(full, phases, j) for j in range(x.shape[1])]
 
     def project(self, y: np.ndarray) -> np.ndarray:
-        """The coefficients of interest of a curve without error, shape (regressors,)."""
+        """Return the coefficients of interest of an exact curve, shape (regressors,)."""
         return self.weights @ y
 
     def fit(
         self, y: np.ndarray, se: np.ndarray, seeds: np.ndarray, j: int = 0, level: float = 0.95
     ) -> Estimate:
-        """Coefficient j of m curves with its interval.
+        """Return coefficient j of m curves with its confidence interval.
 
-        Args:
-            y: curves, shape (cells, m) or (cells,).
-            se: standard error of each y from its seeds, same shape; NaN counts as none.
-            seeds: number of seeds behind each standard error, shape (cells,).
+        Parameters
+        ----------
+        y
+            Curves, shape (cells, m) or (cells,).
+        se
+            Standard error of each y from its seeds, of the same shape; NaN counts as 0.
+        seeds
+            Number of seeds behind each standard error, shape (cells,).
         """
-        from scipy import special
+        from scipy import stats
 
         y, se = (np.asarray(a, dtype=float).reshape(len(self._hat), -1) for a in (y, se))
         w = self.weights[j]
@@ -98,18 +105,18 @@ class Design:
         if self.df_points > 0:
             variance = np.maximum(rest - within, 0.0) / self.df_points
             df = np.full(variance.shape, float(self.df_points))
-            least = special.fdtri(self.df_points, seeds_df, GUARD_LEVEL)
+            least = stats.f.ppf(GUARD_LEVEL, self.df_points, seeds_df)
             lucky = variance < least * by_seeds
         else:
             variance = within / max(self.df_phases, 1)
             df = np.full(variance.shape, float(max(self.df_phases, 1)))
             lucky = variance < by_seeds
         variance = np.where(lucky, by_seeds, variance)
-        if self.df_points + self.df_phases == 0:  # one seed and one phase: nothing tells
+        if self.df_points + self.df_phases == 0:  # One seed and one phase: no scatter to see.
             variance = np.where(np.isnan(se).all(axis=0), np.nan, variance)
         df = np.where(lucky, seeds_df, df)
         error = np.sqrt(variance * (w @ w))
-        half = special.stdtrit(df, 0.5 + level / 2) * error
+        half = stats.t.ppf(0.5 + level / 2, df) * error
         return Estimate(value, error, df, value - half, value + half)
 
 

@@ -1,7 +1,7 @@
-"""The scale of `hyque_calibrated`: how large the change tests' statistics get by chance.
+"""The scale of `hyque_calibrated`, from how large its change tests' statistics get by chance.
 
-Restarting at scale s is the event that the run's largest statistic, over its threshold at scale 1,
-is at least s. So one pass on stationary paths gives the scale at which 5 % of runs would restart.
+A run restarts at scale s if and only if the largest ratio of a statistic to its threshold at scale
+1 is at least s. So runs on stationary paths give the scale at which 5 % of them would restart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUANTILE = 0.95
 
 
 def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) -> float:
-    """The largest statistic over its scale-1 threshold in one run, all arms alike at `level`."""
+    """Return the largest ratio in one run, where all arms have mean `level`."""
     from confee.policies import hyque
     from confee.policies.hyque_calibrated import Calibrated
 
@@ -37,7 +37,7 @@ def largest_ratio(K: int, T: int, B: int, options: Any, level: float, run: int) 
 
 
 def calibrate(K: int, T: int, B: int, options: Any, runs: int = RUNS) -> float:
-    """The 95 % quantile over runs of the largest ratio, at the worst level of LEVELS."""
+    """Return the 95 % quantile of the largest ratio over runs, at the worst level of LEVELS."""
     ratios = [
         [largest_ratio(K, T, B, options, level, run) for run in range(runs)] for level in LEVELS
     ]
@@ -45,7 +45,8 @@ def calibrate(K: int, T: int, B: int, options: Any, runs: int = RUNS) -> float:
 
 
 def calibrated(cell: Cell, scale: float | None = None) -> Any:
-    """The options `cell` is played with: its own, and the scale (found now if not given)."""
+    """Return the options that a cell is played with: its own, and the scale of a calibrated
+    policy, which is measured here unless it is given."""
     if not cell.spec.calibrated:
         return cell.options
     from confee.policies.hyque_calibrated import Calibrated

@@ -1,9 +1,8 @@
 """Where an experiment plays: sweeps around a centre, maps, and rays.
 
-A *ray* is a set of cells along which one variable moves and T/B stays fixed, so that the share of
-rounds that are queried is the same in all of them. Exponents are judged on rays alone: along a
-fixed horizon or a fixed budget regret per round moves from its value with all rounds queried to its
-value with hardly any, and this transition looks like an exponent.
+A *ray* is a set of cells along which one variable moves and T/B stays fixed, so that all of them
+query the same share of rounds. Exponents are judged on rays alone. Along a fixed horizon or budget
+that share changes, and the change of regret per round that it causes looks like an exponent.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from confee.simulation.needs import AXES, octave
 
 @dataclass(frozen=True)
 class Place:
-    """A cell's place on an axis: its nominal value there, and which horizon of the octave it is."""
+    """A size on an axis, map or ray: its nominal point there, and its phase in the octave."""
 
     axis: str
     point: float
@@ -33,16 +32,23 @@ class Place:
 LARGEST = "largest"
 
 LARGEST_T = 10**15
-"""Horizons that are not too large for a cell."""
+"""The largest horizon of a cell."""
 
 
 @dataclass(frozen=True)
 class Map:
     """All combinations of K, T, beta and nu or V, with B = T^beta and V = B^nu.
 
-    `policies`: the labels of the experiment's policies that play it. `largest` for V is the
-    theorem's upper end, sqrt(B)/K. `family`: the entries of the experiment's family that are met
-    on it, all by default.
+    Parameters
+    ----------
+    policies
+        Labels of the experiment's policies that play it.
+    V
+        Numbers, or `largest` for the upper end of the theorem's range, sqrt(B)/K.
+    phases
+        Each point is played at so many horizons, spread over one octave of B.
+    family
+        Entries of the experiment's family that are met; all if there are none.
     """
 
     policies: Sequence[str]
@@ -55,15 +61,15 @@ class Map:
     family: Sequence[str] = ()
 
     @property
-    def size(self) -> int:
-        """How many places it has at most."""
-        settings = len(self.K) * len(self.T) * len(self.beta) * self.phases
-        return settings * (len(self.V) + len(self.nu))
+    def most_places(self) -> int:
+        """The most places that it has."""
+        variations = len(self.V) + len(self.nu)
+        return len(self.K) * len(self.T) * len(self.beta) * self.phases * variations
 
     def places(self, label: str) -> Iterator[Place]:
-        """Every place, at `phases` horizons spread over one octave of B; none where B < K."""
-        settings = itertools.product(self.K, self.T, self.beta, range(self.phases))
-        for K, point, beta, phase in settings:
+        """Yield every place with B >= K."""
+        points = itertools.product(self.K, self.T, self.beta, range(self.phases))
+        for K, point, beta, phase in points:
             try:
                 T = round(point * octave(phase, self.phases) ** (1 / beta))
             except OverflowError:
@@ -84,16 +90,16 @@ class Ray:
     Parameters
     ----------
     K, B, V, ratio
-        Lists. At most one has several values: that is the variable of the ray. A ray along
-        `ratio` is one along T, at fixed B. `ratio` is T / B, at least 1.
+        Lists, of which at most one has several values: the variable of the ray. `ratio` is T / B,
+        at least 1; a ray along `ratio` is one along T at fixed B.
     phases
-        Each point is played at so many budgets, spread over one octave and each with seeds of its
-        own. Each phase by itself is a replication of the others.
+        Each point is played at so many budgets, spread over one octave. Each phase has its own
+        seeds, so it replicates the others.
     family, still
         The entries of the experiment's family that are met, and those that are met at V = 0.
 
-    At the first and the last point of a ray with V > 0 there is a *still* cell as well: the same
-    sizes with V = 0, in phase 0. It says how much of the regret has nothing to do with V.
+    At the first and the last point of a ray with V > 0 there is also a *still* cell: the same K, T
+    and B with V = 0, in phase 0. It says how much of the regret is not caused by variation.
     """
 
     K: Sequence[int]
@@ -106,18 +112,18 @@ class Ray:
 
     @property
     def variable(self) -> str:
-        """B, V, K or T: what moves along the ray; B where nothing does."""
+        """The variable of the ray, B, V, K or T; B if no list has several values."""
         lists = {"B": self.B, "V": self.V, "K": self.K, "T": self.ratio}
         return next((name for name, values in lists.items() if len(values) > 1), "B")
 
     @property
-    def size(self) -> int:
-        """How many places it has at most."""
+    def most_places(self) -> int:
+        """The most places that it has."""
         points = len(self.K) * len(self.B) * len(self.V) * len(self.ratio)
         return points * self.phases + 2 * bool(self.still)
 
     def places(self, label: str) -> Iterator[Place]:
-        """Every point in each phase, then the still cells."""
+        """Yield every point in each phase, then the still cells."""
         sizes = list(itertools.product(self.K, self.B, self.V, self.ratio))
         for K, B, V, ratio in sizes:
             for phase in range(self.phases):
@@ -150,7 +156,7 @@ class Ray:
 class Grid:
     """Sweeps around a centre, maps and rays.
 
-    B = None is the rule B = T^0.8; `at` moves a sweep off the centre.
+    B = None in `centre` stands for B = T^0.8; `at` moves the centre of one sweep.
     """
 
     centre: Mapping[str, Any]
@@ -161,28 +167,28 @@ class Grid:
     rays: Mapping[str, Ray] = field(default_factory=dict)
 
     def places(self) -> Iterator[Place]:
-        """Every point of every axis, at `phases` horizons over one octave of B; then the maps and
-        the rays."""
+        """Yield every point of every axis in each phase, then the places of maps and rays."""
         for axis in AXES:
             for point in self.axes.get(axis, ()):
                 values = {**self.centre, **self.at.get(axis, {}), axis: point}
                 for phase in range(self.phases):
                     yield self._place(axis, point, phase, values)
-        for label, one in self._named.items():
-            yield from one.places(label)
+        for label, named in self._named.items():
+            yield from named.places(label)
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """How many places each axis, map and ray has at most."""
+    def most_places(self) -> dict[str, int]:
+        """The most places of each axis, map and ray."""
         axes = {axis: self.phases * len(points) for axis, points in self.axes.items()}
-        return axes | {label: one.size for label, one in self._named.items()}
+        return axes | {label: named.most_places for label, named in self._named.items()}
 
     @property
     def _named(self) -> dict[str, Map | Ray]:
         return {**self.maps, **self.rays}
 
     def met(self, place: Place, entries: Collection[str]) -> Collection[str]:
-        """The entries of the family that are met at a place; all of `entries` if it names none."""
+        """Return the entries of the family that are met at a place: those that its map or ray
+        names, else all."""
         if place.axis in self.maps:
             return self.maps[place.axis].family or entries
         if place.axis in self.rays:
@@ -191,22 +197,22 @@ class Grid:
         return entries
 
     def variable(self, place: Place) -> str:
-        """What moves along the ray of a place; empty if it lies on none."""
+        """Return the variable of the ray that a place lies on; empty if it lies on none."""
         return self.rays[place.axis].variable if place.axis in self.rays else ""
 
     def name(self, place: Place) -> str:
-        """The key of conf that a place comes from."""
+        """Return the key of conf that a place comes from."""
         kind = "rays" if place.axis in self.rays else "maps" if place.axis in self.maps else "grid"
         return f"{kind}.{place.axis}"
 
     def along(self, variables: Collection[str]) -> tuple[str, ...]:
-        """The rays along some variables."""
+        """Return the labels of the rays along some variables."""
         return tuple(label for label, ray in self.rays.items() if ray.variable in variables)
 
     def _place(self, axis: str, point: float, phase: int, values: Mapping[str, Any]) -> Place:
         factor = octave(phase, self.phases)
         T, B = values["T"], values["B"]
-        if B is None:  # an octave of B = T^0.8
+        if B is None:  # The octave is one of B, and B = T^0.8.
             T = round(T * factor ** (1 / theory.MINIMAL_BUDGET_EXPONENT))
             B = math.ceil(T**theory.MINIMAL_BUDGET_EXPONENT)
         else:

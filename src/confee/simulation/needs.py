@@ -1,4 +1,4 @@
-"""What a claim needs to be judged: sweeps of the experiment's grid, cells of its own, studies."""
+"""What a claim needs: sweeps on the experiment's grid, cells of its own, and studies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from confee.core.sources import code_hash
 AXES = ("T", "B", "V", "K")
 
 RANKED = ("shootout", "shootout_still", "shootout_plans", "shootout_plans_still")
-"""The maps on which policies are ranked: of worlds that change, of worlds that don't (V = 0), and
-of policies under other query plans in both."""
+"""The maps on which policies are ranked: worlds that change, worlds with V = 0, and policies under
+other query schedules in both."""
 
 Conf = Mapping[str, Any]
 """A policy or an adversary as conf says it: {"name": id, **options}."""
@@ -27,9 +27,16 @@ Conf = Mapping[str, Any]
 class Sweep:
     """A policy on axes of the experiment's grid and on its rays, against the experiment's family.
 
-    `rays`: the variables of the rays it is wanted on. `beside`: a label; where the experiment lists
-    that policy, its axes and rays are meant instead. `estimate`: fresh seeds to begin with (None:
-    the experiment's). Where the experiment lists the policy itself, what it says of it goes.
+    If the experiment lists the policy itself, the experiment's entry is used instead.
+
+    Parameters
+    ----------
+    rays
+        The variables of the rays on which it is wanted.
+    beside
+        A label. If the experiment lists that policy, its axes and rays are used instead.
+    estimate
+        Fresh seeds of the first turn; None for as many as the experiment says.
     """
 
     policy: Conf
@@ -44,11 +51,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Ask:
-    """A cell of a claim's own, against adversaries of its own, seeds 0 .. seeds - 1.
+    """A cell of a claim's own, against adversaries of its own, on the seeds 0 .. seeds - 1.
 
-    Its runs are rows of `asked.parquet`, with `tag` in the column `ask`. `against` is like an
-    experiment's family: label -> conf, whose values may be lists, with `strength` in units of the
-    critical gap. `proxy` as in Accounting.
+    Its runs are rows of `asked.parquet`, with `tag` in the column `ask`. `against` is like the
+    family of an experiment, see `confee.simulation.cells.family`; `proxy` as in `Accounting`.
     """
 
     tag: str
@@ -77,33 +83,35 @@ class Draws:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """All that its rows depend on."""
+        """All that the rows depend on, canonical."""
         code = code_hash([self.module, "confee.simulation.files"], ["confee.workflow.jobs"])
         return canonical({"study": self.name, "parameters": self.parameters, "code": code})
 
     @property
     def file(self) -> Path:
-        """Relative to the results folder."""
+        """The file of the rows, relative to the results folder."""
         return Path("studies") / self.name / f"{digest(self.key)}.parquet"
 
 
 @dataclass(frozen=True)
 class Needs:
+    """All that a claim asks for."""
+
     sweeps: tuple[Sweep, ...] = ()
     asks: tuple[Ask, ...] = ()
     studies: tuple[Draws, ...] = ()
 
 
 def octave(phase: int, phases: int) -> float:
-    """Factors 2^(-1/2) < ... < 2^(1/2), spread evenly over one octave."""
+    """Return the factor of a phase: 2^(-1/2) < ... < 2^(1/2), even on the log scale."""
     return 2 ** ((phase + 0.5) / phases - 0.5)
 
 
 def union(needs: Iterable[Needs]) -> Needs:
-    """All of them together, in order; duplicates are for the plan to find."""
+    """Return all needs together, in order; the plan removes duplicates."""
     needs = list(needs)
     return Needs(
-        tuple(s for n in needs for s in n.sweeps),
-        tuple(a for n in needs for a in n.asks),
-        tuple(s for n in needs for s in n.studies),
+        tuple(sweep for n in needs for sweep in n.sweeps),
+        tuple(ask for n in needs for ask in n.asks),
+        tuple(draws for n in needs for draws in n.studies),
     )

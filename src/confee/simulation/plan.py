@@ -165,7 +165,7 @@ def _check_length(
     shard: int,
 ) -> None:
     """Raise ConfeeError if there would be too many units or opponents to plan."""
-    places = grid.sizes
+    places = grid.most_places
     lists = [[len(v) for v in entry.values() if isinstance(v, list)] for entry in entries.values()]
     opponents = sum(places.values()) * sum(map(math.prod, lists))
     work = 0

@@ -1,4 +1,4 @@
-"""Plays cells: one row a run."""
+"""Play cells: each run is a row."""
 
 from __future__ import annotations
 
@@ -25,11 +25,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Accounting:
-    """How a run is accounted, which changes no play of it.
+    """How regret is accounted; it changes nothing that is played.
 
-    idle: the expectation of an idle run, or its plays `sampled`: same mean, larger variance, and a
-    cost of O(T). proxy: the P of the decomposition over means, or `literal`, over rewards as the
-    paper prints it (biased upward).
+    Parameters
+    ----------
+    idle
+        Idle rounds count by their expectation, or `sampled`: the same mean with a larger variance,
+        at a cost of O(T).
+    proxy
+        P of the decomposition is the largest of the arms' means, or `literal`, of the observed
+        rewards, as the paper prints it; that is biased upward.
     """
 
     idle: str = schema.choice("expected", "expected", "sampled")
@@ -45,8 +50,10 @@ def path_key(against: Opponent, size: Size, seed: int) -> list[Any]:
 
 
 def draw_path(against: Opponent, size: Size, seed: int) -> Environment:
-    """Return the path of `seed`, whatever B is; it tiles 1..T and spends at most V, or
-    ConfeeError is raised."""
+    """Return the path of `seed`; it does not depend on B.
+
+    Raises ConfeeError if it does not tile the rounds 1..T or spends more than V.
+    """
     rng = stream(*path_key(against, size, seed))
     path = against.spec.draw(dict(against.resolved), size.K, size.T, size.V, rng)
     try:
@@ -56,7 +63,8 @@ def draw_path(against: Opponent, size: Size, seed: int) -> Environment:
 
 
 def knowledge(cell: Cell, against: Opponent, path: Environment) -> Any:
-    """What the cell's policy knows of `path`. Raises ConfeeError if that is of another setting."""
+    """Return what the cell's policy knows of the game. Raises ConfeeError if `path` is of a
+    setting that the policy does not play."""
     try:
         return known(path, cell.spec.setting)
     except ConfeeError as error:
@@ -65,23 +73,23 @@ def knowledge(cell: Cell, against: Opponent, path: Environment) -> Any:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that is about to be played: what its kernel gets, but for world and accounts."""
+    """A run that is about to be played: what its kernel is given besides world and ledger."""
 
     against: Opponent
     seed: int
     path: Environment
     rng: np.random.Generator
     coins: int
-    told: Any
+    game: Any
     arguments: tuple
 
 
 def play(
     cell: Cell, against: Opponent, seed: int, options: Any = None, accounting: Accounting = USUAL
 ) -> Row:
-    """One run: the recorded quantities and all that identifies it.
+    """Play one run and return its row: what was recorded, and all that identifies the run.
 
-    `options` are the cell's own unless found in between (a calibrated scale).
+    `options` are the cell's own by default; those of a calibrated policy hold its scale.
     """
     options = cell.options if options is None else options
     run = _run(cell, against, seed, options, accounting)
@@ -97,19 +105,19 @@ def _run(cell: Cell, against: Opponent, seed: int, options: Any, accounting: Acc
             "where rules are played"
         )
     key = [cell.policy, dataclasses.asdict(options), path_key(against, cell.size, seed), B]
-    told = knowledge(cell, against, path)
-    arguments = cell.spec.kernel_arguments(told, T, B, V, path.pieces, options)
+    game = knowledge(cell, against, path)
+    arguments = cell.spec.kernel_arguments(game, T, B, V, path.pieces, options)
     coins = int(digest(["proxy", *key]), 16)
-    return _Run(against, seed, path, stream("policy", *key), coins, told, arguments)
+    return _Run(against, seed, path, stream("policy", *key), coins, game, arguments)
 
 
 def _alone(cell: Cell, run: _Run, options: Any, accounting: Accounting) -> Row:
-    """Plays a run by itself."""
+    """Play a run by itself."""
     sampled, literal = accounting.idle == "sampled", accounting.proxy == "literal"
     ledger = new_ledger(sampled, literal, run.coins, run.path.adaptive)
     world = SETTINGS[cell.spec.setting].game.new_world(run.path)
-    _examine(cell, run.path, run.told, options)
-    cell.spec.kernel(world, ledger, run.told, cell.size.T, cell.size.B, *run.arguments, run.rng)
+    _examine(cell, run.path, run.game, options)
+    cell.spec.kernel(world, ledger, run.game, cell.size.T, cell.size.B, *run.arguments, run.rng)
     check(ledger, run.path, cell.policy, cell.size.B)
     path = run.path
     if path.adaptive:
@@ -128,14 +136,15 @@ def _row(cell: Cell, run: _Run, path: Environment, ledger: np.record, options: A
     return row
 
 
-def _examine(cell: Cell, path: Environment, told: Any, options: Any) -> None:
-    """Once in a process and policy: raises ConfeeError if its base algorithm is none."""
+def _examine(cell: Cell, path: Environment, known: Any, options: Any) -> None:
+    """Raise ConfeeError if the policy's base algorithm breaks its contract. Each policy is examined
+    once in a process."""
     alg = cell.spec.algorithm
     if alg is None or cell.policy in _EXAMINED:
         return
     world = alg.setting.game.new_world(path)
     try:
-        examine(alg, world, told, alg.constants(told, cell.size.T, options), cell.size.T)
+        examine(alg, world, known, alg.constants(known, cell.size.T, options), cell.size.T)
     except ConfeeError as error:
         raise ConfeeError(f"policy={cell.policy}, {error}") from None
     _EXAMINED.add(cell.policy)
@@ -147,11 +156,11 @@ _EXAMINED: set[str] = set()
 # --------------------------------------------------------------------------- many runs
 
 LANES = 64
-"""How many runs are played together at most: their state still lies in a core's own cache."""
+"""The most runs that are played together: their state still fits in a core's own cache."""
 FEWEST = 8
-"""How many at least: fewer are faster one by one."""
+"""The fewest runs that are played together: fewer are faster one by one."""
 CROWDED = 10**7
-"""Numbers that the paths of runs played together may have in all: 80 MB."""
+"""The most numbers in the paths of runs that are played together: 80 MB."""
 
 
 def play_all(
@@ -162,31 +171,34 @@ def play_all(
     accounting: Accounting = USUAL,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
-    """Every opponent with every seed, in this order; `tick` is called after each run."""
+    """Play every opponent on every seed and return the rows in this order.
+
+    `tick` is called after each run. Parameters as for `play`.
+    """
     options = cell.options if options is None else options
     seeds, rows = list(seeds), []
-    runs = (_run(cell, one, seed, options, accounting) for one in opponents for seed in seeds)
+    runs = (_run(cell, met, seed, options, accounting) for met in opponents for seed in seeds)
     together = _in_step(cell, options, accounting)
     for batch in _batches(runs, together):
         if len(batch) < FEWEST:
-            found = [_alone(cell, run, options, accounting) for run in batch]
+            rows += [_alone(cell, run, options, accounting) for run in batch]
         else:
-            found = _together(cell, batch, options)
-        rows += found
+            rows += _together(cell, batch, options)
         for _ in batch:
             tick()
     return rows
 
 
 def _in_step(cell: Cell, options: Any, accounting: Accounting) -> bool:
-    """Whether runs of the cell can be lanes of one play. (Not without numba: see `streams`.)"""
+    """Whether runs of the cell can be lanes of one play; `confee.world.streams` needs numba."""
     compiled = not jit.disabled()
     usual = accounting == USUAL and getattr(options, "in_step", True)
     return compiled and usual and cell.spec.lanes is not None
 
 
 def _batches(runs: Iterable[_Run], together: bool) -> Iterator[list[_Run]]:
-    """Runs in a row that can be played together: with equal arguments, on paths that fit."""
+    """Group consecutive runs that can be played together: with equal arguments, on paths that
+    fit."""
     batch: list[_Run] = []
     size = 0
     for run in runs:
@@ -207,9 +219,9 @@ def _batches(runs: Iterable[_Run], together: bool) -> Iterator[list[_Run]]:
 
 
 def _together(cell: Cell, batch: list[_Run], options: Any) -> list[Row]:
-    """Plays runs as lanes of one play: the same rows as one by one."""
+    """Play runs as lanes of one play, with the same rows as one by one."""
     lanes, shared = new_lanes([r.path for r in batch], [r.rng for r in batch]), new_ledger()
-    cell.spec.lanes(lanes, shared, batch[0].told, cell.size.T, cell.size.B, *batch[0].arguments)  # type: ignore[misc]
+    cell.spec.lanes(lanes, shared, batch[0].game, cell.size.T, cell.size.B, *batch[0].arguments)  # type: ignore[misc]
     rows = []
     for run, ledger in zip(batch, ledgers(lanes, shared), strict=True):
         check(ledger, run.path, cell.policy, cell.size.B)
@@ -218,5 +230,5 @@ def _together(cell: Cell, batch: list[_Run], options: Any) -> list[Row]:
 
 
 def _flat(value: Any) -> float | str:
-    """A parameter as a column holds it: a number or a word."""
+    """Return a parameter as its column holds it: a number or a word."""
     return value if isinstance(value, str) else float(value)

@@ -1,4 +1,4 @@
-"""When a policy looks: the query rounds of one run."""
+"""The query rounds of one run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from confee.world.settings import SETTINGS
 
 
 def query_rounds(cell: Cell, against: Opponent, seed: int, options: Any = None) -> np.ndarray:
-    """The rounds that a run queries, increasing.
+    """Return the rounds in which a run queries, increasing.
 
-    The policy's own kernel, run as plain Python with a `query` that notes the round: some 50
-    microseconds a query, so for small budgets.
+    The policy's kernel runs as plain Python with a `query` that notes the round. That takes some 50
+    microseconds per query, so it is for small budgets.
     """
     _, T, B, V = cell.size
     options = cell.options if options is None else options

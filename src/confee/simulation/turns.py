@@ -1,4 +1,4 @@
-"""Whom a cell meets on which seeds: everybody on the choosing seeds, the worst on fresh ones."""
+"""Which opponents a cell meets: all on the choosing seeds, the worst few on fresh ones."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ def still_to_meet(
     worst: int,
     error: float,
 ) -> list[Opponent]:
-    """Whom fresh seeds are played against, by the runs so far: the `worst` few on the seeds up to
-    `choose`; nobody if turns before this one were enough."""
+    """Return the opponents of a turn of fresh seeds, given the runs so far.
+
+    They are the `worst` few on the seeds below `choose`; none if the turns before were enough.
+    """
     if turn and enough([row for row in earlier if row["seed"] >= choose], error):
         return []
     return worst_opponents(opponents, [row for row in earlier if row["seed"] < choose], worst)
 
 
 def decisive(runs: Any) -> Any:
-    """Of an arrow table of runs, the columns that the functions here look at."""
-    wanted = re.compile(r"seed|regret|adversary\b.*")  # none are there where nothing was played
+    """Return the columns of an arrow table of runs that decide on opponents and turns."""
+    # A unit that played nothing has none of them.
+    wanted = re.compile(r"seed|regret|adversary\b.*")
     return runs.select([name for name in runs.column_names if wanted.fullmatch(name)])
 
 
 def worst_opponents(
     opponents: Sequence[Opponent], choosing: Sequence[Row], count: int
 ) -> list[Opponent]:
-    """The `count` opponents with the largest mean regret on the choosing seeds, in their order."""
+    """Return the `count` opponents with the most regret on the choosing seeds, in their order."""
     sums = dict.fromkeys((dumps(o.key) for o in opponents), 0.0)
     for row in choosing:
         sums[_opponent_of(row)] += row["regret"]
@@ -48,8 +51,8 @@ def worst_opponents(
 
 
 def enough(fresh: Sequence[Row], most: float) -> bool:
-    """Whether the fresh seeds so far settle log R: the standard error of the leading opponent's
-    mean, relative to it, is at most `most`. No regret needs no seeds."""
+    """Return whether the fresh seeds so far suffice: the standard error of the leading opponent's
+    mean regret is at most `most` times that mean. That holds at once where there is no regret."""
     regrets: dict[str, list[float]] = {}
     for row in fresh:
         regrets.setdefault(_opponent_of(row), []).append(row["regret"])
