@@ -144,42 +144,42 @@ TRIED = {
 }
 
 
-def needs(one: Tried, toy: bool) -> Needs:
+def needs(tried: Tried, toy: bool) -> Needs:
     """Every world at every size, with the bonus of theory and a narrow one; and without bonus,
     which must fail."""
-    T = 2000 if toy else one.T
+    T = 2000 if toy else tried.T
     worlds = TOY_WORLDS if toy else WORLDS
     variants = [
         ("theory", {}, worlds),
-        ("narrow", one.narrow, worlds),
-        ("bare", one.bare, WITHOUT),
-        ("wide", one.wide, ALIKE),
+        ("narrow", tried.narrow, worlds),
+        ("bare", tried.bare, WITHOUT),
+        ("wide", tried.wide, ALIKE),
     ]
     studies = []
-    for sizes in one.sizes[:1] if toy else one.sizes:
-        for variant, options, some in variants:
-            for name, level, gap in some:
+    for sizes in tried.sizes[:1] if toy else tried.sizes:
+        for variant, options, places in variants:
+            for name, level, gap in places:
                 rounds = max(T, LONG) if variant == "wide" else T
                 parameters = {"T": rounds, "world": name, "level": level, "gap": gap, "runs": RUNS}
                 parameters |= {"sizes": dict(sizes), "options": dict(options), "variant": variant}
-                studies.append(Draws(one.study, parameters, seconds=RUNS * rounds * one.cost))
+                studies.append(Draws(tried.study, parameters, seconds=RUNS * rounds * tried.cost))
     return Needs(studies=tuple(studies))
 
 
-def judge(one: Tried, evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
+def judge(tried: Tried, evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
     """Both inequalities, the second with `constant`, in every world; see judging.assumption."""
-    rows = evidence.study(one.study)
+    rows = evidence.study(tried.study)
     if rows.empty or not (rows["variant"] == "theory").any():
         return []
-    sizes = tuple(one.sizes[0])
+    sizes = tuple(tried.sizes[0])
     theory, narrow, bare, wide = (
         rows[rows["variant"] == v] for v in ("theory", "narrow", "bare", "wide")
     )
     enough = _enough(theory, sizes)
-    found = assumption.judged(
-        one.claim,
-        one.alg.name,
-        one.study,
+    finding = assumption.judged(
+        tried.claim,
+        tried.alg.name,
+        tried.study,
         theory,
         bare,
         sizes,
@@ -189,28 +189,30 @@ def judge(one: Tried, evidence: Evidence, constant: float = PRINTED) -> list[Fin
         corrections=(
             assumption.larger_constant(PLACE, theory, sizes, enough, f"{enough:g}", EFFECT),
         ),
-        curves=[_curve(one.alg, sizes) for sizes in one.sizes],
+        curves=[_curve(tried.alg, sizes) for sizes in tried.sizes],
         toy=evidence.toy,
-        beside=_narrow(one, narrow, sizes, constant) if len(narrow) else (),
+        beside=_narrow(tried, narrow, sizes, constant) if len(narrow) else (),
     )
-    return [found]
+    return [finding]
 
 
 def _enough(rows: pd.DataFrame, sizes: Sequence[str]) -> float:
     """The first of OTHERS with which the second inequality holds, the last if none does."""
-    found = (c for c in OTHERS if assumption.excess(rows, sizes, c)["outcome"] == HOLDS)
-    return next(found, OTHERS[-1])
+    enough = (c for c in OTHERS if assumption.excess(rows, sizes, c)["outcome"] == HOLDS)
+    return next(enough, OTHERS[-1])
 
 
 def _narrow(
-    one: Tried, rows: pd.DataFrame, sizes: Sequence[str], constant: float
+    tried: Tried, rows: pd.DataFrame, sizes: Sequence[str], constant: float
 ) -> Iterator[Step]:
-    """Both inequalities with a smaller bonus, as parts of no consequence."""
-    said = "for comparison: " + ", ".join(f"{name}={value:g}" for name, value in one.narrow.items())
-    yield assumption.step(f"{said}, first inequality", assumption.optimism(rows, sizes))
+    """Judge both inequalities with a smaller bonus; these steps do not count in the verdict."""
+    prefix = "for comparison: " + ", ".join(
+        f"{name}={value:g}" for name, value in tried.narrow.items()
+    )
+    yield assumption.step(f"{prefix}, first inequality", assumption.optimism(rows, sizes))
     for c in (constant, _enough(rows, sizes)):
         check = assumption.excess(rows, sizes, c)
-        yield assumption.step(f"{said}, second inequality, constant {c:.3g}", check)
+        yield assumption.step(f"{prefix}, second inequality, constant {c:.3g}", check)
 
 
 def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:

@@ -178,11 +178,11 @@ def corrections_of(rows: pd.DataFrame) -> tuple[Correction, ...]:
 def _control(evidence: Evidence) -> Control:
     """Doubled quotas where B divides 2T: twice the queries in the same rounds."""
     rows = evidence.study(blocks.STUDY)
-    found = check(even(rows[rows["quota"] == 2]))
+    doubled = check(even(rows[rows["quota"] == 2]))
     return Control(
         what="every instance queries twice its slots, B | 2T",
-        value=(found.below + found.above) / found.phases if found.phases else None,
-        as_expected=found.verdict == FAILS if found.phases else None,
+        value=(doubled.below + doubled.above) / doubled.phases if doubled.phases else None,
+        as_expected=doubled.verdict == FAILS if doubled.phases else None,
         note="share of phases outside",
     )
 
@@ -197,8 +197,10 @@ def _steps(rows: pd.DataFrame) -> tuple[Step, ...]:
         "B | 2T, complete blocks": check(even(rows), "end"),
     }
     steps = [
-        Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
-        for name, found in readings.items()
+        Step(
+            step=name, outcome=phases.verdict, number=phases.below + phases.above, note=phases.text
+        )
+        for name, phases in readings.items()
     ]
     whole = rows[rows["complete"] == 1]
     off = int(whole["end_off"].sum())

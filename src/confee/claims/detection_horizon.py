@@ -105,17 +105,17 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
     earliest = _earliest(usual)
     kindest = min(map(_earliest, first.values()))
     if not settings:
-        found, decide = UNDECIDED, "a horizon: HyQue was not run here"
+        outcome, decide = UNDECIDED, "a horizon: HyQue was not run here"
     elif quiet == HOLDS:
-        found = VACUOUS
+        outcome = VACUOUS
         decide = (
             f"a run at T above {earliest:.2g} (K = 2, B = T), the first at which a test can fire"
         )
     else:
-        found, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
+        outcome, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
     largest = max((setting[1] for setting in settings), default=0)
     verdict = CLAIM.finding(
-        as_printed=found,
+        as_printed=outcome,
         prediction=f"3 rho^ < 1 first at T = {usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
         f"rho^ < 1 at {usual['B=T']['K=2']['span']:.2g} (K = 2, B = T); at B = T^0.8 "
         f"{usual['B=T^0.8']['K=2']['mean, whole budget']:.2g} and "
@@ -131,7 +131,7 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
                 as_expected=noisy == FAILS if settings else None,
             ),
         ),
-        corrections=(QUIET,) if found == VACUOUS else (),
+        corrections=(QUIET,) if outcome == VACUOUS else (),
         basis=ARITHMETIC,
         numbers={"first_T": first, "share_of_settings": share, "largest_T": largest},
         decide=decide,
@@ -141,7 +141,7 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
         steps=_steps(usual),
         evidence=("regret",),
     )
-    return verdict if found in (UNDECIDED, VACUOUS) else apply_control(verdict)
+    return verdict if outcome in (UNDECIDED, VACUOUS) else apply_control(verdict)
 
 
 def _earliest(by_budget: dict) -> int:

@@ -99,7 +99,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     twin, runs = runs[runs["policy"] == TWIN], runs[runs["policy"] != TWIN]
     parts = {label: _split(runs[runs["label"] == label]) for label in change_tests.labels(runs)}
     checks = {label: _check(*part) for label, part in parts.items()}
-    mine, (jumps, _) = checks[JUDGED], parts[JUDGED]
+    printed, (jumps, _) = checks[JUDGED], parts[JUDGED]
     other = {} if twin.empty else {TWIN: _check(*_split(twin), free=True)}
     first = {
         f"K={K}": {
@@ -113,20 +113,20 @@ def judge(evidence: Evidence) -> list[Finding]:
     )
     separation = _separation(evidence.study(STUDY))
     verdict = CLAIM.finding(
-        as_printed=mine["outcome"],
+        as_printed=printed["outcome"],
         prediction=f"at scale 1, B = T^{_exponent(jumps):.2g}, no test can fire before T = {when}",
         measured="; ".join(
             f"{change_tests.name(parts[label][0])}: {check['text']}"
             for label, check in checks.items()
         ),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
-        controls=(_control(mine),),
+        controls=(_control(printed),),
         numbers={"scales": checks, "first_T": first, "statistics": separation, "twin": other},
         seeds=int(jumps.groupby([*WHERE, "adversary.time"]).size().min()),
-        interval=(mine["low"], mine["high"]),
+        interval=(printed["low"], printed["high"]),
         interval_of="share of runs with a restart after the jump at scale 1",
-        decide=_decide(mine, when),
-        why=mine["why"],
+        decide=_decide(printed, when),
+        why=printed["why"],
         number_of="share of runs with a restart, less that without a jump",
         steps=(
             *(_step(change_tests.name(parts[label][0]), check) for label, check in checks.items()),
@@ -136,7 +136,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         ),
         evidence=("asked", *([f"studies/{STUDY}"] if separation else [])),
     )
-    return [apply_control(verdict) if mine["possible"] else verdict]
+    return [apply_control(verdict) if printed["possible"] else verdict]
 
 
 def _exponent(runs: pd.DataFrame) -> float:
@@ -226,7 +226,7 @@ def _rise_step(runs: pd.DataFrame) -> Step:
         step="test (i) at the calibrated scale",
         outcome=VACUOUS if least >= 1 else UNDECIDED,
         number=least,
-        note="9 rho^(2^m) at the largest order m of any block: from 1 on the test can't fire",
+        note="9 rho^(2^m) at the largest order m of any block: from 1 on the test cannot fire",
     )
 
 
@@ -235,11 +235,11 @@ def _separation(rows: pd.DataFrame) -> list[dict]:
 
     For each cell and change: `honest`, the scale at which 5 % of runs restart on the worst
     stationary path, the share of runs that it detects, and the share at `own`, the scale set on the
-    same means without the change, which a policy can't know.
+    same means without the change, which no policy can know.
     """
     if rows.empty:
         return []
-    found = []
+    result = []
     for (K, T, B), cell in rows.groupby(WHERE):
         still = cell[cell["change"] == "none"]
         quiet = still.groupby(["level", "size"])["ratio"].quantile(1 - FALSE_ALARMS)
@@ -248,13 +248,13 @@ def _separation(rows: pd.DataFrame) -> list[dict]:
             own = float(quiet[level, 0.0 if change == "rise" else size])
             hits = int((changed["ratio"] >= quiet.max()).sum())
             low, high = limits(hits, len(changed))
-            found.append(
+            result.append(
                 {"K": int(K), "T": int(T), "B": int(B), "change": change, "runs": len(changed)}
                 | {"honest": float(quiet.max()), "detected": hits / len(changed)}
                 | {"low": low, "high": high, "median": float(changed["ratio"].median())}
                 | {"own": own, "detected_at_own": float((changed["ratio"] >= own).mean())}
             )
-    return found
+    return result
 
 
 def _statistics_step(row: dict) -> Step:

@@ -83,7 +83,7 @@ SEEDS = {
     "misled": 8,
     "uniform": 24,
 }
-"""Paths draw features, classes and moves anew for each seed, and uniform play costs nothing."""
+"""Seeds by role. Each seed draws features, classes and moves, and uniform play is cheap."""
 
 PLACE = "Extensions, the implication of the assumption on ALG"
 
@@ -152,8 +152,8 @@ class Case:
     @property
     def labels(self) -> dict[str, str]:
         """Role -> what its runs are called."""
-        found = {role: label_of(policy) for role, policy in self.policies.items()}
-        return found | {"misled": f"{self.alg.id}_misled"}
+        result = {role: label_of(policy) for role, policy in self.policies.items()}
+        return result | {"misled": f"{self.alg.id}_misled"}
 
     def rays(self, toy: bool) -> dict[str, Ray]:
         """Along B, and along V."""
@@ -295,8 +295,8 @@ def judge(case: Case, evidence: Evidence) -> list[Finding]:
     axis on which the variant restarted at the optimal rate, told V, fails too, nothing is shown.
     """
     played = evidence.asked_for(case.id)
-    mine = case.labels["hyque"]
-    if played.empty or not (played["label"] == mine).any():
+    label_of_hyque = case.labels["hyque"]
+    if played.empty or not (played["label"] == label_of_hyque).any():
         return []
     counted = played[played["policy"] == case.policies["hyque"]["name"]].reset_index(drop=True)
     spent, counts, where = budget.spent_on(counted)
@@ -321,11 +321,11 @@ def judge(case: Case, evidence: Evidence) -> list[Finding]:
     levels = _levels(case, worst, evidence.toy)
     verdict = case.claim.finding(
         as_printed=outcome,
-        measured=f"{budget.said(counts)}; {dense.text}; "
+        measured=f"{budget.summary_text(counts)}; {dense.text}; "
         + "; ".join(
             f"{label}: {', '.join(c.text for c in checks)}" for label, checks in rows.items()
         )
-        + _said(case, levels),
+        + _levels_text(case, levels),
         horizon=at_horizon(counted["T"].max(), evidence.toy),
         controls=(_control(tried, outcomes, outcome), *controls_of(joint.decisive)[1:]),
         corrections=_corrections(case, outcomes, drawn),
@@ -337,7 +337,7 @@ def judge(case: Case, evidence: Evidence) -> list[Finding]:
                 label: {c.name: c.numbers() for c in checks} for label, checks in rows.items()
             },
             "over_the_rate": levels,
-            "controls": {part: dataclasses.asdict(one) for part, one in tried.items()},
+            "controls": {part: dataclasses.asdict(control) for part, control in tried.items()},
         },
         seeds=min((c.seeds for checks in rows.values() for c in checks if c.seeds), default=0),
         interval=(joint.decisive.excess_low, joint.decisive.excess_high),
@@ -349,7 +349,12 @@ def judge(case: Case, evidence: Evidence) -> list[Finding]:
         ),
         number_of="share of runs, phases outside, or excess of the exponent",
         steps=(
-            Step(step="budget", outcome=spent, number=counts["share"], note=budget.said(counts)),
+            Step(
+                step="budget",
+                outcome=spent,
+                number=counts["share"],
+                note=budget.summary_text(counts),
+            ),
             *_density_steps(drawn),
             *(check.step(f"{label}, ") for label, checks in rows.items() for check in checks),
             *_compared(case, worst, points),
@@ -501,7 +506,7 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
     return levels
 
 
-def _said(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
+def _levels_text(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
     """`; over the rate at B = 9.1e+04: hyque_oful 2.5, ...`."""
     along = levels.get("B", {})
     if not along:
@@ -513,10 +518,10 @@ def _said(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, float]]]) -
 
 def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint) -> str:
     """What of the parts that do not hold is to be done, or is known."""
-    said = [f"budget: {where}"] if where else []
+    notes = [f"budget: {where}"] if where else []
     if outcomes["density"] == UNDECIDED:
-        said.append(f"density: {density.PHASES} phases without a violation")
-    return "; ".join([*said, *([f"{decisive}: {joint.decide}"] if joint.decide else [])])
+        notes.append(f"density: {density.PHASES} phases without a violation")
+    return "; ".join([*notes, *([f"{decisive}: {joint.decide}"] if joint.decide else [])])
 
 
 CLAIMS = tuple(case.claim for case in CASES.values())

@@ -69,14 +69,14 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     parts = {label: runs[runs["label"] == label] for label in change_tests.labels(runs)}
     checks = {label: _check(part) for label, part in parts.items()}
-    mine, control = checks[JUDGED], _control_label(parts)
+    printed, control = checks[JUDGED], _control_label(parts)
     first = {K: change_tests.first_horizon(K, 1.0) for K in sorted(set(runs["K"]))}
     verdict = CLAIM.finding(
-        as_printed=mine["outcome"],
+        as_printed=printed["outcome"],
         prediction="no restart: 3 rho^ > 1 at scale 1, whatever the schedule, up to "
         + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
         + " even at B = T",
-        measured=f"scale 1: {_count(mine)}; "
+        measured=f"scale 1: {_count(printed)}; "
         + "; ".join(
             f"{change_tests.name(parts[label])}: {_count(check)}"
             for label, check in checks.items()
@@ -91,12 +91,12 @@ def judge(evidence: Evidence) -> list[Finding]:
             "first_T": first,
         },
         seeds=int(parts[JUDGED].groupby(WHERE + WORLD).size().min()),
-        interval=(mine["low"], mine["high"]),
+        interval=(printed["low"], printed["high"]),
         interval_of="share of runs that restart at scale 1",
-        decide=f"{mine['runs']} runs show a share of at most {mine['high']:.2g}, not 1/T"
-        if mine["outcome"] == UNDECIDED
+        decide=f"{printed['runs']} runs show a share of at most {printed['high']:.2g}, not 1/T"
+        if printed["outcome"] == UNDECIDED
         else "",
-        why=mine["why"],
+        why=printed["why"],
         number_of="share of runs that restart",
         steps=(
             *(_step(part, checks[label]) for label, part in parts.items()),
@@ -124,7 +124,7 @@ def _check(runs: pd.DataFrame) -> dict:
         outcome, why = VACUOUS, "3 rho^ > 1 in every cell, so no test can fire, and none did"
     else:
         outcome = UNDECIDED
-        why = f"{count} of {total} runs restart; a share of 1/T can't be told from that"
+        why = f"{count} of {total} runs restart; that many runs cannot show a share of 1/T"
     mean = float(runs["restarts"].mean())
     return {"outcome": outcome, "why": why, "restarts_per_run": mean, **change_tests.pooled(runs)}
 
@@ -142,8 +142,8 @@ def _scale(runs: pd.DataFrame) -> float:
 
 def _control_label(parts: dict[str, pd.DataFrame]) -> str:
     """The label played at CONTROL_SCALE or less, empty if there is none."""
-    found = [label for label, part in parts.items() if _scale(part) <= CONTROL_SCALE * 1.001]
-    return found[0] if found else ""
+    labels = [label for label, part in parts.items() if _scale(part) <= CONTROL_SCALE * 1.001]
+    return labels[0] if labels else ""
 
 
 def _control(check: dict | None) -> Control:
@@ -157,7 +157,7 @@ def _control(check: dict | None) -> Control:
 
 
 def _step(runs: pd.DataFrame, check: dict) -> Step:
-    note = f"{_count(check)}, {check['restarts_per_run']:.3g} restarts a run; {check['why']}"
+    note = f"{_count(check)}, {check['restarts_per_run']:.3g} restarts per run; {check['why']}"
     return Step(
         step=change_tests.name(runs), outcome=check["outcome"], number=check["share"], note=note
     )
@@ -182,7 +182,7 @@ def _nominal(runs: pd.DataFrame) -> Step:
 
 CLAIM = Claim(
     id=ID,
-    statement="while nothing changes no change test fires, but with probability 1/T a run",
+    statement="while nothing changes, a change test fires with probability at most 1/T per run",
     place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
     judge=judge,
     needs=needs,

@@ -71,11 +71,11 @@ class Fit:
     def report(self) -> str:
         """The verdicts and the exponents in Markdown."""
         lines = [f"# Judged: R/T at most {self.claim}", ""]
-        for found in self.findings:
-            lines += [f"## {found.id}: {found.as_printed}", ""]
-            lines += [f"{found.why}.", ""] if found.why else []
-            lines += [f"What would decide: {found.decide}.", ""] if found.decide else []
-            lines += [f"- {step.outcome}: {step.note or step.step}" for step in found.steps]
+        for finding in self.findings:
+            lines += [f"## {finding.id}: {finding.as_printed}", ""]
+            lines += [f"{finding.why}.", ""] if finding.why else []
+            lines += [f"What would decide: {finding.decide}.", ""] if finding.decide else []
+            lines += [f"- {step.outcome}: {step.note or step.step}" for step in finding.steps]
             lines.append("")
         lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(self.exponents), ""]
         return "\n".join(lines)
@@ -112,7 +112,7 @@ def fit(
     ConfeeError
         In one line, for what is wrong with the table or the claim.
     """
-    said = parsed(claim)
+    powers = parsed(claim)
     runs = checked(frame)
     names = sorted(set(runs["policy"]))
     positive, negative = _controls("holds", holds), _controls("fails", fails)
@@ -128,11 +128,11 @@ def fit(
             )
     worst = _worst(runs)
     points = rays(worst)
-    asked = points["variable"].isin([*said, *("T" for name in said if name == "B")])
+    asked = points["variable"].isin([*powers, *("T" for name in powers if name == "B")])
     points = points[asked].reset_index(drop=True)
-    nobody = dict.fromkeys("BVKT", "none")
+    nothing = dict.fromkeys("BVKT", "none")
     partner = positive.get("B", positive.get("K", "none"))
-    controls = Controls(nobody | positive, nobody | negative, partner, others=())
+    controls = Controls(nothing | positive, nothing | negative, partner, others=())
     for name in {*positive.values()} & {*negative.values()}:
         raise ConfeeError(f"fails={schema.show(name)}: is the control that must hold as well")
     if policy in {*positive.values(), *negative.values()}:
@@ -140,12 +140,12 @@ def fit(
     known = {*positive.values(), *negative.values(), "uniform"}
     judged = [policy] if policy else [name for name in names if name not in known]
     if not judged:
-        raise ConfeeError("policy: the table has nobody but the controls; name one to be judged")
-    law = dict.fromkeys("KVBT", 0.0) | {axis: said[axis] for axis in said if axis != "log"}
+        raise ConfeeError("policy: the table has only controls; name one to be judged")
+    law = dict.fromkeys("KVBT", 0.0) | {axis: powers[axis] for axis in powers if axis != "log"}
     still = not (worst["V"] > 0).any()
     claimed = Claimed(
         law,
-        logs=_logs(said.get("log", 0.0)),
+        logs=_logs(powers.get("log", 0.0)),
         explicit=True,
         lower="stationary" if still else "rate",
         positive=lambda _: claimed,
@@ -159,11 +159,11 @@ def fit(
                 f"policy={schema.show(name)}: on no ray: what the claim names (B at equal T/B, V "
                 "or K) must take several values while the others stay"
             )
-        there = {check.variable for check in checks}
+        moving = {check.variable for check in checks}
         checks += [
             Check(name=axis, why="no ray along it", decide=f"cells in which only {axis} moves")
             for axis in "BVK"
-            if axis in said and axis not in there
+            if axis in powers and axis not in moving
         ]
         finding = partial(
             Finding,
@@ -201,7 +201,7 @@ def _controls(role: str, named: str | Mapping[str, str] | None) -> dict[str, str
 
 
 def read(file: str | Path) -> pd.DataFrame:
-    """A table from a CSV or parquet file. Raises ConfeeError if it can't be read."""
+    """A table from a CSV or parquet file. Raises ConfeeError if it cannot be read."""
     import pandas as pd
 
     place = Path(file)
@@ -226,7 +226,7 @@ def read(file: str | Path) -> pd.DataFrame:
 
 def parsed(claim: str) -> dict[str, float]:
     """`B=-1/3 V=1/3` as numbers. Raises ConfeeError."""
-    found: dict[str, float] = {}
+    powers: dict[str, float] = {}
     words = claim.split() if isinstance(claim, str) else []
     if not words:
         raise ConfeeError(f"claim={schema.show(claim)}: must be as B=-1/3 V=1/3 K=1/3")
@@ -242,10 +242,10 @@ def parsed(claim: str) -> dict[str, float]:
             number = math.nan
         if not abs(number) <= 9:
             raise ConfeeError(f"claim: {schema.show(word)}: must be a number in [-9, 9], as -1/3")
-        if name in found:
+        if name in powers:
             raise ConfeeError(f"claim: {name}: given twice; must be given once")
-        found[name] = number
-    return found
+        powers[name] = number
+    return powers
 
 
 def _logs(power: float):
@@ -296,7 +296,7 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
         raise ConfeeError("table: regret: at most 1 in all rows; must be of all T rounds together")
     cell = ["policy", "K", "T", "B", "V", "adversary"]
     twice = runs.duplicated([*cell, "seed"]).to_numpy()
-    _refuse(twice, runs["seed"], "seed", "another one: this run is there already")
+    _refuse(twice, runs["seed"], "seed", "another one: this run occurs twice")
     _same_adversaries(runs)
     runs["seed"] = runs.groupby(cell)["seed"].rank(method="first").astype(np.int64) - 1
     return runs.assign(label=runs["policy"])
@@ -364,8 +364,8 @@ def rays(worst: pd.DataFrame) -> pd.DataFrame:
     columns = ["label", "policy", "axis", "variable", "point", "phase", "K", "T", "B", "V"]
     if not rows:
         return pd.DataFrame(columns=columns)
-    found = pd.concat(rows, ignore_index=True).assign(phase=0)
-    return found[columns].astype({"point": float})
+    points = pd.concat(rows, ignore_index=True).assign(phase=0)
+    return points[columns].astype({"point": float})
 
 
 FIXED: Mapping[str, list[str]] = {

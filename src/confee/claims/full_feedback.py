@@ -52,14 +52,14 @@ def judge(evidence: Evidence) -> list[Finding]:
     others = ray_checks(worst, points, RIVAL, CLAIMED, USUAL, rays)
     ratios = to_rival(evidence.regret, points, rays)
     verdict = exponents_verdict(evidence, CLAIM.finding, checks)
-    compared = [one.step(f"for comparison: {RIVAL}, ") for one in others]
+    compared = [check.step(f"for comparison: {RIVAL}, ") for check in others]
     return [
         dataclasses.replace(
             verdict,
-            measured=f"{verdict.measured}; {_said(ratios)}",
+            measured=f"{verdict.measured}; {_ratios_text(ratios)}",
             numbers=verdict.numbers
             | {"ratio_to_master": ratios}
-            | {"others": {f"{RIVAL}, {one.name}": one.numbers() for one in others}},
+            | {"others": {f"{RIVAL}, {check.name}": check.numbers() for check in others}},
             steps=(*verdict.steps, *compared),
             evidence=("regret", "worst", "points"),
         )
@@ -72,17 +72,17 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
     Paired by path: the same adversary and seed. The adversary is chosen by HyQue's mean over the
     other half of the seeds, in each of a point's cells, whose pairs count together as R/T.
     """
-    mine = points[points["axis"].isin(rays) & (points["label"] == RIVAL) & (points["V"] > 0)]
+    cells = points[points["axis"].isin(rays) & (points["label"] == RIVAL) & (points["V"] > 0)]
     where = {
         tuple(row[name] for name in SIZE): (row["V"], row["point"])
-        for row in mine.to_dict("records")
+        for row in cells.to_dict("records")
     }
     runs = regret[regret["label"].isin(["hyque", RIVAL]) & (regret["T"] == regret["B"])]
     pairs: dict[tuple[float, float], list] = {}
     for setting, table in _pairs(runs).groupby(SIZE):
         if setting in where:
-            found = _at_worst(table) / setting[SIZE.index("T")]
-            pairs.setdefault(where[setting], []).append(found)
+            regrets = _at_worst(table) / setting[SIZE.index("T")]
+            pairs.setdefault(where[setting], []).append(regrets)
     ratios = {}
     for V, point in sorted(pairs):
         both = np.concatenate(pairs[V, point])
@@ -92,7 +92,7 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
 
 
 def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a path that both met: SIZE, entry (its adversary), seed, hyque, master."""
+    """Return a row for each path that both met: SIZE, entry (adversary), seed, hyque, master."""
     parameters = [c for c in runs if c == "adversary" or c.startswith("adversary.")]
     key = [*SIZE, *parameters, "seed"]
     both = [
@@ -108,22 +108,22 @@ def _at_worst(table: pd.DataFrame) -> np.ndarray:
     """Regrets [n, 2] of one cell's pairs: each half of the seeds on the adversary of the other."""
     half = table["seed"] % 2
     picked = []
-    for one in (0, 1):
-        rest = table[half != one].groupby("entry")["hyque"].mean()
+    for fold in (0, 1):
+        rest = table[half != fold].groupby("entry")["hyque"].mean()
         if len(rest):
-            own = table[(half == one) & (table["entry"] == rest.idxmax())]
+            own = table[(half == fold) & (table["entry"] == rest.idxmax())]
             picked.append(own[["hyque", RIVAL]].to_numpy())
     return np.concatenate(picked) if picked else np.empty((0, 2))
 
 
-def _said(ratios: dict[str, dict]) -> str:
+def _ratios_text(ratios: dict[str, dict]) -> str:
     if not ratios:
         return f"{RIVAL} was not played"
-    where, found = list(ratios.items())[-1]
+    where, last = list(ratios.items())[-1]
     least, most = (f(r["ratio"] for r in ratios.values()) for f in (min, max))
     return (
-        f"on the paths that are worst for it HyQue pays {found['ratio']:.3f} [{found['low']:.3f}, "
-        f"{found['high']:.3f}] times what MASTER pays at {where}, and {least:.3f} to {most:.3f} "
+        f"on HyQue's worst paths its regret is {last['ratio']:.3f} [{last['low']:.3f}, "
+        f"{last['high']:.3f}] times MASTER's at {where}, and {least:.3f} to {most:.3f} "
         "times over all points"
     )
 

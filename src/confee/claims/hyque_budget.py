@@ -115,7 +115,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     numbers["restarting"] = restarting
     finding = CLAIMS[0].finding(
         as_printed=outcome,
-        measured=f"{budget.said(numbers)}; {restarting or 'none'} of them restart"
+        measured=f"{budget.summary_text(numbers)}; {restarting or 'none'} of them restart"
         + "s" * (not restarting or restarting == 1),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(_control(played),),
@@ -157,7 +157,7 @@ def judge_restarts(evidence: Evidence) -> list[Finding]:
     finding = CLAIMS[1].finding(
         as_printed=outcome,
         measured=f"{len(printed) or 'no'} run{'s' * (len(printed) > 1)} at the printed thresholds "
-        f"restart{'s' * (len(printed) < 2)}; at smaller ones {budget.said(counts)}",
+        f"restart{'s' * (len(printed) < 2)}; at smaller ones {budget.summary_text(counts)}",
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(control,),
         corrections=(CUT_PHASES,) if gap else (),
@@ -194,7 +194,7 @@ def _control(played: pd.DataFrame) -> Control:
 
 
 def _outcome(runs: pd.DataFrame) -> str:
-    """`fails` if a run asks for more than B queries, `holds` if none of RUNS and more does."""
+    """Return `fails` if a run asks for more than B queries, `holds` if RUNS and more do not."""
     if budget.overspends(runs).any():
         return FAILS
     return HOLDS if len(runs) >= budget.RUNS else UNDECIDED
@@ -253,7 +253,7 @@ def _step(policy: Conf, played: pd.DataFrame) -> Step:
     if runs.empty:
         return Step(step=step, outcome=UNDECIDED, note="not played")
     outcome, counts, _ = budget.spent_on(runs)
-    return Step(step, outcome, counts["share"], budget.said(counts))
+    return Step(step, outcome, counts["share"], budget.summary_text(counts))
 
 
 def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
@@ -261,7 +261,7 @@ def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
     runs = runs.reset_index(drop=True)
     counts = budget.summary(runs)
     name = f"thresholds times {scale:g}, T={T:.6g}, B={B:.6g}, b={theory.slot_length(T, B)}"
-    note = f"{budget.said(counts)}; {runs['restarts'].mean():.3g} restarts a run"
+    note = f"{budget.summary_text(counts)}; {runs['restarts'].mean():.3g} restarts per run"
     return Step(name, FAILS if counts["overspending"] else HOLDS, counts["share"], note)
 
 

@@ -68,7 +68,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     exponents = blocks.EXPONENTS
     mended = streaks.with_logarithm("idle")
     T, B = streaks.HORIZONS[-1], proofs.power_budget(streaks.HORIZONS[-1], 0.9)
-    found = streaks.finding(
+    verdict = streaks.finding(
         streaks.check("idle", exponents),
         evidence,
         LEMMA,
@@ -91,10 +91,10 @@ def judge(evidence: Evidence) -> list[Finding]:
         },
         steps=(mended,),
     )
-    return [dataclasses.replace(found, readings=_readings(found))]
+    return [dataclasses.replace(verdict, readings=_readings(verdict))]
 
 
-def _readings(found: Finding) -> tuple[Reading, ...]:
+def _readings(finding: Finding) -> tuple[Reading, ...]:
     """The lemma for blocks up to the order M that its proof calls characteristic."""
     sizes = [
         (T, proofs.power_budget(T, beta)) for T in streaks.HORIZONS for beta in blocks.EXPONENTS
@@ -103,17 +103,17 @@ def _readings(found: Finding) -> tuple[Reading, ...]:
         proofs.largest_order(T, B) - streaks.safe_orders("idle", T, B) >= proofs.proof_order(T, B)
         for T, B in sizes
     ]
-    if found.as_printed != FAILS or not all(kept):
+    if finding.as_printed != FAILS or not all(kept):
         return ()
-    said = f"C >= 1/2 is certified at all {len(kept)} sizes, T up to {streaks.HORIZONS[-1]:.0e}"
+    measured = f"C >= 1/2 is certified at all {len(kept)} sizes, T up to {streaks.HORIZONS[-1]:.0e}"
     choice = "blocks of order at most M = floor(log2(T/sqrt B)) only, as the proof models them"
-    return (Reading(choice, HOLDS, said),)
+    return (Reading(choice, HOLDS, measured),)
 
 
 def judge_two_thirds(evidence: Evidence) -> list[Finding]:
     """Judge the length of Remark B.2 with alpha = 2/3 in the same way."""
     exponents, alpha = blocks.EXPONENTS, 2 / 3
-    found = streaks.finding(
+    verdict = streaks.finding(
         streaks.check("idle", exponents, alpha),
         evidence,
         TWO_THIRDS,
@@ -133,7 +133,7 @@ def judge_two_thirds(evidence: Evidence) -> list[Finding]:
         },
         steps=(_excess(alpha),),
     )
-    return [found]
+    return [verdict]
 
 
 def largest_variations(K: int, T: int, B: int) -> dict[str, float]:

@@ -32,7 +32,7 @@ READING = (
 )
 
 PARTS = {"controls": Control, "corrections": Correction, "readings": Reading, "steps": Step}
-"""Fields that hold a list of objects, and what the objects are."""
+"""Fields that hold a list of objects, and the class of the objects."""
 
 
 def to_dict(
@@ -47,11 +47,11 @@ def to_dict(
     """
     claims = []
     for finding in findings:
-        one = plain(dataclasses.asdict(finding))
-        if one["interval"] is not None and None in one["interval"]:
-            one["interval"] = None  # without a fit there is none
-        one["evidence"] = [(files or {}).get(name, {"file": name}) for name in finding.evidence]
-        claims.append(one | {name: getattr(finding, name) for name in schema.DERIVED})
+        claim = plain(dataclasses.asdict(finding))
+        if claim["interval"] is not None and None in claim["interval"]:
+            claim["interval"] = None  # Without a fit there is no interval.
+        claim["evidence"] = [(files or {}).get(name, {"file": name}) for name in finding.evidence]
+        claims.append(claim | {name: getattr(finding, name) for name in schema.DERIVED})
     return {"version": schema.VERSION, **(about or {}), "claims": claims}
 
 
@@ -62,25 +62,31 @@ def to_json(findings: Sequence[Finding], *about: Any) -> str:
 
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What steers a terminal, or cannot be written."""
+"""Characters that steer a terminal or cannot be written."""
 
 
-def from_dict(said: Mapping[str, Any]) -> list[Finding]:
-    """The findings of a claims.json, with the files they rest on for evidence.
+def from_dict(document: Mapping[str, Any]) -> list[Finding]:
+    """Return the findings of a claims.json; their evidence names the files they rest on.
 
-    Raises ValueError if it is of another version, KeyError, TypeError, AttributeError, ValueError
-    or OverflowError if it is damaged.
+    Raises
+    ------
+    ValueError
+        If it is of another version.
+    KeyError, TypeError, AttributeError, ValueError, OverflowError
+        If it is damaged.
     """
-    if said["version"] != schema.VERSION:
-        raise ValueError(f"version={json.dumps(said['version'])[:20]}: must be {schema.VERSION}")
-    if not isinstance(overrides := said.get("overrides", ""), str):
+    if document["version"] != schema.VERSION:
+        raise ValueError(
+            f"version={json.dumps(document['version'])[:20]}: must be {schema.VERSION}"
+        )
+    if not isinstance(overrides := document.get("overrides", ""), str):
         raise TypeError(f"overrides={overrides}")
-    shlex.split(overrides)  # as commands that settle a claim again will
-    if any(CONTROL.search(text) for text in _texts(said["claims"])):
+    shlex.split(overrides)  # Commands that settle a claim again split them, too.
+    if any(CONTROL.search(text) for text in _texts(document["claims"])):
         raise TypeError("control characters")
-    schema.check(said["claims"], schema.schema()["properties"]["claims"], "claims")
+    schema.check(document["claims"], schema.schema()["properties"]["claims"], "claims")
     findings: list[Finding] = []
-    for claim in said["claims"]:
+    for claim in document["claims"]:
         if claim["id"] in {finding.id for finding in findings}:
             raise TypeError(f"{claim['id']} twice")
         fields = {name: value for name, value in claim.items() if name not in schema.DERIVED}
@@ -101,8 +107,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for one in [*value, *value.values()] if isinstance(value, dict) else value:
-            yield from _texts(one)
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def plain(value: Any) -> Any:
@@ -119,8 +125,16 @@ def plain(value: Any) -> Any:
 
 
 def settle(v: Finding, overrides: str, findings: Sequence[Finding] = ()) -> str:
-    """The command that settles a claim again, in a folder of its own, as it was settled under the
-    `overrides` of a workflow: with all `findings` that were corrected for being several."""
+    """Return the command that judges a claim again, in a folder of its own.
+
+    Parameters
+    ----------
+    overrides
+        Those of the workflow that judged it.
+    findings
+        All findings of that workflow: those that Holm's method corrected together are judged
+        together again.
+    """
     together = [o.id for o in findings if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
     return reproduce.snakemake(reproduce.of_claims(overrides, together or [v.id]))
 
@@ -136,11 +150,12 @@ def to_markdown(
     def run(v: Finding) -> str:
         if overrides is None:
             return "the same experiment"
-        said = settle(v, overrides, findings)
-        said = said if said.isprintable() else printable(said)  # a code span ends with its lines
-        fence = "`" * (max(map(len, re.findall("`+", said)), default=0) + 1)
-        room = " " * said.endswith("`")
-        return f"{fence}{room}{said}{room}{fence}"
+        command = settle(v, overrides, findings)
+        if not command.isprintable():
+            command = printable(command)  # A code span ends where its line ends.
+        fence = "`" * (max(map(len, re.findall("`+", command)), default=0) + 1)
+        room = " " * command.endswith("`")
+        return f"{fence}{room}{command}{room}{fence}"
 
     lines = [
         f"# {title}",
@@ -155,8 +170,8 @@ def to_markdown(
     ]
     if findings:
         lines += ["", READING, ""]
-        found = {v.severity for v in findings}
-        lines += [f"- `{name}`: {text}" for name, text in SEVERITIES.items() if name in found]
+        present = {v.severity for v in findings}
+        lines += [f"- `{name}`: {text}" for name, text in SEVERITIES.items() if name in present]
     for v in findings:
         lines += ["", f"## {v.id}: {v.as_printed}", ""]
         lines += [f"- {name}: {text}." for name, text in [*facts(v), ("Run again", run(v))]]
@@ -167,13 +182,13 @@ def to_markdown(
 
 
 def facts(v: Finding) -> list[tuple[str, str]]:
-    """What a reader has to know of a finding, in order: (what it is, text)."""
+    """Return what a reader has to know about a finding, in order: (heading, text)."""
     at = v.horizon + (f"; at least {v.seeds} seeds or draws of each" if v.seeds else "")
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
     closed = ", closed" if v.severity in BREAKING and not v.breaks else ""
-    said = [
+    entries = [
         ("Claim", f"{v.statement} ({v.place})"),
         ("Asked by", "this project; the paper promises nothing here" if v.ours else ""),
         ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
@@ -190,7 +205,7 @@ def facts(v: Finding) -> list[tuple[str, str]]:
         ("Evidence", ", ".join(v.evidence)),
         ("Steps", f"number: {v.number_of}" if v.steps and v.number_of else "below" * bool(v.steps)),
     ]
-    return [(name, text) for name, text in said if text]
+    return [(name, text) for name, text in entries if text]
 
 
 def correction_text(c: Correction) -> str:

@@ -1,6 +1,6 @@
 """No policy has less regret than the lower bound, at the worst gap of the proof's instance.
 
-At the printed gap nobody can tell the arms apart, so uniform play has the least regret there and
+At the printed gap no policy can tell the arms apart, so uniform play has the least regret there and
 the comparison says nothing about policies. Here the gap varies, up to where policies that know the
 batches do better than uniform play, and regret at each policy's worst gap is compared with the best
 constant that is proved, (1 - 1/K)^2 / (3 * 2^(4/3)): some three times the printed one.
@@ -37,14 +37,14 @@ GAPS = [1, 2, 4, 5.6, 8, 11, 16, 32, 64]
 """c of the instances: gaps in units of the proof's epsilon, finer where `informed` is worst."""
 
 SCALE = 10.0
-"""A bound so many times the best one must be beaten by some policy."""
+"""Factor of the control: some policy must have less regret than this many times the bound."""
 
 CELLS = ((4, 10**6, 4.0), (2, 10**6, 4.0), (4, 10**7, 4.0), (16, 10**7, 16.0))
 """(K, T, V) at B = T^0.8; all policies play the first one, the informed one all of them."""
 
 TOY_CELL = (4, 10**5, 1.0)
 BEST, POSITIVE = "informed", "uniform"
-"""The policy with the least regret found; and play without any use of queries."""
+"""The policy with the least regret known, and play that uses no query."""
 
 PLAYED = (
     BEST,
@@ -91,12 +91,12 @@ def judge(evidence: Evidence) -> list[Finding]:
     real = worst[worst["policy"] != CONTROL]
     if real.empty:
         return []
-    found, decide = min(outcome(at_gap), outcome(worst), key=_gravity)
+    result, decide = min(outcome(at_gap), outcome(worst), key=_gravity)
     if (below := outcome(grid))[0] == FAILS:
-        found, decide = below
+        result, decide = below
     least = real.loc[real["ratio"].idxmin()]
     finding = CLAIM.finding(
-        as_printed=found,
+        as_printed=result,
         measured=f"least regret {least['ratio']:.3g} [{least['low']:.3g}, {least['high']:.3g}] "
         f"times the bound ({least['label']}, {_where(least)}, worst at c = {least['c']:g}, where "
         f"uniform play has {_uniform_there(regret, least):.3g} times its regret)",
@@ -124,10 +124,10 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 def _uniform_there(regret: pd.DataFrame, least: pd.Series) -> float:
     """Uniform play's regret over that of the best policy, at the gap where that is worst."""
-    there = regret[regret["c"] == least["c"]]
+    rows = regret[regret["c"] == least["c"]]
     for name in SIZE:
-        there = there[there[name] == least[name]]
-    mean = there.set_index("label")["regret"]
+        rows = rows[rows[name] == least[name]]
+    mean = rows.set_index("label")["regret"]
     return float(mean.get(POSITIVE, float("nan")) / mean[least["label"]])
 
 
@@ -228,20 +228,20 @@ def _at_worst(regret: pd.DataFrame) -> pd.DataFrame:
     return over(table, [best_bound(*setting) for setting in settings])
 
 
-def _gravity(found: tuple[str, str]) -> int:
-    return ("fails", "undecided", "consistent").index(found[0])
+def _gravity(result: tuple[str, str]) -> int:
+    return ("fails", "undecided", "consistent").index(result[0])
 
 
 def _controls(worst: pd.DataFrame) -> tuple[Control, ...]:
     """The oracle and a bound ten times too large must fail; uniform play must hold."""
     scaled = worst.assign(**{name: worst[name] / SCALE for name in ("ratio", "low", "high")})
-    found, who = outcome(scaled)
+    result, who = outcome(scaled)
     oracle, uniform = (worst[worst["policy"] == name] for name in (CONTROL, POSITIVE))
     return (
         Control(
             what=f"the bound times {SCALE:g}, least regret of a policy over it",
             value=float(scaled.loc[scaled["policy"] != CONTROL, "ratio"].min()),
-            as_expected=found == FAILS,
+            as_expected=result == FAILS,
             note=who,
         ),
         Control(

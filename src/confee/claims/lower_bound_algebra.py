@@ -281,7 +281,7 @@ def _covers(c: Cells) -> Line:
     def sides() -> Sides:
         return covered(c)
 
-    note = "of a Delta that is not whole, j Delta and j Delta + 1 leave a round between them out"
+    note = "where Delta is not whole, batches may leave out a round between j Delta and j Delta + 1"
     return Line("the batches of size Delta hold all T rounds", INSTANCE, sides, note)
 
 

@@ -64,7 +64,7 @@ def needs(toy: bool) -> Needs:
         "hard": {"name": "hard", "c": [1, 4, 16]},
         "switching": {"name": "switching", "strength": [2, "ceiling"] if toy else [1, 2, 4, 8]},
     }
-    policies = {p: seeds for some in STEPS.values() for p in some}
+    policies = {p: seeds for group in STEPS.values() for p in group}
     policies |= {REFERENCE: 2 * seeds, POSITIVE: 4}
     asks = [
         Ask(ID, {"name": p}, Size(*size), against=against, seeds=n)
@@ -82,7 +82,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         return []
     worst = worst_cases(runs, choose=0)
     checks = {way: cost_check(worst, policies) for way, policies in STEPS.items()}
-    outcome = together(found for found, _ in checks.values())
+    outcome = together(result for result, _ in checks.values())
     reference, own = reference_check(runs)
     own_instance = _on_the_proofs_instance(runs)
     plain, aimless = cost_check(worst, (POSITIVE,))
@@ -92,7 +92,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     verdict = CLAIM.finding(
         as_printed=outcome,
         measured="; ".join(f"{way} {_range_text(ratios)}" for way, (_, ratios) in checks.items())
-        + _nobody_tells(own_instance),
+        + _uninformative(own_instance),
         horizon=at_horizon(runs["T"].max(), evidence.toy),
         controls=(
             Control(
@@ -117,7 +117,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         seeds=int(worst["seeds"].min()),
         decide=_decide(checks),
         why=f"limits of all sizes together at {1 - LEVEL:.0%} against {MARGIN:g}: "
-        + ", ".join(f"{way} {found}" for way, (found, _) in checks.items()),
+        + ", ".join(f"{way} {result}" for way, (result, _) in checks.items()),
         number_of="smallest ratio",
         steps=tuple(_step(way, *check) for way, check in checks.items()),
         evidence=("asked",),
@@ -129,8 +129,8 @@ def _readings(outcome: str, reference: str, own: pd.DataFrame) -> tuple[Reading,
     """The other reading, under which the reference itself is a naive strategy."""
     if reference == outcome or own.empty:
         return ()
-    said = f"{REFERENCE}, which does so, costs {_range_text(own)} what it costs on other seeds"
-    return (Reading("uniformly distributed over the batches", reference, said),)
+    measured = f"{REFERENCE}, which does so, costs {_range_text(own)} what it costs on other seeds"
+    return (Reading("uniformly distributed over the batches", reference, measured),)
 
 
 def cost_check(worst: pd.DataFrame, policies: tuple[str, ...]) -> tuple[str, pd.DataFrame]:
@@ -180,7 +180,7 @@ def _quantile(df: float, tests: int) -> float:
 def _on_the_proofs_instance(runs: pd.DataFrame) -> dict[str, list[float]]:
     """Regret over the reference's on `hard` with c = 1, per policy: smallest and largest.
 
-    Its gap is too small for anybody's queries to tell, so nobody's allocation matters there.
+    Its gap is too small for B queries to detect, so no allocation matters there.
     """
     hard = runs[(runs["adversary"] == "hard") & (runs["adversary.c"].astype(float) == 1)]
     mean = hard.groupby([*SIZE, "label"])["regret"].mean().unstack("label")
@@ -190,7 +190,7 @@ def _on_the_proofs_instance(runs: pd.DataFrame) -> dict[str, list[float]]:
     return {label: [float(ratio[label].min()), float(ratio[label].max())] for label in ratio}
 
 
-def _nobody_tells(ratios: dict[str, list[float]]) -> str:
+def _uninformative(ratios: dict[str, list[float]]) -> str:
     most = max((high for _, high in ratios.values()), default=None)
     return "" if most is None else f"; on the proof's own instance at most {most:.2f} times"
 

@@ -36,7 +36,7 @@ MARGIN = 1.1
 """Regret over BaQue's that still counts as no more."""
 
 RUNS = 60
-"""Runs without one past B/2 that say something: they bound the share of such runs by 6 %."""
+"""Runs needed for `holds`: if none passes B/2, at most 6 % do (95 % CI)."""
 
 HALF = Correction(
     place="Section 4.1.3, end; Appendix B.2.5",
@@ -54,7 +54,7 @@ COSTLY = Correction(
     printed="on-demand queries do not inflate the regret bound",
     mended="no change; the regret is more than BaQue's at the horizons played",
     severity="horizon",
-    reason="a regret that is larger at some horizons is no matter of the order of a bound",
+    reason="a larger regret at some horizons says nothing about the order of a bound",
     effect="none on the proof",
     outcome=UNDECIDED,
 )
@@ -74,7 +74,7 @@ REGRET_CONTROL = "hyque_blind"
 """The same schedule with uniform arms must cost more than BaQue."""
 
 DISCARDING = "hyque_discarding"
-"""Conversions paid for but unseen; what they cost alone."""
+"""HyQue that pays for conversions and discards their feedback; shows what they cost alone."""
 
 SIZES = {
     "B just under T": (60_000, 59_999),  # b = ceil(2T/B) jumps from 2 to 3
@@ -130,7 +130,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         steps.append(_step(f"regret at most {MARGIN:g} x BaQue's", regret, worst["ratio"], note))
     if len(discarded):
         largest = float(discarded["ratio"].max())
-        text += f" (with what they show thrown away: {largest:.3f})"
+        text += f" (with their feedback discarded: {largest:.3f})"
         note = (
             "for comparison, not part of the verdict: a conversion plays the index, an idle "
             "round the frequencies"

@@ -62,9 +62,9 @@ def controls(part: str) -> Controls:
 def needs(id: str, toy: bool) -> Needs:
     """HyQue and the controls on all rays. Parts are measured on the choosing seeds, so the control
     along B needs no fresh ones."""
-    some = controls(PARTS[id])
-    along_B = Sweep({"name": some.negative["B"]}, rays=("B",), estimate=0)
-    others = [sweep for sweep in some.sweeps() if sweep.policy["name"] != some.negative["B"]]
+    tried = controls(PARTS[id])
+    along_B = Sweep({"name": tried.negative["B"]}, rays=("B",), estimate=0)
+    others = [sweep for sweep in tried.sweeps() if sweep.policy["name"] != tried.negative["B"]]
     return Needs(sweeps=(Sweep({"name": "hyque"}, rays=VARIABLES), *others, along_B))
 
 
@@ -73,14 +73,14 @@ def judge(id: str, evidence: Evidence, label: str = "hyque") -> list[Finding]:
     part = PARTS[id]
     if evidence.regret.empty or not (evidence.points["label"] == label).any():
         return []
-    some = controls(part)
-    worst, points = part_worst(evidence, part, {label, *some.labels})
-    checks = ray_checks(worst, points, label, Claimed(logs=budget_log), some)
+    tried = controls(part)
+    worst, points = part_worst(evidence, part, {label, *tried.labels})
+    checks = ray_checks(worst, points, label, Claimed(logs=budget_log), tried)
     if not checks:
         return []
-    found = exponents_verdict(evidence, _claim(id).finding, checks)
+    verdict = exponents_verdict(evidence, _claim(id).finding, checks)
     aged = (AGE,) if part in ("error", "drift") else ()
-    return [dataclasses.replace(found, corrections=(*found.corrections, *aged))]
+    return [dataclasses.replace(verdict, corrections=(*verdict.corrections, *aged))]
 
 
 def _claim(id: str) -> Claim:

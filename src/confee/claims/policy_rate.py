@@ -1,7 +1,7 @@
 """The rate that a policy declares: its worst-case regret grows at most so fast.
 
-A policy of one's own is judged as HyQue is, by the same rule and against the same controls, or
-those that its `Rate` names. There is a claim `policy-rate/<id>` for each policy that declares one.
+Such a policy is judged as HyQue is, by the same rule and against the same controls, or against
+those that its `Rate` names. Each policy that declares a rate has a claim `policy-rate/<id>`.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ REPLAY = Correction(
 )
 
 AGAINST = {"stationary": {"name": "stationary", "gap": 0.5}}
-"""The control plays almost uniformly, so it pays 3/8 a round here; the bound is near 1/4."""
+"""The control plays almost uniformly: it loses 3/8 per round here, and the bound is near 1/4."""
 
 
 def needs(toy: bool) -> Needs:
@@ -104,8 +104,8 @@ def replays_set(control: Control, measured: str) -> tuple[Reading, ...]:
     """The other reading of the last line, if Rexp3B was played so and fails."""
     if not control.as_expected:
         return ()
-    said = measured.format(control.value)
-    return (Reading("the set taken literally: each distinct arm equally often", FAILS, said),)
+    text = measured.format(control.value)
+    return (Reading("the set taken literally: each distinct arm equally often", FAILS, text),)
 
 
 def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:

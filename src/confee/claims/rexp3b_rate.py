@@ -36,18 +36,18 @@ def needs(toy: bool) -> Needs:
 
 def judge(evidence: Evidence) -> list[Finding]:
     """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
-    found = judge_rate(evidence, CLAIM.finding, "rexp3b", CLAIMED, CONTROLS)
-    return [dataclasses.replace(one, readings=_readings(one)) for one in found]
+    verdicts = judge_rate(evidence, CLAIM.finding, "rexp3b", CLAIMED, CONTROLS)
+    return [dataclasses.replace(verdict, readings=_readings(verdict)) for verdict in verdicts]
 
 
-def _readings(found: Finding) -> tuple[Reading, ...]:
+def _readings(finding: Finding) -> tuple[Reading, ...]:
     """Rexp3B with the set of its last line taken literally, where it is the control that fails."""
-    control = found.control
+    control = finding.control
     if control is None or SET not in control.what or not control.as_expected:
         return ()
-    said = f"exponent {control.value:+.3f} of R/T" if control.value is not None else ""
+    measured = f"exponent {control.value:+.3f} of R/T" if control.value is not None else ""
     choice = "the set of Algorithm 3's last line taken literally: each distinct arm equally often"
-    return (Reading(choice, FAILS, said),)
+    return (Reading(choice, FAILS, measured),)
 
 
 CLAIM = Claim(

@@ -100,8 +100,8 @@ def of_type(kind: Any) -> dict[str, Any]:
         return of_type(plain) | {word: value for words in more for word, value in words.items()}
     if isinstance(kind, types.UnionType):
         (inner,) = (part for part in get_args(kind) if part is not types.NoneType)
-        found = of_type(inner)
-        return found | {"type": [found["type"], "null"]}
+        plain_type = of_type(inner)
+        return plain_type | {"type": [plain_type["type"], "null"]}
     if get_origin(kind) is tuple:
         first, *rest = get_args(kind)
         array = {"type": "array", "items": of_type(first)}

@@ -159,8 +159,8 @@ def judge(evidence: Evidence) -> list[Finding]:
         if failing
         else (next((name for name in open_ones if name in played), next(iter(played))))
     )
-    found = FAILS if failing else CONSISTENT if not open_ones else UNDECIDED
-    one = joints[decisive].decisive
+    overall = FAILS if failing else CONSISTENT if not open_ones else UNDECIDED
+    ray = joints[decisive].decisive
     ordered = [decisive, *(name for name in played if name != decisive)]
     decide = [f"{name}: {ROWS[name].name} was not played" for name in rows if name not in played]
     decide += [
@@ -170,7 +170,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     decide += [f"{ROWS[name].name}: {_no_test_fires()}" for name in vacuous]
     return [
         CLAIM.finding(
-            as_printed=found,
+            as_printed=overall,
             prediction="; ".join(f"{row.name} {row.claimed_text}" for row in ROWS.values())
             + "; forgiven: to MASTER and HyQue all logarithms of the proof, to CBM-UCB sqrt(ln B), "
             "to Rexp3 nothing but its ln K",
@@ -179,17 +179,17 @@ def judge(evidence: Evidence) -> list[Finding]:
                 for name in ordered
             ),
             horizon=at_horizon(max(c.horizon for cs in played.values() for c in cs), evidence.toy),
-            controls=controls_of(one),
+            controls=controls_of(ray),
             numbers={
                 ROWS[name].policy: {c.name: c.numbers() for c in checks}
                 for name, checks in played.items()
             },
             seeds=min((c.seeds for cs in played.values() for c in cs if c.seeds), default=0),
-            interval=(one.excess_low, one.excess_high),
-            interval_of=f"excess of the exponent of {ROWS[decisive].policy} in {one.name}, margin "
+            interval=(ray.excess_low, ray.excess_high),
+            interval_of=f"excess of the exponent of {ROWS[decisive].policy} in {ray.name}, margin "
             "0.03",
             decide="; ".join(decide),
-            why=f"{ROWS[decisive].name}, {one.name}: {one.why}"
+            why=f"{ROWS[decisive].name}, {ray.name}: {ray.why}"
             + (f"; {_no_test_fires()}" if decisive in vacuous else ""),
             number_of="excess of the exponent",
             steps=tuple(step(name, checks) for name, checks in rows.items()),

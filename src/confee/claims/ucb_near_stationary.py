@@ -68,25 +68,26 @@ SIGN = Correction(
 )
 
 ALONE, ROUNDS = 0.75, 40
-"""The world of the exact step: one arm pays with this chance, the other never; rounds counted."""
+"""The world of the exact step: the chance that the first arm pays (the other never does), and the
+number of rounds."""
 
 
 def needs(toy: bool) -> Needs:
     """Every world at K = 2, 5, 10 up to 1e5 rounds, the ones that matter longer or more often; and
     an index without bonus, which must fail."""
     if toy:
-        found = [_study(2, 2000, w, RUNS) for w in (("equal", 0.5, 0.0), ("drop", 0.5, 0.0))]
+        drawn = [_study(2, 2000, w, RUNS) for w in (("equal", 0.5, 0.0), ("drop", 0.5, 0.0))]
         controls = [_study(2, 2000, ("equal", 0.5, 0.0), RUNS, exploration=x) for x in (0, WIDE)]
-        return Needs(studies=(*found, *controls))
-    found = []
+        return Needs(studies=(*drawn, *controls))
+    drawn = []
     for K in (2, 5, 10):
         for world in WORLDS:
             many = K == 2 and world == ("equal", 0.5, 0.0)
-            found.append(_study(K, 10**5, world, 10 * RUNS if many else RUNS))
-    found.append(_study(2, 10**6, ("equal", 0.5, 0.0), RUNS))
+            drawn.append(_study(K, 10**5, world, 10 * RUNS if many else RUNS))
+    drawn.append(_study(2, 10**6, ("equal", 0.5, 0.0), RUNS))
     controls = [_study(2, 10**5, world, RUNS, exploration=0) for world in (WORLDS[1], WORLDS[3])]
     controls.append(_study(2, 10**5, WORLDS[1], RUNS, exploration=WIDE))
-    return Needs(studies=(*found, *controls))
+    return Needs(studies=(*drawn, *controls))
 
 
 def _study(K: int, T: int, world: tuple, runs: int, exploration: float = 2.0) -> Draws:
@@ -125,7 +126,7 @@ def judge(evidence: Evidence, constant: float = PRINTED) -> list[Finding]:
 
 
 def _exact_step(chance: float, T: int) -> Step:
-    """The first inequality against delta/T = 1/T^2: UCB1's bonus doesn't know T, the claim does."""
+    """Judge the first inequality against delta/T = 1/T^2. UCB1's bonus does not depend on T."""
     return Step(
         step="first inequality, chance exactly",
         outcome=FAILS if chance > 1 / T**2 else HOLDS,

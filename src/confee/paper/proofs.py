@@ -1,7 +1,7 @@
-"""What the paper's proofs say in numbers: bounds, constants and first horizons that claims check.
+"""The paper's proofs in numbers: bounds, constants and first horizons that claims check.
 
-Apart from `theory`, which policies import too: an edit here plays no cell again. Sources and
-notation as there.
+Sources and notation are those of `theory`. Policies import `theory` and not this module, so an edit
+here makes no cell be played again.
 """
 
 from __future__ import annotations
@@ -123,8 +123,9 @@ def best_gap(regret: Callable[[float], float], largest: float = 0.499) -> float:
 
 
 UCB1_CONSTANT = 2 * math.sqrt(2)
-"""UCB1's bonuses over t rounds sum to at most this times sqrt(K t ln t): all plays of arm k cost
-sum over n <= n_k of sqrt(2 ln t / n) <= 2 sqrt(2 n_k ln t), and equal n_k cost most."""
+"""UCB1's bonuses over t rounds sum to at most this times sqrt(K t ln t). Those of arm k sum to at
+most sum over n <= n_k of sqrt(2 ln t / n) <= 2 sqrt(2 n_k ln t); the total is largest at equal
+n_k."""
 
 
 def pessimism(mean: float, rounds: int, exploration: float = 2.0) -> float:
@@ -266,12 +267,12 @@ def active_share(n: int, m: int) -> float:
 
 
 def run_length(T: float, B: float, alpha: float = 0.5) -> float:
-    """T B^{-alpha}: rounds that a run is not to pass (alpha = 1/2: lemma on non-query rounds)."""
+    """T B^{-alpha}: the longest streak that the lemma on non-query rounds allows (alpha = 1/2)."""
     return T * B**-alpha
 
 
 def run_exponent(T: float, B: float, alpha: float = 0.5) -> float:
-    """x = B^{1-alpha/2} / sqrt(T): a longer run is to have probability at most exp(-C x).
+    """x = B^{1-alpha/2} / sqrt(T): a longer streak is to have probability at most exp(-C x).
 
     alpha = 1/2, x = B^{3/4} / sqrt(T): the lemma; other alpha: the remark after its proof.
     """
@@ -308,8 +309,8 @@ def outdated_share(n: int, changes: Sequence[float]) -> float:
 
         sum_j active_share(n, n-j) sum_k [min(f_{k+1}, end of the place that f_k cuts) - f_k].
 
-    No more than this can be stale (see the study of ages): the others have only queried since. It
-    depends on neither T nor B, but for n.
+    It bounds the share of stale rounds (see the study of ages) from above: all other rounds use
+    data from after the change. It depends on T and B only through n.
     """
     total = 0.0
     for j in range(n + 1):

@@ -433,7 +433,7 @@ def _windows(w: int, least: int, p: np.ndarray) -> dict[int, tuple[float, float]
     units = -(-w // 2**e)
     unit = math.exp(sum(2 ** (e - i) * _log_not(p[i]) for i in range(e)))
     law = np.diag([1 - unit, unit if units > 1 else 0.0])
-    missed, found = law.sum(), {}
+    missed, cells = law.sum(), {}
     for k in range(e, len(p)):
         if k > e and len(law) <= 2**7:
             law = _joined(law, units)
@@ -441,11 +441,11 @@ def _windows(w: int, least: int, p: np.ndarray) -> dict[int, tuple[float, float]
         elif k > e:
             missed = missed * missed
         if k >= least:
-            found[k] = 1 - missed, -math.expm1(sum(_log_not(p[i]) for i in range(k)))
+            cells[k] = 1 - missed, -math.expm1(sum(_log_not(p[i]) for i in range(k)))
         law = (1 - p[k]) * law
         law[0, 0] += p[k]
         missed = p[k] + (1 - p[k]) * missed
-    return found
+    return cells
 
 
 def _joined(law: np.ndarray, units: int) -> np.ndarray:

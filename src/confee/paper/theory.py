@@ -1,4 +1,4 @@
-"""Rates, constants and ranges of the paper: the one place that claims, policies and plots share.
+"""Rates, constants and ranges of the paper, shared by claims, policies and plots.
 
 Source: Li and Li, *Constrained Feedback Learning for Non-Stationary Multi-Armed Bandits*
 (NeurIPS 2025), "the paper". Logarithms are natural unless the name says otherwise. All functions
@@ -31,12 +31,12 @@ def rate(K: float, T: float, B: float, V: float) -> float:
 
 
 def critical_gap(K: float, B: float, V: float) -> float:
-    """(K V / B)^{1/3}: the gap at which a change is seen just before the next one comes."""
+    """(K V / B)^{1/3}: the gap at which B queries detect a change just before the next one."""
     return (K * V / B) ** (1 / 3)
 
 
 def still_gap(K: float, B: float) -> float:
-    """sqrt(K / B): the gap that B queries just tell apart where nothing changes (V = 0)."""
+    """sqrt(K / B): the smallest gap that B queries detect where nothing changes (V = 0)."""
     return math.sqrt(K / B)
 
 
@@ -44,7 +44,7 @@ def still_gap(K: float, B: float) -> float:
 
 
 def lower_bound(K: float, T: float, B: float, V: float) -> float:
-    """T K^{1/3} V^{1/3} B^{-1/3} / (8 * 1920^{1/3}), rounds of regret no policy can beat."""
+    """T K^{1/3} V^{1/3} B^{-1/3} / (8 * 1920^{1/3}): no policy has less regret (Theorem 5.1)."""
     return LOWER_BOUND_CONSTANT * rate(K, T, B, V)
 
 

@@ -1,5 +1,5 @@
-"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query schedule: UCB
-that forgets an arm when the test finds it changed. Told T, B and S.
+"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query
+schedule: UCB that forgets an arm when the test finds it changed. It knows T, B and S.
 
 Per arm since it was last forgotten: u, the mean of its first M rewards; then with each reward y
 

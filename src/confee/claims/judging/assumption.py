@@ -5,9 +5,9 @@ While V_[1,t] <= rho(t), the assumption asks for
 1. f~_t >= min_{tau <= t} f*_tau - V_[1,t];
 2. mean over tau <= t of (f~_tau - R_tau) <= rho(t) + V_[1,t].
 
-A study has a row a run: `short`, the largest (min f* - V - f~) / rho(t), over 0 where the first is
-broken, and `needed`, the largest (mean of f~ - R, less V) / rho(t), over c where the second is with
-c before rho. Runs of one world count together.
+A study has a row for each run. `short` is the largest (min f* - V - f~) / rho(t), which is over 0
+where the first is broken. `needed` is the largest (mean of f~ - R, less V) / rho(t), which is over
+c where the second is broken with c before rho. Runs of one world count together.
 
 `fails`: in some world the share of runs that break it at some round is over 1/T, by exact limits
 for all worlds together; that is the looser reading of "with probability 1 - delta/T for all t" with
@@ -234,12 +234,12 @@ def _side(name: str, holds: bool, number: float, note: str) -> Step:
 
 def _needed_by(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:
     """The largest constant needed for each value of some columns."""
-    found = {}
-    for key, some in rows.groupby(list(columns)):
+    needed = {}
+    for key, group in rows.groupby(list(columns)):
         words = [value if isinstance(value, str) else f"{value:g}" for value in key]
         where = ", ".join(f"{name}={word}" for name, word in zip(columns, words, strict=True))
-        found[where] = float(some["needed"].max())
-    return found
+        needed[where] = float(group["needed"].max())
+    return needed
 
 
 def _decide(outcome: str, first: dict, second: dict, worst: pd.Series, sizes: Sequence[str]) -> str:
@@ -258,9 +258,9 @@ def _decide(outcome: str, first: dict, second: dict, worst: pd.Series, sizes: Se
 
 def where(row: pd.Series, sizes: Sequence[str]) -> str:
     """`K=2, T=1e+05, drop 0.5`."""
-    said = ", ".join(f"{name}={row[name]:g}" for name in sizes)
+    text = ", ".join(f"{name}={row[name]:g}" for name in sizes)
     gap = f"+{row['gap']:g}" if row["gap"] else ""
-    return f"{said}, T={row['T']:.3g}, {row['world']} {row['level']:g}{gap}"
+    return f"{text}, T={row['T']:.3g}, {row['world']} {row['level']:g}{gap}"
 
 
 def larger_constant(

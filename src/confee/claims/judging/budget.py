@@ -23,7 +23,7 @@ FRACTIONS = (0.01, 0.02, 0.04, 0.08)
 after that block starts."""
 
 RUNS = 60
-"""Runs at each of these shares without which none past B means nothing: about 1 in 10 is."""
+"""Runs needed at each of these shares: with `quota: block` about 1 in 10 exceeds B there."""
 
 BLOCKS = ((8, 13), (20, 14))
 """(b, order of the last block) of the cells at those shares."""
@@ -50,7 +50,7 @@ def played(evidence: Evidence, tag: str) -> pd.DataFrame:
 
 
 def overspends(runs: pd.DataFrame) -> pd.Series:
-    """Whether each run queried, or would have queried without the cap, more than B times."""
+    """Whether each run made more than B queries, or would have without the cap."""
     return (runs["denied"] > 0) | (runs["queries"] > runs["B"])
 
 
@@ -108,44 +108,44 @@ def _missing_fractions(runs: pd.DataFrame) -> list[float]:
     return [f for f in FRACTIONS if ((cuts / f - 1).abs() < 0.2).sum() < RUNS]
 
 
-def said(counts: Mapping) -> str:
+def summary_text(counts: Mapping) -> str:
     """`3 of 400 runs ask for more than B queries, by up to 0.12% of B`."""
     text = f"{counts['overspending']} of {counts['runs']} runs ask for more than B queries"
-    most = f", by up to {counts['largest_denied_over_B']:.2%} of B"
-    return text + (most if counts["overspending"] else "")
+    excess = f", by up to {counts['largest_denied_over_B']:.2%} of B"
+    return text + (excess if counts["overspending"] else "")
 
 
 def control(regret: pd.DataFrame, runs: pd.DataFrame) -> Control:
-    """A policy that wishes to query in every round, put through the same count: must overspend.
+    """Put a policy that asks for a query in every round through the same count: it must exceed B.
 
-    Rows of `greedy_spend` with B < T if there are any, else the judged cells with T - B denied
-    wishes each. At B = T nobody can overspend, and the control says so by not failing.
+    Uses the runs of `greedy_spend` with B < T if there are any, else the judged cells with T - B
+    denied queries each. At B = T no policy can exceed B, so the control does not fail.
     """
     played = regret[(regret["policy"] == CONTROL) & (regret["B"] < regret["T"])]
     if played.empty:
         rows = runs.assign(queries=runs["B"], denied=runs["T"] - runs["B"])
-        what = "a query wished in every round (arithmetic on the same cells)"
+        what = "a policy that asks for a query in every round (arithmetic on the same cells)"
     else:
-        rows, what = played, f"{CONTROL}: a query wished in every round"
+        rows, what = played, f"{CONTROL}, which asks for a query in every round"
     over = overspends(rows)
     return Control(
         what=what,
         value=float(over.mean()),
         as_expected=bool(over.any()),
-        note="share of runs that overspend",
+        note="share of runs that exceed B",
     )
 
 
 def reason(counts: dict, outcome: str) -> str:
-    """Why a claim on a budget got its verdict: one run that passes it is enough."""
+    """Return why a claim on a budget got its verdict; one run over the budget is enough."""
     if outcome == FAILS:
-        return f"{said(counts)}, and one is enough"
+        return f"{summary_text(counts)}, and one is enough"
     if outcome == HOLDS:
         share = 3 / counts["runs"]
         return f"none of {counts['runs']} runs asks for more than B queries: at most {share:.2g} do"
     return (
-        f"none of {counts['runs']} runs asks for more than B queries, but too few end just after a "
-        "block starts, where it would show"
+        f"none of {counts['runs']} runs asks for more than B queries, but too few runs end just "
+        "after a block starts, where an excess would show"
     )
 
 

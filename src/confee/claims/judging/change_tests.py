@@ -1,6 +1,6 @@
 """What the claims on HyQue's change tests share: cells, scales, and where a restart is possible.
 
-Restarts are counted in a run, not dated: `restarts` > 0 says that some test fired.
+A run counts its restarts and does not date them: `restarts` > 0 says that some test fired.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def asks(
     """HyQue at scale 1, at `scales` and calibrated: `runs` of each opponent in each cell."""
     for K, T, B in TOY_CELLS if toy else CELLS:
         confs: list[dict[str, Any]] = [{"name": "hyque"}]
-        some = scales if B <= CHEAP else [s for s in scales if s in COSTLY_SCALES]
-        confs += [{"name": "hyque", "scale": scale} for scale in some]
+        affordable = scales if B <= CHEAP else [s for s in scales if s in COSTLY_SCALES]
+        confs += [{"name": "hyque", "scale": scale} for scale in affordable]
         if B <= CHEAP:
             confs.append({"name": CALIBRATED})
         for conf in confs:
@@ -81,8 +81,8 @@ def first_horizon(K: int, beta: float, factor: int = proofs.MEAN_TEST) -> int:
 
     Of test (ii) by default, were all queries in one block; of test (i) for its factor.
     """
-    found = proofs.first_horizons(K, round(beta, 2))
-    return found["span" if factor == proofs.SPAN_TEST else "mean, whole budget"]
+    horizons = proofs.first_horizons(K, round(beta, 2))
+    return horizons["span" if factor == proofs.SPAN_TEST else "mean, whole budget"]
 
 
 def restarting(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -18,8 +18,8 @@ A ray along B or V, in this order:
 4. `fails`: the lower limit of the excess is over the margin. Beside it stands what that limit is
    for x in R = U x / (1 + x), where U is what uniform play loses: regret close to U is held back.
 5. `holds`: the upper limit is at most the margin, and the excess between the last two points at
-   most 0.08. But not where more than half of the worst case is paid at V = 0 as well (*overhead*),
-   or where that was not measured.
+   most 0.08. It never holds where more than half of the worst case is incurred at V = 0 as well
+   (*overhead*), or where that was not measured.
 6. *Replication*: each phase has seeds of its own. If one of them alone says the opposite of all of
    them together, `undecided`.
 
@@ -62,7 +62,7 @@ END_MARGIN = 0.08
 """Excess between the last two points that is still forgiven."""
 
 LARGEST_OVERHEAD = 0.5
-"""Share of the worst case that may be paid at V = 0 as well."""
+"""Largest share of the worst case that may be incurred at V = 0 as well."""
 
 GROWTH, GROWTH_LOW, GROWTH_SPAN, MINIMAL_GROWTH_SPAN = 1.5, 1.25, 30.0, 10.0
 """Growth of the normalised regret that fails a saturated ray, what its lower limit must pass, the
@@ -217,8 +217,8 @@ class Check:
     def step(self, before: str = "") -> Step:
         """The ray as a part of its claim, with words before its name; the number is the excess."""
         number = None if math.isnan(self.excess) else self.excess
-        said = [self.text, self.why, self.decide, *map(control_text, self.controls.values())]
-        note = "; ".join(filter(None, said))
+        parts = [self.text, self.why, self.decide, *map(control_text, self.controls.values())]
+        note = "; ".join(filter(None, parts))
         return Step(step=before + self.name, outcome=self.verdict, number=number, note=note)
 
     def numbers(self) -> dict:
@@ -316,14 +316,12 @@ def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measur
     """
     rate, logs = claimed.rate(curve), claimed.logs(curve)
     where = curve.point, curve.phase
-    found = measure(curve.x, curve.y - rate, *_scatter(curve))
+    fit = measure(curve.x, curve.y - rate, *_scatter(curve))
     slope, far = (project(curve.x, logs, *where, end=end) for end in (False, True))
-    first, last = (logs[curve.point == one].mean() for one in (where[0].min(), where[0].max()))
-    found = found.less(slope, far, growth=float(last - first))
-    end = not found.straight
-    excess = (
-        (found.end, found.end_low, found.end_high) if end else (found.slope, found.low, found.high)
-    )
+    first, last = (logs[curve.point == place].mean() for place in (where[0].min(), where[0].max()))
+    fit = fit.less(slope, far, growth=float(last - first))
+    end = not fit.straight
+    excess = (fit.end, fit.end_low, fit.end_high) if end else (fit.slope, fit.low, fit.high)
     shift = [project(curve.x, known, *where, end=end) for known in (rate, logs)]
     return (
         dataclasses.replace(
@@ -336,10 +334,10 @@ def _fitted(check: Check, curve: Curve, claimed: Claimed) -> tuple[Check, Measur
             excess=excess[0],
             excess_low=excess[1],
             excess_high=excess[2],
-            bend=found.bend,
-            straight=found.straight,
+            bend=fit.bend,
+            straight=fit.straight,
         ),
-        found,
+        fit,
     )
 
 
@@ -349,12 +347,9 @@ def _scatter(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 
 def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check:
     """Steps 2 to 6 of the rule."""
-    check, found = _fitted(check, curve, claimed)
+    check, fit = _fitted(check, curve, claimed)
     excess = _Limits(
-        check.excess,
-        check.excess_low,
-        check.excess_high,
-        found.df if check.straight else found.end_df,
+        check.excess, check.excess_low, check.excess_high, fit.df if check.straight else fit.end_df
     )
     if math.isnan(excess.half):
         why = "the error of the exponent is unknown"
@@ -374,12 +369,12 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         )
         return dataclasses.replace(check, why=why, decide="larger budgets")
     if check.excess_low > MARGIN:
-        if not check.straight and not found.growth_low > 0:
+        if not check.straight and not fit.growth_low > 0:
             why = "no line, and regret over the rate does not grow from end to end"
-            length = math.log(check.span) - min(found.growth_low, 0.0) / check.excess_low
+            length = math.log(check.span) - min(fit.growth_low, 0.0) / check.excess_low
             decide = f"{_reach(curve, length)}, if the far end goes on"
             return dataclasses.replace(check, why=why, decide=decide)
-        against = [high for _, high in found.halves if high <= MARGIN]
+        against = [high for _, high in fit.halves if high <= MARGIN]
         if against:
             return dataclasses.replace(
                 check, why="the phases contradict each other", decide="more seeds"
@@ -391,12 +386,12 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
             why += f" (freed of uniform play's ceiling {freed:+.3f})"
         return dataclasses.replace(check, verdict=FAILS, why=why)
     if check.excess_high <= MARGIN:
-        if found.end == found.end and found.end > END_MARGIN:
-            why = f"between the last two points the excess is {found.end:+.3f}"
+        if fit.end == fit.end and fit.end > END_MARGIN:
+            why = f"between the last two points the excess is {fit.end:+.3f}"
             return dataclasses.replace(check, why=why, decide="larger budgets")
         if not free and not check.overhead <= LARGEST_OVERHEAD and claimed.law["V"] > 0:
             return dataclasses.replace(check, why=_too_much(check), decide="larger V or budgets")
-        if any(low > MARGIN for low, _ in found.halves):
+        if any(low > MARGIN for low, _ in fit.halves):
             return dataclasses.replace(
                 check, why="the phases contradict each other", decide="more seeds"
             )
@@ -429,10 +424,10 @@ def _without_ceiling(curve: Curve, claimed: Claimed) -> float:
 
 
 def _too_much(check: Check) -> str:
-    """What is said where overhead bars a verdict."""
+    """Return why overhead bars a verdict."""
     if math.isnan(check.overhead):
-        return "how much is paid at V = 0 was not measured"
-    return f"{check.overhead:.0%} of the worst case is paid at V = 0 as well"
+        return "the regret at V = 0 was not measured"
+    return f"{check.overhead:.0%} of the worst case is incurred at V = 0 as well"
 
 
 @dataclass(frozen=True)
@@ -502,8 +497,8 @@ def _unsaturated(curve: Curve) -> str:
 
 def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
     """Step 1 on B: the growth of a saturated ray over a ratio of 30 in budgets."""
-    check, found = _fitted(_described(curve, curve), curve, claimed)
-    excess = _Limits(found.slope, found.low, found.high, found.df)
+    check, fit = _fitted(_described(curve, curve), curve, claimed)
+    excess = _Limits(fit.slope, fit.low, fit.high, fit.df)
     growth, low = GROWTH_SPAN**excess.value, GROWTH_SPAN**excess.low
     check = dataclasses.replace(
         check, growth=growth, excess=excess.value, excess_low=excess.low, excess_high=excess.high
@@ -530,14 +525,13 @@ def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
 def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) -> Check:
     """A ray along T at fixed B: growth over mixing, as an exponent of T between the ends."""
     logs = claimed.logs(curve)
-    found, forgiven = (measure(curve.x, y, *_scatter(curve)) for y in (curve.y, logs))
+    fit, forgiven = (measure(curve.x, y, *_scatter(curve)) for y in (curve.y, logs))
     length = math.log(check.span)
     allowance = forgiven.growth / length
     value, low, high = (
-        growth / length - allowance
-        for growth in (found.growth, found.growth_low, found.growth_high)
+        growth / length - allowance for growth in (fit.growth, fit.growth_low, fit.growth_high)
     )
-    excess = _Limits(value, low, high, found.growth_df)
+    excess = _Limits(value, low, high, fit.growth_df)
     check = dataclasses.replace(
         check,
         exponent=excess.value + allowance,
@@ -555,7 +549,7 @@ def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) ->
     p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
     check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
     if excess.low > MARGIN:
-        why = f"beyond mixing, R/T grows by {math.exp(found.growth):.2f}x over {check.span:.3g}x"
+        why = f"beyond mixing, R/T grows by {math.exp(fit.growth):.2f}x over {check.span:.3g}x"
         return dataclasses.replace(check, verdict=FAILS, why=why)
     if excess.high <= MARGIN:
         seen = f"an exponent of {MARGIN + excess.half:.3f} or more would have been seen"
@@ -574,10 +568,10 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
 
     The rays are differences to a partner's. The one at the largest budget is what is judged.
     """
-    curves = sorted(curves, key=lambda one: one.B.mean())
+    curves = sorted(curves, key=lambda ray_curve: ray_curve.B.mean())
     # A ray on which too few points enter takes no part beside others.
-    curves = [one for one in curves if _enough(one)] or curves
-    checks = [judge_ray(one, claimed, free) for one in curves]
+    curves = [ray_curve for ray_curve in curves if _enough(ray_curve)] or curves
+    checks = [judge_ray(ray_curve, claimed, free) for ray_curve in curves]
     last = checks[-1]
     if last.verdict != FAILS or free:
         return last

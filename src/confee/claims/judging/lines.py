@@ -1,4 +1,4 @@
-"""Rays of a claim's own: cells that it asks for, and their worst cases."""
+"""Rays that a claim asks for beside those of the experiment: their cells and worst cases."""
 
 from __future__ import annotations
 

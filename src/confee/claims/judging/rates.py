@@ -46,7 +46,7 @@ IDEAL, IDEAL_ARMS = "sw_ucb", "ucb1_restarted"
 
 
 FULL = {"T=B": "B"}
-"""What stands for a variable on rays without idle rounds."""
+"""The name of a variable on rays without idle rounds -> the variable."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Controls:
     )
     partner: str = IDEAL
     others: Sequence[str] = (IDEAL, IDEAL_ARMS)
-    """Who stands in for a control that is the policy itself."""
+    """Policies with a proved rate; one of them replaces a control that is the judged policy."""
 
     @property
     def labels(self) -> set[str]:
@@ -127,7 +127,7 @@ USUAL = Controls()
 def policy_of(label: str) -> dict[str, Any]:
     """The policy of a control's label, whose only option may be a word: `rexp3b(pool=set)`."""
     name, _, options = label.rstrip(")").partition("(")
-    return {"name": name, **dict(one.split("=") for one in options.split(", ") if one)}
+    return {"name": name, **dict(part.split("=") for part in options.split(", ") if part)}
 
 
 @dataclass(frozen=True)
@@ -148,11 +148,16 @@ def judge_rate(
     controls: Controls = USUAL,
     rays: Collection[str] | None = None,
 ) -> list[Finding]:
-    """The verdict on one policy's rate along all rays it played, or those named by `rays`.
+    """Return the verdict on one policy's rate along all its rays, or those named by `rays`.
 
-    None if the experiment does not play the policy on any. `fails` if one ray fails at a level
-    divided by the number of rays; `consistent` if all hold (T need not), as a supremum over paths
-    is never shown by a finite family.
+    The list is empty if the experiment plays the policy on none. The outcome is `fails` if one ray
+    fails at a level divided by the number of rays. It is `consistent` if all rays but that along T
+    hold: a finite family of adversaries never shows a supremum over paths.
+
+    Parameters
+    ----------
+    finding
+        Makes a finding of the claim, as `Claim.finding` does.
     """
     checks = ray_checks(evidence.worst, evidence.points, label, claimed, controls, rays)
     if not checks:
@@ -170,21 +175,21 @@ def ray_checks(
     rays: Collection[str] | None = None,
 ) -> list[Check]:
     """A check for each ray of a policy, and one for all its rays along K, with their controls."""
-    mine = points[(points["label"] == label) & points["variable"].isin(VARIABLES)]
+    rows = points[(points["label"] == label) & points["variable"].isin(VARIABLES)]
     if rays is not None:
-        mine = mine[mine["axis"].isin(rays)]
-    found = dict(zip(mine["axis"], mine["variable"], strict=True))
+        rows = rows[rows["axis"].isin(rays)]
+    moving = dict(zip(rows["axis"], rows["variable"], strict=True))
     checks = []
     for variable in VARIABLES:
-        labels = [ray for ray, moves in found.items() if moves == variable]
+        labels = [ray for ray, moves in moving.items() if moves == variable]
         partner, *_ = controls.choose(label, variable, full=False)
-        made = (curve(worst, points, label, ray, partner) for ray in labels)
-        for there in _groups([one for one in made if one is not None]):
-            check = judge(there, claimed)
-            full = all((one.T == one.B).all() for one in there)
+        curves = (curve(worst, points, label, ray, partner) for ray in labels)
+        for group in _groups([ray_curve for ray_curve in curves if ray_curve is not None]):
+            check = judge(group, claimed)
+            full = all((ray_curve.T == ray_curve.B).all() for ray_curve in group)
             _, positive, negative = controls.choose(label, variable, full)
             tried = [
-                (name, _control(worst, points, name, there, claimed, free))
+                (name, _control(worst, points, name, group, claimed, free))
                 for name, free in ((positive, False), (negative, True))
             ]
             checks.append(with_controls(check, *tried))
@@ -194,14 +199,16 @@ def ray_checks(
 def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
     """Curves that are judged together: along K those that differ in their budgets alone."""
     groups: dict[Any, list[Curve]] = {}
-    for one in curves:
-        fixed = (float(one.V[0]), round(float((one.T / one.B).mean())))
-        groups.setdefault(fixed if one.variable == "K" else one.ray, []).append(one)
+    for ray_curve in curves:
+        fixed = (float(ray_curve.V[0]), round(float((ray_curve.T / ray_curve.B).mean())))
+        groups.setdefault(fixed if ray_curve.variable == "K" else ray_curve.ray, []).append(
+            ray_curve
+        )
     return list(groups.values())
 
 
 def distinct(checks: Sequence[Check]) -> list[Check]:
-    """The checks, with the ray's label in the name where two names are alike."""
+    """Return the checks, with the ray's label added to names that occur twice."""
     names = [check.name for check in checks]
     return [
         dataclasses.replace(c, name=f"{c.name} ({c.ray})") if names.count(c.name) > 1 else c
@@ -226,15 +233,15 @@ def _control(
 ) -> Check | None:
     """A control through the check of these curves, on their points."""
     same = []
-    for one in curves:
-        own = curve(worst, points, label, one.ray, one.partner)
+    for ray_curve in curves:
+        own = curve(worst, points, label, ray_curve.ray, ray_curve.partner)
         if own is None:
             continue
         # Where the policy itself is not judged, neither is its control.
-        inside = np.unique(one.entering().point)
-        judged = len(inside) >= least(one.variable)[0]
-        same.append(own.at_points(inside if judged else one.point))
-    same = [one for one in same if len(one.y)]
+        inside = np.unique(ray_curve.entering().point)
+        judged = len(inside) >= least(ray_curve.variable)[0]
+        same.append(own.at_points(inside if judged else ray_curve.point))
+    same = [ray_curve for ray_curve in same if len(ray_curve.y)]
     if not same:
         return None
     return judge(same, claimed, free) if free else judge(same, claimed.of_control(label))
@@ -277,7 +284,7 @@ RULED_OUT = Correction(
     effect="none on the proof",
     outcome=UNDECIDED,
 )
-"""What a rate that fails in simulations amounts to."""
+"""The correction of a rate that fails in simulations."""
 
 
 def exponents_verdict(
@@ -317,25 +324,25 @@ def exponents_verdict(
 
 def controls_of(check: Check) -> tuple[Control, ...]:
     """The controls of a ray: the negative one, then the positive one; none if it has none."""
-    made = []
+    result = []
     for kind, expected in (("negative", FAILS), ("positive", HOLDS)):
-        if (one := check.controls.get(kind)) is not None:
-            played = one["verdict"] != "not played"
-            good = one["verdict"] == expected if played else None
-            made.append(Control(f"{one['what']}, {check.name}", expected, good, one["value"]))
-    return tuple(made)
+        if (entry := check.controls.get(kind)) is not None:
+            played = entry["verdict"] != "not played"
+            good = entry["verdict"] == expected if played else None
+            result.append(Control(f"{entry['what']}, {check.name}", expected, good, entry["value"]))
+    return tuple(result)
 
 
 def reason(joint: Joint, checks: Sequence[Check]) -> str:
     """The step of the rule that gave the verdict, with its numbers."""
-    one = joint.decisive
+    ray = joint.decisive
     if joint.verdict == CONSISTENT:
-        return f"all of {', '.join(c.name for c in checks if c.verdict == HOLDS)} hold: {one.why}"
+        return f"all of {', '.join(c.name for c in checks if c.verdict == HOLDS)} hold: {ray.why}"
     if joint.verdict == FAILS:
-        ceiling = f"; {limit_text(one)}" if one.at_limit > 0 else ""
-        return f"{one.name}: {one.why}{ceiling}"
+        ceiling = f"; {limit_text(ray)}" if ray.at_limit > 0 else ""
+        return f"{ray.name}: {ray.why}{ceiling}"
     open_ones = [f"{c.name}: {c.why}" for c in checks if c.verdict != HOLDS]
-    return "; ".join(open_ones) or f"{one.name} alone decides nothing: {one.why}"
+    return "; ".join(open_ones) or f"{ray.name} alone decides nothing: {ray.why}"
 
 
 def limit_text(check: Check) -> str:

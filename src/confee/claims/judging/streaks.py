@@ -322,7 +322,7 @@ def drawn_step(rows: pd.DataFrame, kind: str, exponents: Sequence[float]) -> Ste
 
 
 def finding(
-    found: Outcome,
+    outcomes: Outcome,
     evidence: Evidence,
     claim: Claim,
     *,
@@ -338,12 +338,12 @@ def finding(
     It is undecided if the control that must hold does not, or if drawn blocks contradict the
     chances: then these are not to be trusted.
     """
-    exponents = [trend.exponent for trend in found.trends]
+    exponents = [trend.exponent for trend in outcomes.trends]
     agree = drawn_step(blocks.drawn(evidence), kind, exponents)
     positive = next(c for c in controls if c.expected == HOLDS)
     trusted = bool(positive.as_expected) and (agree is None or agree.outcome == HOLDS)
-    outcome = found.outcome if trusted else UNDECIDED
-    worst = found.worst
+    outcome = outcomes.outcome if trusted else UNDECIDED
+    worst = outcomes.worst
     rate = f"B^{1 - alpha / 2:.3g}/sqrt(T)"
     result = claim.finding(
         as_printed=outcome,
@@ -360,17 +360,17 @@ def finding(
         basis=ARITHMETIC,
         numbers={
             "worst_blocks": {
-                f"B=T^{t.exponent:g}": [p.row() for p in t.points] for t in found.trends
+                f"B=T^{t.exponent:g}": [p.row() for p in t.points] for t in outcomes.trends
             },
             **numbers,
         },
         interval=worst.implied,
         interval_of="the C that the worst block at the largest T allows",
-        why=found.why,
-        decide=_decide(found, trusted),
+        why=outcomes.why,
+        decide=_decide(outcomes, trusted),
         number_of="the largest C that the largest T allows, unless the step says otherwise",
         steps=(
-            *(trend.step(f"over T B^-{alpha:.3g} rounds") for trend in found.trends),
+            *(trend.step(f"over T B^-{alpha:.3g} rounds") for trend in outcomes.trends),
             *steps,
             *([agree] if agree else []),
         ),
@@ -379,14 +379,16 @@ def finding(
     return apply_control(result)
 
 
-def _decide(found: Outcome, trusted: bool) -> str:
+def _decide(outcomes: Outcome, trusted: bool) -> str:
     if not trusted:
         return "the chances, which a control or the drawn blocks contradict"
-    if found.outcome == UNDECIDED:
+    if outcomes.outcome == UNDECIDED:
         return "larger T, or closer bounds of the chances"
-    worst = found.worst
+    worst = outcomes.worst
     return (
-        f"worst at B = {worst.B:.3g}, block order {worst.order}" if found.outcome == FAILS else ""
+        f"worst at B = {worst.B:.3g}, block order {worst.order}"
+        if outcomes.outcome == FAILS
+        else ""
     )
 
 

@@ -45,12 +45,12 @@ def at_the_horizon(
     """T cuts after r' rounds: floor(r'/b) queries, and 1 more for a partial slot's own instance."""
 
     def holds(n: int, b: int, rounds: int) -> bool:
-        made = asked(n, b, rounds, Rules(least=least)).sum(axis=1)
+        queries = asked(n, b, rounds, Rules(least=least)).sum(axis=1)
         partial = (rounds - 1) // b
         owner = owners(n)[:, : partial + 1]
         only = ((owner == owner[:, -1:]).sum(axis=1) == 1) & (rounds % b > 0)
         base = F(rounds // b) if rounding == "down" else F(rounds, b)
-        return bool((made == factor * base + only * alone).all())
+        return bool((queries == factor * base + only * alone).all())
 
     return everywhere(_blocks(), holds)
 
@@ -60,8 +60,8 @@ def lower_end(factor: F = F(1), rounding: str = "down", quota: str = "horizon") 
 
     def holds(n: int, b: int, rounds: int) -> bool:
         r = b * (2**n - 1) + rounds
-        made = 2**n - 1 + asked(n, b, rounds, Rules(quota=quota)).sum(axis=1)
-        return bool((made >= factor * (r // b if rounding == "down" else F(r, b))).all())
+        queries = 2**n - 1 + asked(n, b, rounds, Rules(quota=quota)).sum(axis=1)
+        return bool((queries >= factor * (r // b if rounding == "down" else F(r, b))).all())
 
     return everywhere(_blocks(), holds)
 
@@ -83,14 +83,14 @@ def at_a_restart(factor: F = F(1), cut: str = "restart", conversion: int = 1) ->
 
     def holds(n: int, b: int, rounds: int) -> bool:
         base = asked(n, b, rounds, Rules())
-        made = 2**n - 1 + base.cumsum(axis=1)
+        queries = 2**n - 1 + base.cumsum(axis=1)
         r = b * (2**n - 1) + np.arange(1, rounds + 1)
         least = factor.numerator * r
-        by_query = (made + conversion * ~base) * b * factor.denominator >= least
+        by_query = (queries + conversion * ~base) * b * factor.denominator >= least
         if cut == "restart":  # after a baseline query or a conversion
-            ends = made[:, b - 1 :: b] * b * factor.denominator >= least[b - 1 :: b]
+            ends = queries[:, b - 1 :: b] * b * factor.denominator >= least[b - 1 :: b]
             return bool(by_query.all() and ends.all())
-        return bool((made * b * factor.denominator >= least).all())  # anywhere
+        return bool((queries * b * factor.denominator >= least).all())  # anywhere
 
     return everywhere(_blocks(), holds)
 
@@ -118,11 +118,11 @@ def largest(factor: F = F(1), at: str = "query") -> bool:
     """The largest density at a cut is (2^{n+1} - 1) / (b (2^n - 1) + 2^n), and it is attained."""
 
     def holds(n: int, b: int) -> bool:
-        made = 2**n - 1 + asked(n, b, b << n, Rules()).cumsum(axis=1)
+        queries = 2**n - 1 + asked(n, b, b << n, Rules()).cumsum(axis=1)
         r = b * (2**n - 1) + np.arange(1, (b << n) + 1)
         if at == "end":
-            made, r = made[:, -1:], r[-1:]
-        top = max(F(int(q), int(x)) for q, x in zip(made.max(axis=0), r, strict=True))
+            queries, r = queries[:, -1:], r[-1:]
+        top = max(F(int(q), int(x)) for q, x in zip(queries.max(axis=0), r, strict=True))
         return top == factor * F(2 ** (n + 1) - 1, b * (2**n - 1) + 2**n)
 
     return everywhere(((n, b) for n in range(4) for b in range(2, 7)), holds)
