@@ -282,8 +282,8 @@ def test_a_figure_that_compares_two_policies_needs_both():
 def test_the_block_counts_its_instances_and_queries(data):
     said = block.finding(data.pieces, 3, 2)
     assert said == (
-        "A block of order $n = 3$ with $b = 2$: 6 instances share its 16 rounds, one of them is "
-        "active in each of these, and they make 8 queries, 0.5 a round ($1/b$ is 0.5)."
+        "In a block of order $n = 3$ with $b = 2$, exactly one of 6 instances is active in each of "
+        "its 16 rounds; they make 8 queries, 0.5 per round ($1/b$ is 0.5)."
     )
     assert "is active in 15 of its 16 rounds" in block.finding(data.pieces.drop(index=1), 3, 2)
 

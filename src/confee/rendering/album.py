@@ -32,7 +32,7 @@ HEAD = r"""
 
 
 def album(captions: Mapping[str, str], provenance: Mapping[str, str]) -> str:
-    r"""Return the LaTeX text, in the order of `captions`: figures fig:<name>, tables tab:<name>.
+    r"""Return the LaTeX text: figures as fig:<name>, tables as tab:<name>, in their order.
 
     The file of a table includes its caption. Every third float is followed by \clearpage, because
     LaTeX can hold back only a few floats.

@@ -65,7 +65,7 @@ COMMON: dict[str, Any] = {
     "finding": finding,
     "reading": (
         "Solid: fits. Dashed: the rate $(KV/B)^{1/3}$. Dotted: the lower bound. Right: exponents "
-        "over the upper half of the axis with 95 % CIs, grey where few points enter."
+        "over the upper half, 95 % CIs."
     ),
 }
 

@@ -155,7 +155,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "A statistic is at most 1, so a test can fire only where its threshold is below 1 "
-        "(green). Marks: the first such horizons, exact. Blue: the horizons simulated."
+        "Threshold below 1 (green): a test can fire. Marks: the first such horizons, exact. "
+        "Blue: horizons played."
     ),
 )

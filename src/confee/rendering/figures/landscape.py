@@ -244,6 +244,6 @@ FIGURE = Figure(
     finding=finding,
     reading=(
         "Colour: regret as a share of the policy's largest. Star: chosen as worst. Dot: within "
-        "the 95 % CI of the largest. Right: worst case over $T(KV/B)^{1/3}$."
+        "its 95 % CI. Right: worst case over $T(KV/B)^{1/3}$."
     ),
 )

@@ -163,8 +163,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Each point is a cell with its 95 % CI. Filled: worst case. Hollow: at the printed gap, "
-        "where only the printed bound applies. Dashed: the improved bound, for worst cases, at "
-        "these $K$."
+        "Points: cells with 95 % CIs. Filled: worst case. Hollow: at the printed gap, where only "
+        "the printed bound applies. Dashed: the improved bound."
     ),
 )

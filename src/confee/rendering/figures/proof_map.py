@@ -286,7 +286,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Arrows lead from premise to conclusion, dashed where a gap or a false statement removes "
-        "the support. Colour: the verdict on the printed statement. Small signs: its claims."
+        "Arrows: from premise to conclusion, dashed if a gap or falsity breaks them. Colour: the "
+        "verdict; small signs: claims."
     ),
 )

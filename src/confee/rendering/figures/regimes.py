@@ -178,7 +178,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Numbers: worst-case regret over $T(KV/B)^{1/3}$, constant where the rate holds. Framed: "
-        "the theorem's range. Grey: saturated."
+        "Worst case over $T(KV/B)^{1/3}$, constant where the rate holds. Framed: theorem's "
+        "range. Grey: saturated."
     ),
 )

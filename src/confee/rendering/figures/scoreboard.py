@@ -279,7 +279,6 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Controls: + must hold, − must fail. Excess: over the claimed exponent; dashed: the "
-        "tolerance."
+        "Controls: + must hold, − must fail. Excess: over the claimed exponent; dashed: tolerance."
     ),
 )

@@ -79,9 +79,5 @@ TABLE = Table(
     axes=("claims",),
     make=make,
     finding=finding,
-    reading=(
-        "As printed: the verdict on the statement word for word. Severity: how much depends on "
-        "the correction. Controls: policies known to keep or break the claim, judged by the same "
-        "check."
-    ),
+    reading=("As printed: the verdict on the exact statement. Controls: known to hold or to fail."),
 )

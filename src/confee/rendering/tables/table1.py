@@ -306,7 +306,7 @@ TABLE = Table(
     make=make,
     finding=finding,
     reading=(
-        "Ruled out: at the horizons played. Exponents of $R/T$ with 95 % CIs; $T$: growth beyond "
-        "mixing; $K$: of the ratio to SW-UCB. First two rows: $T = B$; third: $V = 0$."
+        "Ruled out: at these horizons. Exponents of $R/T$, 95 % CIs; $T$: beyond mixing; $K$: of "
+        "the ratio to SW-UCB. Rows 1, 2: $T = B$; 3: $V = 0$."
     ),
 )
