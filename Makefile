@@ -1,16 +1,16 @@
 # make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
 .PHONY: figures test lint bench clean lock audit env rebuild
 
-# N: a job on each core that affinity and a container's quota grant, if there is memory for it.
+# Without N: one job per core of the affinity and a container's quota, if they fit into memory.
 OVERRIDES ?=
 export OVERRIDES
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 PY := .venv/bin/python
-# The folder is part of the stamp: a moved .venv still points to the old place.
+# The stamp contains the folder, because a moved .venv still points to the old place.
 READY = .venv/.ready-$(shell { pwd; cat requirements.lock pyproject.toml; } | cksum | cut -d' ' -f1)
 
-# The first Python that is in the range of pyproject.toml and can make a venv.
+# The first Python in the range of pyproject.toml that can make a venv.
 CAN_VENV := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c '$(CAN_VENV)' 2>/dev/null && { echo $$p; break; }; done)
@@ -18,7 +18,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 figures: env
 	@$(PY) -m snakemake --cores '$(or $(N),$(shell $(PY) -m confee.workflow.machine))' $(if $(strip $(OVERRIDES)),--config overrides="$$($(QUOTED))")
 
-# Snakemake strips outer quotes and reads the rest as YAML: in spaces and quotes the text stays as is.
+# Snakemake strips outer quotes and reads the rest as YAML; spaces and quotes keep the text as it is.
 QUOTED := printf " '%s' " "$$(printf %s "$$OVERRIDES" | sed "s/'/''/g")"
 
 test: env
@@ -38,8 +38,8 @@ clean: env
 env:
 	@[ -e $(READY) ] && $(PY) -c '' 2>/dev/null || $(MAKE) --no-print-directory rebuild
 
-# The stamp goes first and comes back last. A .venv without any stamp was cut short: pip may
-# take a half-copied package for an installed one, so such a .venv is made anew.
+# The stamp is removed first and written last. A .venv without a stamp was interrupted and is made
+# again, because pip may take a half-copied package for an installed one.
 rebuild:
 	@[ -n '$(PYTHON)' ] || { echo 'confee: no Python 3.11 to 3.13 with venv; install one, for' \
 		'example with: apt install python3-venv' >&2; exit 1; }
@@ -50,15 +50,15 @@ rebuild:
 	@$(PY) -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-# uv is only for this; it stays outside .venv.
+# uv is needed only here, so it is not installed in .venv.
 lock:
 	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
 	$$d/bin/pip install -q uv && \
 	$$d/bin/uv pip compile -q pyproject.toml --extra dev --universal --fork-strategy fewest \
 		--generate-hashes --custom-compile-command 'make lock' -o requirements.lock
 
-# Asks a vulnerability service about each locked package. --strict: one that could not be looked up
-# is a failure, too; without it "No known vulnerabilities found" may mean that nothing was asked.
+# Ask a vulnerability service about each locked package. With --strict a package that could not be
+# looked up is a failure, too; else "No known vulnerabilities found" may mean that none was.
 audit:
 	@d=$$(mktemp -d) && trap 'rm -rf $$d' EXIT && '$(PYTHON)' -m venv $$d && \
 	$$d/bin/pip install -q pip-audit && \

@@ -199,18 +199,15 @@ def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
             title = STAGES[stage] if stage in STAGES else exhibit(stage).title
             by_stage[stage if stage in STAGES else "pictures"].append(replace(kept, about=title))
     stages = [
-        (STAGES[stage], len(some), sum(r.cpu for r in some), sum(r.wall for r in some))
-        for stage, some in by_stage.items()
-        if some
+        (STAGES[stage], len(jobs), sum(job.cpu for job in jobs), sum(job.wall for job in jobs))
+        for stage, jobs in by_stage.items()
+        if jobs
     ]
-    slowest = sorted((r for some in by_stage.values() for r in some), key=lambda r: -r.cpu)[
-        :SLOWEST
-    ]
-    strange = len(outputs - wanted)
-    note = (
-        f"Jobs of whichever run made them: {len(outputs & wanted)} of {len(wanted)} files of units"
-    )
+    everything = [job for jobs in by_stage.values() for job in jobs]
+    slowest = sorted(everything, key=lambda job: -job.cpu)[:SLOWEST]
+    known, strange = len(outputs & wanted), len(outputs - wanted)
+    note = f"Jobs of whichever workflow made them: {known} of {len(wanted)} files of units"
     note += f", and {strange} that this experiment does not need." if strange else "."
     if not wanted <= outputs:
         note += " What the other jobs took is not known here: they ran elsewhere, or were removed."
-    return Times(stages, [(r.about, r.cpu, r.wall) for r in slowest], note)
+    return Times(stages, [(job.about, job.cpu, job.wall) for job in slowest], note)
