@@ -87,7 +87,9 @@ def _checked(override: str) -> str:
         parsed = OverridesParser.create().parse_override(override)
         value = parsed.value()
     except HydraException as error:
-        reason = re.sub(r"^\w+Exception: .*", "", _first_line(str(error)))
+        reason = re.sub(
+            r"^\w+Exception(: .*| while evaluating '.*': )", "", _first_line(str(error))
+        )
         reason = reason if len(reason) < 200 else f"{reason[:100]}..."
         raise ConfeeError(f"{shown}: not in Hydra's syntax{reason and ': ' + reason}") from None
     except ValueError:
@@ -199,8 +201,9 @@ def _check_interpolations(value: Any, where: str = "") -> None:
 REASONS = {
     "RecursionError": "refers to itself; ${...} must name another key",
     "Incompatible key type": "a key is not a word; must be one",
+    "Multiple values for": "is set already; must be given without + to replace it",
 }
-"""Words of OmegaConf that are about Python, and what to say instead."""
+"""Words of an error that do not help a user of confee, and the reason to give instead."""
 
 
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
@@ -215,7 +218,8 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
                 return f"{schema.show(override)}: no such key"
         return f"{match[1]}: missing; {_known(match[1])}"
     where = getattr(error, "full_key", None) or "conf"
-    blamed = next((schema.show(o) for o in overrides if key(o) in (where, *text.split("'"))), where)
+    words = {where, *(word.strip("':.") for word in text.split())}
+    blamed = next((schema.show(o) for o in overrides if key(o) in words), where)
     if match := re.match("Error merging override (.*)", text):
         blamed, text = schema.show(match[1].removeprefix("++")), cause
     reason = next((said for word, said in REASONS.items() if word in text + cause), "")
