@@ -223,10 +223,10 @@ def test_bad_maps_and_seeds_are_one_line(text, said):
 
 def test_seeds_come_in_turns_that_double():
     seeds = Seeds(choose=4, worst=3, estimate=16, most=100, error=0.03)
-    windows = [seeds.window("estimate", turn) for turn in range(seeds.turns)]
+    windows = [seeds.window(*turn) for turn in seeds.passes[1:]]
     assert windows == [(4, 16), (20, 16), (36, 32), (68, 36)]
-    assert Seeds(4, 3, 16, 16, 0.03).turns == 1
-    assert Seeds(4, 0, 0, 0, 0).turns == 0
+    assert Seeds(4, 3, 16, 16, 0.03).passes == [("choose", 0), ("estimate", 0)]
+    assert Seeds(4, 0, 0, 0, 0).passes == [("choose", 0)]
 
 
 def play_all_jobs(run):

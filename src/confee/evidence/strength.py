@@ -1,4 +1,4 @@
-"""How strong the adversary of a run is, whatever its family calls that."""
+"""The kind and the strength of each run's adversary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS = ("target", "adaptive")
 
 
 def kinds(runs: pd.DataFrame) -> list[str]:
-    """The kind of each run's adversary: its name and form, as `packed(rexp3b)`."""
+    """Return the kind of each run's adversary: its id and form, as `packed(rexp3b)`."""
     forms = [f"adversary.{name}" for name in FORMS if f"adversary.{name}" in runs]
     words = ["".join(map(_word, row)) for row in runs[forms].itertuples(index=False)]
     return [f"{a}({word})" if word else a for a, word in zip(runs["adversary"], words, strict=True)]
@@ -32,19 +32,19 @@ def _word(value: object) -> str:
 
 
 def gaps(runs: pd.DataFrame) -> pd.Series:
-    """The strength of each run's adversary: what its family names as such (a gap, a size, an
-    amplitude), or c times the lower bound's epsilon; NaN for families without one.
+    """Return the strength of each run's adversary: the parameter that it declares as such, or c
+    times the lower bound's epsilon; NaN for adversaries without one.
 
-    `runs`: adversary, K, B, V, adversary.*.
+    `runs` has the columns adversary, K, B, V and adversary.*.
     """
     import pandas as pd
 
     gap = pd.Series(np.nan, index=runs.index)
-    for one in ADVERSARIES.values():
-        column = f"adversary.{one.strength}"
+    for spec in ADVERSARIES.values():
+        column = f"adversary.{spec.strength}"
         if column in runs:
-            said = pd.to_numeric(runs[column], errors="coerce")
-            gap = gap.mask(runs["adversary"] == one.id, said)
+            strength = pd.to_numeric(runs[column], errors="coerce")
+            gap = gap.mask(runs["adversary"] == spec.id, strength)
     if "adversary.c" in runs:
         unit = [
             theory.hard_gap(k, b, v) for k, b, v in runs[["K", "B", "V"]].itertuples(index=False)

@@ -1,7 +1,7 @@
-"""`hyque_tuned`: HyQue at the scale that would have been best, known only with hindsight.
+"""`hyque_tuned`: HyQue at the best scale of its change tests, known only with hindsight.
 
-It is no policy that could be played: the scale of its change tests is the one with the least
-worst-case regret in the cell. It says what the tests could give at best.
+It cannot be played. Its scale is the one with the least worst-case regret in the cell, so it shows
+what the tests could achieve at best.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ OF = "hyque"
 TUNED, NAME = "hyque_tuned", "HyQue, tuned"
 
 TUNING = (5e-4, 2.5e-4)
-"""Scales tried beside 1. Above 1e-3 no run restarts at the horizons run, so 1 stands for those; at
-2.5e-4 each phase is short and regret larger than without any restart, and below worse still."""
+"""Scales beside 1. Above 1e-3 no run restarts at the horizons played, so 1 stands for those. At
+2.5e-4 phases are short and regret is larger than without restarts; below it is larger still."""
 
 _SCALED = re.compile(r"hyque(\(scale=([^,)]+)\))?")
 
 
 def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `hyque_tuned`, one per setting played at two scales or more.
+    """Return the rows of `hyque_tuned`, one per size that was played at two scales or more.
 
     The scale with the least `naive` (the maximum over the family on the choosing seeds) gives its
     row, with the regret that fresh seeds measured: no seed both chooses the scale and measures it.
@@ -47,7 +47,7 @@ def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
 
 
 def tuned_points(points: pd.DataFrame) -> pd.DataFrame:
-    """The places of `hyque_tuned` on the axes: those of the scales tried, each once."""
+    """Return the places of `hyque_tuned` on the axes: those of the scales tried, each once."""
     found = points["label"].astype(str).map(_SCALED.fullmatch)
     mine = points[[bool(m and m[2]) for m in found]]
     return mine.assign(label=TUNED, policy=TUNED).drop_duplicates(ignore_index=True)

@@ -1,4 +1,4 @@
-"""The worst case of each cell: which adversary, how much regret, and whether to trust the cell."""
+"""The worst case of each cell: which adversary it is, and how much regret."""
 
 from __future__ import annotations
 
@@ -31,23 +31,29 @@ COLUMNS = [
 
 
 def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.DataFrame:
-    """Worst-case regret of each cell over its family of adversaries, one row a cell.
+    """Return the worst-case regret of each cell over its family of adversaries.
 
     Seeds below `choose` played the whole family and picked the few worst adversaries; the fresh
     seeds after them played only those. The fresh seeds are cut in two folds. For each fold the
     adversary is the one with the largest mean over everything *except* that fold, and its mean
-    *on* that fold is kept: no number helps to choose the adversary it then measures, so the
+    *on* that fold is kept. No run helps to choose the adversary that it then measures, so the
     average of the two is free of the bias of a maximum. Standard errors come from the spread
     over seeds. A cell without fresh seeds (deterministic policies) has `split` false and is the
     plain maximum.
 
-    Args:
-        regret: runs, columns as in docs/design.md.
-        choose: number of seeds that played the whole family.
-        whole: with all parameters of the chosen adversary, not its name and its gap alone.
+    Parameters
+    ----------
+    regret
+        Runs, with the columns of regret.parquet in docs/design.md.
+    choose
+        Number of seeds that played the whole family.
+    whole
+        Whether all parameters of the chosen adversary are returned too, not only its gap.
 
-    Raises:
-        ValueError: a cell has neither choose nor fresh rows (cannot happen to a non-empty cell).
+    Returns
+    -------
+    DataFrame
+        One row per cell, columns COLUMNS.
     """
     import pandas as pd
 
