@@ -474,7 +474,7 @@ def test_overhead_bars_holds_along_B_and_V_and_fails_along_K(ray, law, verdict):
     assert check.overhead == pytest.approx(0.7, rel=0.1)
     assert check.verdict == verdict, check.why
     if verdict == "undecided":
-        assert "of the worst case is paid at V = 0" in check.why
+        assert "of the worst case is incurred at V = 0" in check.why
     (less,) = judged(law=with_overhead(law, 0.4), rays=rays)[ray[0]]
     assert less.verdict == ("holds" if law is rate else "fails")
 

@@ -168,7 +168,7 @@ def test_a_bad_row_is_named(values, said):
         ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not in the table"),
         ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not in the table"),
         ({"claim": CLAIM, "fails": {"X": "true"}}, "fails.X: no such axis"),
-        ({"claim": CLAIM, "holds": "true"}, "policy: the table has nobody but the controls"),
+        ({"claim": CLAIM, "holds": "true"}, "policy: the table has only controls"),
         ({"claim": CLAIM, "policy": "true", "holds": "true"}, "policy=true: is a control"),
         (
             {"claim": CLAIM, "holds": "true", "fails": "true"},

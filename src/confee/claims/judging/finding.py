@@ -31,14 +31,14 @@ OUTCOMES = (HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS)
 
 SEVERITIES = {
     "none": "nothing to correct",
-    "typo": "a slip of the pen: the next line is right, or no other reading makes sense",
+    "typo": "a slip of the pen; the next line has it right, or no other reading makes sense",
     "rounding": "true up to rounding to whole rounds, queries or batches",
     "constant": "true with another constant, which the O-notation hides",
     "logarithm": "true with another logarithm, which the O~-notation hides",
     "condition": "true under an assumption that the paper makes elsewhere or can make",
     "horizon": "ruled out at the horizons played, and no further",
     "gap": "the argument breaks; the result may stand",
-    "false": "the statement is wrong, and no small change makes it true",
+    "false": "the statement is wrong, and no small change mends it",
 }
 """How serious an error is, from the lightest to the gravest, and what each word means."""
 
