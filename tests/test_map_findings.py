@@ -219,8 +219,8 @@ def setting_frames(settings=("linear", "episodic"), roles=tuple(ROLES), budgets=
 
 def test_extensions_compare_hyque_with_the_restarted_algorithm():
     assert extensions.finding(*setting_frames()) == (
-        "At the largest budget HyQue over ALG has this many times the regret of ALG that restarts "
-        "at random: 4.0 [4.0, 4.0] (linear) and 4.0 [4.0, 4.0] (episodic); with a smaller bonus "
+        "At the largest budget HyQue's regret over that of ALG with random restarts is "
+        "4.0 [4.0, 4.0] (linear) and 4.0 [4.0, 4.0] (episodic); with a smaller bonus "
         "3.0 [3.0, 3.0] (linear) and 3.0 [3.0, 3.0] (episodic)."
     )
     worst, points = setting_frames()

@@ -234,9 +234,8 @@ def short(row) -> str:
     text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
     text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
     text = re.sub(r"(?<![\w^)])-(?=\d)", "\N{MINUS SIGN}", text)
-    text = re.sub(r"\beps\b", "\N{GREEK SMALL LETTER EPSILON}", text).replace(
-        "^2", "\N{SUPERSCRIPT TWO}"
-    )
+    text = re.sub(r"\beps\b", "\N{GREEK SMALL LETTER EPSILON}", text)
+    text = re.sub(r"\^(\d/\d)", r"^(\1)", text).replace("^2", "\N{SUPERSCRIPT TWO}")
     text = re.sub(r"\b([A-Z])=", r"\1 = ", re.sub(r"(\d\.\d\d)\d*e\+0*(\d+)", r"\1e\2", text))
     return plain(fitted(text, room))
 

@@ -79,5 +79,5 @@ TABLE = Table(
     axes=("claims",),
     make=make,
     finding=finding,
-    reading=("As printed: the verdict on the exact statement. Controls: known to hold or to fail."),
+    reading="As printed: the verdict on the exact statement. Controls: known to hold or fail.",
 )

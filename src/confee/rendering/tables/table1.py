@@ -306,7 +306,7 @@ TABLE = Table(
     make=make,
     finding=finding,
     reading=(
-        "Ruled out: at these horizons. Exponents of $R/T$, 95 % CIs; $T$: beyond mixing; $K$: of "
-        "the ratio to SW-UCB. Rows 1, 2: $T = B$; 3: $V = 0$."
+        "Ruled out: at these horizons. Exponents of $R/T$, 95 % CIs; $T$: beyond mixing; $K$: "
+        "against SW-UCB. Rows 1, 2: $T = B$; 3: $V = 0$."
     ),
 )

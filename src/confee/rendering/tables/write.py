@@ -186,7 +186,7 @@ def _stack(cells: dict[str, str]) -> str:
 
 
 def latex(text: str) -> str:
-    """Return a cell or a caption: formulas between dollars are kept, all else is escaped; so is
+    r"""Return a cell or a caption: formulas between dollars are kept, all else is escaped; so is
     what stands there and is no formula, as \input is none."""
     match = INTERVAL.match(text)
     if match:
