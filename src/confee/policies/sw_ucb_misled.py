@@ -1,6 +1,7 @@
-"""Control for exponents in V: sliding-window UCB that is told V = 1/K, whatever V is.
+"""Control for exponents in V: sliding-window UCB that is given V = 1/K, whatever V is.
 
-Its window stays as it is while changes come more often, so its regret grows with V, not V^{1/3}.
+Its window does not shrink when changes become more frequent, so its regret grows with V instead of
+V^{1/3}.
 """
 
 from __future__ import annotations
