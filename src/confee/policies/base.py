@@ -37,7 +37,8 @@ class Known(NamedTuple):
     V
         The variation budget; None if the policy is not given it.
     S
-        The number of stationary segments of the path; None if the policy is not given it.
+        The least number of intervals in each of which one arm stays best, 1 on a stationary path;
+        None if the policy is not given it.
     """
 
     K: Any

@@ -1,20 +1,21 @@
 """Bandit over bandits (Cheung, Simchi-Levi, Zhu 2019, 2022): Exp3 chooses SW-UCB's window.
 
-Blocks of H queries; before each, Exp3 picks one of Delta + 1 windows, and SW-UCB plays the block
-with it, from nothing. Afterwards Exp3 sees what the block earned. Told neither V nor S.
+Before each block of H queries Exp3 picks one of Delta + 1 windows. SW-UCB plays the block with it,
+from nothing, and Exp3 is given the sum of the block's rewards, `earned`. The policy is given T and
+B only.
 
     H = floor(sqrt(K B)), Delta = ceil(ln H), windows floor(H^(j / Delta)) for j = 0..Delta,
     gamma = min{1, sqrt((Delta + 1) ln(Delta + 1) / ((e - 1) ceil(B / H)))},
     weight *= exp(gamma / ((Delta + 1) chance) (1/2 + earned / (2 H + 4 R sqrt(H ln(B / sqrt H)))))
 
-as printed for linear bandits of dimension d over T rounds, with T = B queries and R = 1/2 (rewards
-in [0, 1]), but for H. There H = d sqrt(T) balances the cost sqrt(H T) of the choice with that of
-windows of at most H, d T / sqrt(H); with K separate arms the latter is T sqrt(K / H), so H =
-sqrt(K T). `block_scale` is a factor on it: sqrt(K) for the linear H at d = K.
+These are the formulas for linear bandits of dimension d over T rounds, with B queries for T rounds
+and R = 1/2 (rewards in [0, 1]), except for H. There H = d sqrt(T) balances the cost sqrt(H T) of
+the choice with the cost d T / sqrt(H) of windows of at most H. With K separate arms the latter is
+T sqrt(K / H), so H = sqrt(K T). `block_scale` multiplies H: sqrt(K) gives the linear H at d = K.
 
-SW-UCB is this project's `sw_ucb`, with its padding; so a window shorter than K, which could never
-hold all arms, is taken as K. The printed reward of a block lies in [1/2, 1], as rewards there may
-be negative and unbounded; `reward: mean` gives Exp3 the block's mean reward instead.
+SW-UCB is this project's `sw_ucb` with its padding. A window shorter than K could never hold all
+arms and is taken as K. The printed reward of a block lies in [1/2, 1], because their rewards may be
+negative and unbounded; `reward: mean` gives Exp3 the block's mean reward instead.
 """
 
 from __future__ import annotations
@@ -87,10 +88,10 @@ def play(world, ledger, K, T, B, p, rng):
 
 @njit
 def grid(K, B, H):
-    """The windows: Delta + 1 of them, from 1 to H in equal ratios, none under K."""
+    """The Delta + 1 windows, from 1 to H in equal ratios, none shorter than K."""
     steps = grid_steps(H)
     windows = np.empty(steps + 1, dtype=np.int64)
-    for j in range(steps + 1):  # a whole H^(j / Delta) may come out just below itself
+    for j in range(steps + 1):  # An integer H^(j / Delta) may be rounded down.
         windows[j] = min(max(int(H ** (j / steps) + 1e-9), K), B)
     return windows
 
@@ -103,7 +104,7 @@ def grid_steps(H):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """xi: as sw_ucb's. block_scale: times H = sqrt(K B). reward: of a block, as Exp3 sees it."""
+    """The options of BOB-SW-UCB: SW-UCB's index, the block, and Exp3's reward of a block."""
 
     xi: float = schema.real(
         0.5, above=0, about="of SW-UCB: mean + sqrt(xi ln min(tau, window) / plays)"

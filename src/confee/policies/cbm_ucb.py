@@ -1,26 +1,24 @@
-"""CBM-UCB (Efroni, Merlis, Saha, Mannor 2021): queries where confidence is wider than the budget.
+"""CBM-UCB (Efroni, Merlis, Saha, Mannor 2021): query if the confidence interval is wide.
 
-UCB1 whose clock is the rounds: the arm of the largest mean + w, w = sqrt(2 ln t / n) with n its
-queries so far. Round t is a query iff
+The policy plays UCB1 on the clock of rounds: the arm with the largest mean + w, where
+w = sqrt(2 ln t / n) and n counts the arm's queries. Round t is a query if and only if
 
     w > threshold sqrt(2 K ln t / B(t)),
 
-B(t) being the queries that were made available by round t. Between queries the same rule plays the
-same arm blind. The paper's budget may be any non-decreasing B(t), revealed as time goes and chosen
-by an adversary; regret is then of the order of sum_t sqrt(K / B(t)), up to logarithms. Here B(t) =
-ceil(t B / T), the queries that the plan `paced` would have made, so that this is 2 T sqrt(K / B):
-the stationary row of the constrained-feedback paper's Table 1. `available: upfront` is B(t) = B.
+where B(t) queries are available by round t. Idle rounds play the same arm without feedback. The
+paper's budget may be any non-decreasing B(t), revealed over time and chosen by an adversary; regret
+is of order sum_t sqrt(K / B(t)), up to logarithms. Here B(t) = ceil(t B / T), the queries of the
+schedule `paced`, so that this sum is 2 T sqrt(K / B): the stationary row of the
+constrained-feedback paper's Table 1. `available: upfront` is B(t) = B.
 
-The logarithm of the threshold is that of the width. It cancels: a query is one iff n < B(t) / (K
-threshold^2), so that no arm takes more than its share of B(t) and one query. At threshold 1, with
-either half or the whole width on both sides, that is the largest share that keeps within B(t) + K
-queries; without the logarithm an arm would take ln t times as many. (Only the paper's abstract
-could be looked up: query where the interval is wider than the inverse root of the budget available.
-Other constants, on either side, are another `threshold`.) Wishes past B in all are denied, round by
-round.
+The logarithm on both sides cancels: a round is a query if n < B(t) / (K threshold^2), so no arm
+takes more than its share of B(t) and one query. Threshold 1 is the largest share that keeps within
+B(t) + K queries; without the logarithm an arm would take ln t times as many. (The rule follows the
+paper's abstract: query where the interval is wider than the inverse root of the budget available.
+Other constants correspond to another `threshold`.) Queries beyond B are denied, round by round.
 
-Told T and B. Cost: O(K) a query, and a search by bisection each time that the growth of ln t hands
-the lead to another arm between queries, at most K - 1 times in a row.
+The policy is given T and B. Cost: O(K) per query, and a bisection whenever the growth of ln t
+changes the leading arm between queries, at most K - 1 times in a row.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ from confee.world.game import idle, new_data, query
 
 @njit
 def play(world, ledger, K, T, B, paced, threshold, rng):
-    """From round t on, the leading arm is played blind until it is due or another one leads."""
+    """Play the leading arm in idle rounds until a query is due or another arm leads."""
     ucb = new_ucb(K)
     leaders = np.zeros(K)  # 1 for the arms of the largest index
     data = new_data(K)
@@ -67,9 +65,10 @@ def play(world, ledger, K, T, B, paced, threshold, rng):
 
 @leaf
 def lead(ucb, t, leaders):
-    """Marks the arm of the largest index in round t; several if all that is known of them is alike.
+    """Mark the arm with the largest index in round t, or several with equal counts and indices.
 
-    Where lines cross in a round, it is the arm with fewer queries: the one that is about to lead.
+    Of arms with equal indices and different counts the one with fewer queries leads: its index
+    grows faster, so it leads in the next round.
     """
     root = math.sqrt(2.0 * math.log(t))
     top, least = -1.0, np.inf
@@ -90,7 +89,7 @@ def index(ucb, k, root):
 
 @njit
 def pick(leaders, rng):
-    """One of the leaders at random."""
+    """Draw one of the leaders."""
     left = 0
     for k in range(leaders.shape[0]):
         left += int(leaders[k])
@@ -105,12 +104,12 @@ def pick(leaders, rng):
 
 @leaf
 def due_round(ucb, leaders, T, B, paced, threshold):
-    """The first round t with B(t) > K threshold^2 n, n the queries of any of the leaders."""
+    """The first round t with B(t) > K threshold^2 n, where n counts the queries of a leader."""
     n = ucb[PLAYS, leaders.argmax()]
     used = leaders.shape[0] * (threshold * threshold) * n
     if used >= B:
         return T + 1
-    # B(t) = ceil(t B / T) is whole: it must pass floor(used).
+    # B(t) = ceil(t B / T) is an integer, so it exceeds `used` once it exceeds floor(used).
     return 1 + share(T, int(used), B) if paced else 1
 
 
@@ -118,7 +117,7 @@ def due_round(ucb, leaders, T, B, paced, threshold):
 def change_of_lead(ucb, t, stop, leaders):
     """The first round in t+1..stop-1 with other leaders than in t; `stop` if there is none.
 
-    In sqrt(2 ln t) the indices are lines, so whoever leads in two rounds leads in all between.
+    The indices are linear in sqrt(2 ln t), so an arm that leads in two rounds leads in between.
     """
     if stop - 1 <= t or leads_still(ucb, stop - 1, leaders):
         return stop
@@ -147,7 +146,7 @@ def leads_still(ucb, t, leaders):
 
 @dataclass(frozen=True)
 class Options:
-    """available: B(t), as time goes or all at once. threshold: a query is wider than this times."""
+    """The options of CBM-UCB: B(t), and the factor of the threshold."""
 
     available: str = schema.choice(
         "paced",

@@ -1,6 +1,6 @@
-"""What the change tests of MASTER and HyQue share: the error rho, and when to look at test (ii).
+"""What the change tests of MASTER and HyQue share: the error rho, and when to check test (ii).
 
-Both compare with rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t), see
+Both tests compare with rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t), see
 `confee.paper.theory.rho_hat_factor`.
 """
 
@@ -13,15 +13,15 @@ from confee.core.jit import leaf
 
 @leaf
 def rho(t, K):
-    """sqrt(K ln max(t, 2) / t) + K / t: UCB1's average error after t rounds (Lemma on UCB1)."""
+    """UCB1's average error after t rounds, sqrt(K ln max(t, 2) / t) + K / t (Lemma on UCB1)."""
     return math.sqrt(K * math.log(max(t, 2)) / t) + K / t
 
 
 @leaf
 def next_look(queries, excess, bound):
-    """How many queries there must be before test (ii) can fire, if now their sum is `excess`.
+    """The least number of queries after which test (ii) can fire, if their sum is now `excess`.
 
-    It fires when the sum of f~ - R reaches a bound of order N rho(N). The bound does not decrease
-    and the sum grows by at most 1 a query, so most queries need no look at it.
+    The test fires when the sum of f~ - R reaches `bound`, of order N rho(N). The bound does not
+    decrease and the sum grows by at most 1 per query, so most queries need no check.
     """
     return queries + max(1, int(min(bound - excess, 1e15)))

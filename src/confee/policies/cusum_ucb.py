@@ -1,22 +1,23 @@
-"""CUSUM-UCB (Liu, Lee, Shroff 2018: CD-UCB with their two-sided CUSUM test) under a query
-schedule: UCB that forgets an arm when the test finds it changed. It knows T, B and S.
+"""CUSUM-UCB under a query schedule (Liu, Lee, Shroff 2018): UCB that forgets an arm when a CUSUM
+test detects a change of its mean. It is given T, B and S.
 
-Per arm since it was last forgotten: u, the mean of its first M rewards; then with each reward y
+For each arm since it was last forgotten, let u be the mean of its first M rewards. Each further
+reward y updates
 
-    g+ = max(0, g+ + y - u - epsilon),   g- = max(0, g- + u - y - epsilon),
+    g+ = max(0, g+ + y - u - epsilon),   g- = max(0, g- + u - y - epsilon).
 
-and an alarm when either is at least h, on which that arm alone is forgotten. With chance alpha a
-query is of any arm, else of the largest mean + sqrt(xi ln n / plays), n the plays in use of all
-arms; xi = 1 as in their theorem.
+When either reaches h, that arm alone is forgotten. With probability alpha a query plays an arm at
+random, otherwise the arm with the largest mean + sqrt(xi ln n / plays), where n counts the plays in
+use of all arms; xi = 1 as in their theorem.
 
-With C changes, h = ln(Q / C) and alpha = sqrt(C ln(Q / C) / Q): the tuning of the comparisons by
-Besson et al. (2022 and its preprints), M = 150 and epsilon = 0.1. The paper's own corollary has
-constants on top, h = ln(Q / C) / C1 and alpha = K sqrt((C2 / C1) C ln(Q / C) / Q), whose C1 depends
-on M and epsilon; h_scale and alpha_scale stand for them. C = S - 1, at least 1; ln(Q / C) is taken
-as at least 1, for more changes than Q / e are no longer followed, only explored for.
+Tuning: with C changes, h = ln(Q / C), alpha = sqrt(C ln(Q / C) / Q), M = 150 and epsilon = 0.1, as
+in the comparisons of Besson et al. (2022, and preprints). The corollary of Liu et al. has constants
+on top, h = ln(Q / C) / C1 and alpha = K sqrt((C2 / C1) C ln(Q / C) / Q), where C1 depends on M and
+epsilon; h_scale and alpha_scale stand for them. C = S - 1, at least 1. ln(Q / C) is taken as at
+least 1: beyond Q / e changes the policy only explores more.
 
-At this h the test fires where nothing changes, too: u is off by sqrt(p (1 - p) / M), .04 at 1/2,
-which leaves little of epsilon. Two arms at 1/2 cost 1.8 alarms a run at Q = 10^4, S = 1.
+False alarms: the standard error of u, sqrt(p (1 - p) / M) = .04 at p = 1/2, uses up much of
+epsilon. With two arms at 1/2, Q = 10^4 and S = 1 there are 1.8 false alarms per run on average.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Parameters(NamedTuple):
 
 @njit
 def play(world, ledger, K, T, B, p, rng):
-    """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
+    """Idle rounds play arms by the frequency of the plays in use; any arm while there are none."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     in_use = 0
@@ -85,7 +86,7 @@ def play(world, ledger, K, T, B, p, rng):
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         u = rng.random()
-        if u < p.alpha:  # the same draw says which
+        if u < p.alpha:  # The same draw decides which arm.
             arm = min(int(u / p.alpha * K), K - 1)
         else:
             arm, _ = choose(ucb, max(in_use, K), p.xi, rng)
@@ -110,7 +111,7 @@ def play(world, ledger, K, T, B, p, rng):
 
 @leaf
 def walk(cusum, arm, reward, epsilon):
-    """The higher of the arm's two walks after `reward`."""
+    """Update the arm's g+ and g- with `reward` and return the larger one."""
     above = reward - cusum[BASE, arm]
     cusum[RISE, arm] = max(0.0, cusum[RISE, arm] + above - epsilon)
     cusum[FALL, arm] = max(0.0, cusum[FALL, arm] - above - epsilon)
@@ -119,8 +120,7 @@ def walk(cusum, arm, reward, epsilon):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """xi: the factor of the logarithm in the index. M: rewards that make the base mean. epsilon:
-    drift that is let pass. h_scale: times ln(Q / C). alpha_scale: times sqrt(C ln(Q / C) / Q)."""
+    """The options of CUSUM-UCB: its index, its test and its share of forced queries."""
 
     xi: float = schema.real(1.0, above=0, about="index: mean + sqrt(xi ln(plays in use) / plays)")
     M: int = schema.whole(

@@ -1,4 +1,4 @@
-"""Discounted linear UCB (Russac, Vernade, Cappe 2019) under a query schedule; told V.
+"""Discounted linear UCB (Russac, Vernade, Cappe 2019) under a query schedule; V is given.
 
 Arm k has features x_k in R^d. An observation weighs gamma^(its age in queries), the last one 1:
 
@@ -7,13 +7,13 @@ Arm k has features x_k in R^d. An observation weighs gamma^(its age in queries),
     index_k = <x_k, theta^> + radius beta ||x_k||_{V^{-1} W V^{-1}},
     beta = R sqrt(2 ln(1/delta) + d ln(1 + n / (d lambda))) + sqrt(lambda) S,
 
-n = sum gamma^(2 age). R, S and delta are those of `oful`, which this is at gamma = 1 but for beta,
-there a determinant, here a bound on it. W weighs squares, as a variance does; the authors' code
-updates it from V, which the paper does not.
+n = sum gamma^(2 age). R, S and delta are those of `oful`. At gamma = 1 the policy is OFUL, except
+that beta has a bound in place of OFUL's determinant. W follows the paper: it sums squared weights,
+as a variance does, while the authors' code updates it from V.
 
-Discount: gamma = 1 - 1/M with M = (d Q / V)^{2/3} queries of memory, as published, with the Q = B
-queries for rounds; V = 0 gives gamma = 1. What `sw_linucb` says of its window holds for M: the
-proof behind it was mended with another rate, and memory_scale turns one into the other.
+Discount: gamma = 1 - 1/M with a memory of M = (d Q / V)^{2/3} queries, as published, with Q = B in
+place of the horizon; V = 0 gives gamma = 1. As for the window of `sw_linucb`, the published proof
+was corrected and the rate with it; memory_scale turns the published M into the corrected one.
 
 Data in use: all query rounds, with the weights of V. Idle rounds play arms by these weights.
 """
@@ -39,7 +39,7 @@ from confee.world.settings import LINEAR
 
 @njit
 def play(world, ledger, known, T, B, kind, gamma, penalty, radius, log_chance, rng):
-    """penalty: lambda. log_chance: ln(1/delta)."""
+    """Play D-LinUCB; `penalty` is lambda, `log_chance` is ln(1/delta)."""
     K, d = known.shape
     ridge = np.zeros((SQUARE + 1, K))
     plays = ridge[PLAYS]
@@ -96,7 +96,7 @@ def estimate(ridge, features, penalty, once, twice, rewarded, room):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions, oful.Options):
-    """memory_scale: times the memory (d B / V)^{2/3}."""
+    """The options of D-LinUCB: OFUL's, and the factor of the memory."""
 
     memory_scale: float = schema.real(
         1.0, above=0, high=1e6, about="times the memory 1/(1 - gamma) = (d B / V)^(2/3)"
@@ -104,7 +104,7 @@ class Options(ScheduleOptions, oful.Options):
 
 
 def arguments(known, options):
-    """(plan, gamma, lambda, radius, ln(1/delta)); a query of memory at least, gamma = 0."""
+    """(schedule, gamma, lambda, radius, ln(1/delta)); the memory is at least one query."""
     features, T, B, V = known.K, known.T, known.B, known.V
     memory = max(theory.linear_window(features.shape[1], B, V) * options.memory_scale, 1.0)
     gamma = 1.0 if V == 0 else 1.0 - 1.0 / memory

@@ -1,18 +1,18 @@
-"""Discounted UCB (Garivier and Moulines 2011, Algorithm 1) under a query schedule; told V.
+"""Discounted UCB (Garivier and Moulines 2011, Algorithm 1) under a query schedule; V is given.
 
-Index: X(gamma)/N(gamma) + 2 sqrt(xi ln n(gamma) / N(gamma)), where N and X count an arm's plays and
-rewards, each with weight gamma^(its age in queries), the last query's being 1, and n is the sum of
-N over the arms; rewards lie in [0, 1]. N is no whole number: a public library that keeps it as one
-(SMPyBandits) forgets that it ever played.
+Index: X(gamma)/N(gamma) + 2 sqrt(xi ln n(gamma) / N(gamma)), where N and X sum an arm's plays and
+rewards, each with weight gamma^(its age in queries) and the last query with weight 1, and n is the
+sum of N over the arms; rewards lie in [0, 1]. N must not be stored as an integer: a public library
+that does so (SMPyBandits) rounds it down to 0.
 
-Padding: the paper's, with its 2. In use are xi = 1/2, 0.6 and 1 (the theorem wants xi > 1/2);
-SMPyBandits' sqrt(ln n / (2 N)) is xi = 1/8. Taken is 1/2, the end of the theorem's range, as it is
-UCB1's sqrt(2 ln n / N) where nothing is forgotten.
+Padding: the paper's. Common choices are xi = 1/2, 0.6 and 1 (the theorem needs xi > 1/2);
+SMPyBandits' sqrt(ln n / (2 N)) is xi = 1/8. The default 1/2, the limit of the theorem's range,
+gives UCB1's sqrt(2 ln n / N) at gamma = 1.
 
-Discount: gamma = 1 - 1/M with M = (sqrt(K) B / V)^{2/3} queries of memory, SW-UCB's window. The
-paper's corollary (its gamma = 1 - sqrt(changes / T) / 4) sets the memory by the same balance where
-a number of changes is given; for a variation, Russac, Vernade and Cappe (2019) take the power 2/3
-of V / T. V = 0 gives gamma = 1.
+Discount: gamma = 1 - 1/M with a memory of M = (sqrt(K) B / V)^{2/3} queries, SW-UCB's window. The
+paper's corollary, gamma = 1 - sqrt(changes / T) / 4, strikes the same balance for a given number of
+changes; for a given variation, Russac, Vernade and Cappe (2019) take the power 2/3 of V / T. V = 0
+gives gamma = 1.
 
 Data in use: all query rounds, with the weights of the index, so P is the weighted mean of mu.
 """
@@ -34,15 +34,15 @@ from confee.policies.ucb import MEAN, PLAYS, REWARDS, WIDTH, first, lead, new_uc
 from confee.world.game import idle, new_data, query
 
 FULL = 1e100
-"""Where weights are scaled down to 1, out of the way of overflow."""
+"""Weights beyond it are scaled down to 1, so that they cannot overflow."""
 
 
 @njit
 def play(world, ledger, K, T, B, kind, gamma, xi, rng):
-    """Each arm once, in random order; then the largest index. Idle rounds: arms by N(gamma).
+    """Play each arm once, in random order; then the largest index. Idle rounds: arms by N(gamma).
 
-    Instead of shrinking all counts by gamma, each new one weighs 1/gamma more: N = plays / weight,
-    where `weight` is the last query's.
+    Instead of multiplying all counts by gamma, each query weighs 1/gamma times as much as the one
+    before: N = plays / weight, where `weight` is that of the last query.
     """
     ucb = new_ucb(K)
     plays = ucb[PLAYS]
@@ -71,14 +71,14 @@ def play(world, ledger, K, T, B, kind, gamma, xi, rng):
 
 @leaf
 def discount(data, gamma):
-    """The rounds in use, one query older: see `confee.world.game.new_data`."""
-    for i in range(data.shape[0] - 1):  # all but NEWEST, a number of a segment
+    """Multiply the weights of the rounds in use by gamma, see `confee.world.game.new_data`."""
+    for i in range(data.shape[0] - 1):  # all but NEWEST, the number of a segment
         data[i] *= gamma
 
 
 @leaf
 def update(ucb, arm, reward, weight):
-    """The instance saw `reward` from `arm`, with that weight."""
+    """Add an observation, `reward` from `arm`, with its weight."""
     ucb[PLAYS, arm] += weight
     ucb[REWARDS, arm] += weight * reward
     ucb[MEAN, arm] = ucb[REWARDS, arm] / ucb[PLAYS, arm]
@@ -87,7 +87,7 @@ def update(ucb, arm, reward, weight):
 
 @leaf
 def rescale(ucb, weight):
-    """Counts in units of `weight`. None gets near 0: an arm left for long has the top index."""
+    """Divide all counts by `weight`. None comes near 0: an arm that is not played long leads."""
     root = math.sqrt(weight)
     for k in range(ucb.shape[1]):
         ucb[PLAYS, k] /= weight
@@ -97,7 +97,7 @@ def rescale(ucb, weight):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """xi: the factor of the logarithm. memory_scale: times the memory (sqrt(K) B / V)^{2/3}."""
+    """The options of D-UCB: its index, and the factor of the memory."""
 
     xi: float = schema.real(
         0.5, above=0, about="index: mean + 2 sqrt(xi ln n / N), both discounted"
@@ -108,7 +108,7 @@ class Options(ScheduleOptions):
 
 
 def arguments(known, options):
-    """(plan, gamma, xi): at least K queries of memory, so that n is at least 1."""
+    """(schedule, gamma, xi); the memory is at least K queries, so that n is at least 1."""
     K, B, V = known.K, known.B, known.V
     memory = max(theory.window(K, B, V) * options.memory_scale, K)
     return schedule_kind(options), 1.0 if V == 0 else 1.0 - 1.0 / memory, float(options.xi)

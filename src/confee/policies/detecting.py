@@ -1,11 +1,11 @@
-"""Parts of the policies that detect changes: forced exploration, and forgetting one arm or all.
+"""What policies that detect changes share: forced exploration, and forgetting one arm or all.
 
-An instance is that of `confee.policies.ucb`, with arms that have not been played since they were
-forgotten at mean infinity: so they come first, at random, whatever the others are at.
+An instance is that of `confee.policies.ucb`, except that a forgotten arm has mean infinity until it
+is played again. So forgotten arms are played first, in random order.
 
-Data in use, where arms are forgotten one by one: the query rounds in which an arm was played since
-it was last forgotten, of all arms. So the rounds of each arm are kept apart (`parts`, a row an arm
-laid out as data) beside their union, and forgetting an arm takes its part away.
+Where arms are forgotten one by one, the data in use are, over all arms, the query rounds in which
+an arm was played since it was last forgotten. The rounds of each arm are kept in a row of `parts`
+beside their union `data`, in the same layout; forgetting an arm takes its part out of the union.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from confee.world.game import BEHIND, COUNT, fold, remember
 
 
 def changes(S: int) -> int:
-    """Changes to prepare for when told of S pieces: S - 1, but at least one.
+    """The number of changes to prepare for, given S: S - 1, but at least one.
 
-    S counts changes of the best arm; other means may change where it says there are none.
+    S - 1 counts changes of the best arm; other means may change while it stays best.
     """
     return max(1, S - 1)
 
 
 @njit
 def shuffled(K, rng):
-    """The arms in random order: a schedule in which they take turns must not favour any."""
+    """The arms in random order, so that taking turns favours none of them."""
     order = np.arange(K)
     for k in range(K - 1, 0, -1):
         pick = rng.integers(0, k + 1)
@@ -37,13 +37,13 @@ def shuffled(K, rng):
 
 @leaf
 def cycle(K, rate):
-    """floor(K / rate) queries, K of which are forced; never fewer than those."""
+    """The length of a cycle, floor(K / rate) queries, of which K are forced; at least K."""
     return max(K, int(K / rate))
 
 
 @leaf
 def forced(order, clock, length):
-    """The arm whose turn it is: in the first K queries of each cycle of `length`, else -1."""
+    """The arm to play in the first K queries of each cycle of `length` queries; otherwise -1."""
     place = clock % length
     return order[place] if place < order.shape[0] else -1
 
@@ -75,8 +75,8 @@ def forget(ucb, arm):
 
 @leaf
 def before_query(ledger, data, part):
-    """Call before a query whose round is to join `part` as well as `data`; then `after_query`."""
-    if ledger.literal:  # what a round adds is drawn in `query`: known only by the difference
+    """With `after_query`, let the round of the query in between join `part` as well as `data`."""
+    if ledger.literal:  # `query` draws what a round adds, so only the difference shows it.
         K = data.shape[0] - BEHIND
         for k in range(K + 1):
             part[k] -= data[k]
@@ -94,12 +94,12 @@ def after_query(world, ledger, data, part, t):
 
 @leaf
 def take_away(world, data, part):
-    """The rounds of `part` leave `data`, and `part` is empty."""
+    """Take the rounds of `part` out of `data` and empty `part`."""
     K = data.shape[0] - BEHIND
     fold(world, data)
     fold(world, part)
     left = data[COUNT] - part[COUNT]
-    for k in range(K):
-        data[k] = data[k] - part[k] if left > 0.0 else 0.0  # no rounding is left of nothing
+    for k in range(K):  # An empty set has sums of exactly 0, whatever was rounded before.
+        data[k] = data[k] - part[k] if left > 0.0 else 0.0
     data[COUNT] = left
     part[:] = 0.0

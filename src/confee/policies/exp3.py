@@ -1,8 +1,8 @@
-"""Exp3 under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1); told B.
+"""Exp3 under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1); B is given.
 
-gamma = min{1, sqrt(K ln K / ((e - 1) g))} with g = Q = B, the most that one arm can yield in Q
-queries (Corollary 3.2). Other texts drop the mixture with gamma / K, or have a learning rate apart
-from it; here both are gamma, as printed. Idle rounds: p, see `confee.policies.exponential`.
+gamma = min{1, sqrt(K ln K / ((e - 1) g))} with g = Q = B, the largest reward of one arm in Q
+queries (Corollary 3.2). As printed, gamma is both the learning rate and the share of uniform play;
+other texts separate the two. Idle rounds play p, see `confee.policies.exponential`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from confee.world.lanes import query as query_all
 
 @njit
 def play(world, ledger, K, T, B, kind, gamma, rng):
-    """Exp3 on the clock of the queries; all of them stay in use."""
+    """Play Exp3 on the clock of queries; all of them stay in use."""
     w = np.empty((2, K))
     total = reset(w)
     p = np.ones(K)
@@ -47,7 +47,7 @@ def play(world, ledger, K, T, B, kind, gamma, rng):
 
 @njit
 def play_lanes(lanes, ledger, K, T, B, kind, gamma):
-    """`play` of many runs at once."""
+    """Play many runs at once, as `play` plays each."""
     L = lanes.now.shape[1]
     w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((2, L)), np.ones((K, L))
     i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)

@@ -1,14 +1,16 @@
-"""Exp3.S under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Section 8); told S.
+"""Exp3.S under a query schedule (Auer, Cesa-Bianchi, Freund, Schapire 2002, Section 8); S is given.
 
-w_i(t + 1) = w_i(t) exp(gamma xhat_i / K) + (e alpha / K) sum_j w_j(t): Exp3, with a share of all
-weight for every arm after each query. alpha = 1 / Q and gamma = min{1, sqrt(K (S ln(K Q) + e) /
-((e - 1) Q))}, Q = B, against any sequence of arms of hardness at most S (Corollary 8.3); S is that
-of the best arms, 1 + how often they change. The share is of the sum before the query, and does not
-grow with it, as printed; there are programs that share first and then let the arm's share grow too.
-Sharing costs O(K), as does the draw: a query takes 0.9 times as long as UCB1's at K = 10.
+    w_i(t + 1) = w_i(t) exp(gamma xhat_i / K) + (e alpha / K) sum_j w_j(t)
 
-All queries stay in use: the shares let old ones fade, but there is no window that they leave. Idle
-rounds: p, see `confee.policies.exponential`.
+is Exp3 in which every arm gets a share of all weight after each query. alpha = 1 / Q and gamma =
+min{1, sqrt(K (S ln(K Q) + e) / ((e - 1) Q))} with Q = B, against any sequence of arms of hardness
+at most S (Corollary 8.3). The hardness of the best arms is 1 + the number of times the best arm
+changes. As printed, the share is taken from the sum before the query; some programs share first and
+then multiply the share of the played arm, too. Sharing costs O(K), as does the draw: a query takes
+0.9 times as long as UCB1's at K = 10.
+
+All queries stay in use: the shares let old queries fade, but no window drops them. Idle rounds play
+p, see `confee.policies.exponential`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from confee.world.game import idle, new_data, query
 
 @njit
 def play(world, ledger, K, T, B, kind, alpha, gamma, rng):
-    """Exp3.S on the clock of the queries."""
+    """Play Exp3.S on the clock of queries."""
     w = np.empty((2, K))
     total = reset(w)
     p = np.ones(K)
@@ -50,9 +52,9 @@ def play(world, ledger, K, T, B, kind, alpha, gamma, rng):
 
 @leaf
 def grow_and_share(w, total, i, nats, part):
-    """w_i times exp(nats), and each weight more by `part` of the old sum; returns the new one.
+    """Multiply w_i by exp(nats), add `part` of the old sum to each weight, return the new sum.
 
-    So no weight is under about `part` of the sum, and no logarithms are needed.
+    No weight falls below about `part` of the sum, so no logarithms of weights are needed.
     """
     K = w.shape[1]
     share = part * total
@@ -72,7 +74,7 @@ def grow_and_share(w, total, i, nats, part):
 
 @dataclass(frozen=True)
 class Options(Exp3Options):
-    """alpha: how much weight is shared; 0 is 1 / Q."""
+    """The options of Exp3.S: Exp3's, and the weight shared (0 stands for 1 / Q)."""
 
     alpha: float = schema.real(0, low=0, high=1, about="weight shared after each query; 0: 1 / B")
 

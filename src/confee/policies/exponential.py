@@ -1,17 +1,17 @@
-"""Exp3's weights (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1), for Exp3 and its kin.
+"""Exp3's weights (Auer, Cesa-Bianchi, Freund, Schapire 2002, Figure 1), for Exp3 and its variants.
 
-p_i = (1 - gamma) w_i / sum_j w_j + gamma / K, and w_i grows by exp(gamma xhat_i / K), where xhat_i
-= reward / p_i for the arm played and 0 for the others. An instance is an array [2, K] and a number:
-the weights, up to a common factor, over their logarithms, and their sum. As xhat_i <= K / gamma no
-step grows a weight by more than e, so it is enough to take the factor out now and then; the
-logarithms keep what a weight too small for a double has earned, and it comes back when it is due.
+    p_i = (1 - gamma) w_i / sum_j w_j + gamma / K,    w_i <- w_i exp(gamma xhat_i / K),
 
-Idle rounds play p, the last decision rule: it is a distribution, and drawing from it is playing the
-arms by the frequency they are due. While means stand still the idle rounds after a query then cost
-its expected regret each, so bounds on the regret of queries hold times T / B under the paced plan.
-The frequency of past plays would average older rules instead, and Exp3.S has no window to take it
-over. (Measured at K = 4, B = 40 000, T = 10 B: 2 to 3 times the regret, for Exp3 on stationary
-paths, for Exp3.S with six changes.)
+where xhat_i = reward / p_i for the arm played and 0 for the others. An instance is an array [2, K]
+(the weights up to a common factor, and their logarithms) and the sum of the weights. Because
+xhat_i <= K / gamma, no step multiplies a weight by more than e, so it is enough to divide by a
+common factor now and then. The logarithms keep weights that are too small for a double.
+
+Idle rounds play p, the last decision rule. On a stretch with constant means each idle round then
+costs the expected regret of the last query, so bounds on the regret of queries hold times T / B
+under the schedule `paced`. Playing by the frequency of past plays would average over older rules,
+and Exp3.S has no window to average over. (At K = 4, B = 40 000 and T = 10 B that had 2 to 3 times
+the regret, for Exp3 on stationary paths and for Exp3.S with six changes.)
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from confee.core.jit import inlined, leaf, njit
 from confee.policies.queries import ScheduleOptions
 
 WEIGHT, LOG = range(2)
-LARGE = 1e100  # a sum over it has a common factor to take out; far from where doubles end
+LARGE = 1e100  # Weights are rescaled when their sum exceeds it, far below the largest double.
 
 
 @dataclass(frozen=True)
 class Exp3Options(ScheduleOptions):
-    """gamma: exploration; 0 is the policy's formula."""
+    """The options of Exp3 and its variants: exploration (0 stands for the policy's formula)."""
 
     gamma: float = schema.real(
         0, low=0, high=1, about="exploration; 0: min{1, sqrt(K ln K / ((e - 1) B))}"
@@ -38,7 +38,7 @@ class Exp3Options(ScheduleOptions):
 
 @leaf
 def reset(w):
-    """All weights are 1; returns their sum."""
+    """Set all weights to 1 and return their sum."""
     w[WEIGHT] = 1.0
     w[LOG] = 0.0
     return float(w.shape[1])
@@ -46,7 +46,7 @@ def reset(w):
 
 @inlined
 def draw(w, total, gamma, rng):
-    """(i, p_i): with chance gamma any arm, otherwise by weight; one draw for both."""
+    """Draw (i, p_i): with probability gamma any arm, otherwise by weight; one draw serves both."""
     K = w.shape[1]
     u = rng.random()
     if u < gamma:
@@ -62,7 +62,7 @@ def draw(w, total, gamma, rng):
 
 @njit
 def rule(w, total, gamma, p):
-    """Fills `p` [K] with the chances of `draw`, and returns it."""
+    """Fill `p` [K] with the probabilities of `draw` and return it."""
     K = w.shape[1]
     for i in range(K):
         p[i] = (1.0 - gamma) * w[WEIGHT, i] / total + gamma / K
@@ -71,7 +71,7 @@ def rule(w, total, gamma, p):
 
 @inlined
 def grow(w, total, i, nats):
-    """w_i times exp(nats), where nats = gamma xhat_i / K; returns the new sum."""
+    """Multiply w_i by exp(nats), nats = gamma xhat_i / K, and return the new sum of weights."""
     w[LOG, i] += nats
     grown = math.exp(w[LOG, i])
     total += grown - w[WEIGHT, i]
@@ -81,7 +81,7 @@ def grow(w, total, i, nats):
 
 @leaf
 def rescale(w):
-    """The same chances, with the largest weight 1; returns the new sum."""
+    """Scale the weights so that the largest is 1 and return the new sum."""
     top, total = w[LOG, 0], 0.0
     for i in range(1, w.shape[1]):
         top = max(top, w[LOG, i])

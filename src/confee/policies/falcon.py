@@ -1,27 +1,27 @@
 """FALCON (Simchi-Levi and Xu 2020, Algorithm 1) over a finite class F of regressors.
 
-Epochs end after tau_m = 2^m observations of the instance. Epoch m has tau = tau_{m-1} behind it,
-takes the regressor of least squares over all of them, and in context x plays
+Epochs end after tau_m = 2^m observations of the instance. Epoch m fits a regressor to the
+tau = tau_{m-1} observations before it by least squares and in context x plays
 
     f^ = argmin over f in F of sum (f(x_s, a_s) - r_s)^2,        a^ = argmax_a f^(x, a),
     p(a) = 1 / (K + gamma_m (f^(x, a^) - f^(x, a))),  the rest on a^  (inverse gap weighting),
     gamma_m = gamma sqrt(K tau / ln(|F| tau / delta)),        gamma_1 = 1,    delta = 1/T.
 
-As base algorithm (Wei and Luo 2021, Algorithm 13 and Appendix I.7), from one epoch to the next
+As base algorithm (Wei and Luo 2021, Algorithm 13 and Appendix I.7), it has in each epoch
 
     f~ = mean over s <= tau of max_a f^(x_s, a) + optimism sqrt(K ln(|F| tau / delta) / tau),
 
-cut to [0, 1]; 1 in the first epoch. Theirs takes the mean over the unknown law of contexts, and
-fits in every round. C(t) = sqrt(K t ln|F|), here rho(t) = sqrt(K ln(|F| (1 + t)) / t).
+cut to [0, 1], and 1 in the first epoch. Theirs takes the mean over the unknown distribution of
+contexts, and fits in every round. C(t) = sqrt(K t ln|F|), here rho(t) = sqrt(K ln(|F| (1 + t)) /
+t).
 
 The factor `gamma` is 1 in Wei and Luo, whose assumption this is to meet, and 1/30 in FALCON's own
-theorem. With that ten thousand observations of four actions, one of them 1/2 above the others, lose
-nine tenths of what uniform play does.
+theorem. With 1/30, in ten thousand observations of four actions, one of them 1/2 better than the
+others, it has nine tenths of the regret of uniform play.
 
-Of the contextual algorithms that Wei and Luo name, ILTCB needs no regressors, but at each update a
-distribution over policies under as many constraints as there are policies, from all past contexts
-and importance weights. Here an epoch ends with one pass over the class, O(|F| S K), and an
-observation is O(1).
+Wei and Luo also name ILTCB, which needs no regressors but at each update a distribution over
+policies under as many constraints as there are policies, from all past contexts and importance
+weights. Here an epoch ends with one pass over the class, O(|F| S K), and an observation is O(1).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from confee.policies.algorithm import Algorithm
 from confee.world.episodes import step
 from confee.world.settings import CONTEXTUAL
 
-# Rows of an instance: plays and rewards of each (context, action), the rule; then when the epoch
-# ends, and f~.
+# Rows of an instance: plays and rewards of each (context, action), and the rule; in the last row
+# the number of observations at which the epoch ends, and f~.
 PLAYS, REWARDS, RULE, EPOCH = range(4)
 END, VALUE = range(2)
 LOG_CHANCE, GAMMA, OPTIMISM = range(3)
@@ -70,15 +70,15 @@ def begin_epoch(instance, tau, known, constants, rng):
     """The rule and f~ after `tau` observations."""
     N, S, K = known.shape
     if tau > 0:
-        found = least_squares(instance, tau, known, rng)
+        regressor = least_squares(instance, tau, known, rng)
         width = math.sqrt(K * (math.log(float(N) * tau) + constants[LOG_CHANCE]) / tau)
         gamma, value = constants[GAMMA] * K / width, constants[OPTIMISM] * width
     else:
-        found = rng.integers(0, N)
+        regressor = rng.integers(0, N)
         gamma, value = 1.0, 1.0
     for x in range(S):
         cell = x * K
-        top = weigh(known[found, x], gamma, instance[RULE][cell : cell + K], rng)
+        top = weigh(known[regressor, x], gamma, instance[RULE][cell : cell + K], rng)
         value += top * instance[PLAYS, cell : cell + K].sum() / max(tau, 1)
     instance[EPOCH, VALUE] = min(1.0, value)
     instance[EPOCH, END] = max(2, 2 * tau)
@@ -86,13 +86,13 @@ def begin_epoch(instance, tau, known, constants, rng):
 
 @leaf
 def least_squares(instance, tau, known, rng):
-    """Which regressor fits all observations best: sum of plays f^2 - 2 rewards f, ties at random.
+    """The regressor with the least sum of plays f^2 - 2 rewards f; ties are broken at random.
 
-    Sums that are equal but for rounding are ties, lest the order of actions decide.
+    Sums that differ only by rounding are ties, so that the order of actions decides nothing.
     """
     N, S, K = known.shape
     slack = 1e-12 * (1 + tau)
-    found, least, ties = 0, np.inf, 0
+    best, least, ties = 0, np.inf, 0
     for i in range(N):
         loss = 0.0
         for x in range(S):
@@ -100,17 +100,17 @@ def least_squares(instance, tau, known, rng):
                 f, cell = known[i, x, a], x * K + a
                 loss += f * (instance[PLAYS, cell] * f - 2.0 * instance[REWARDS, cell])
         if loss < least - slack:
-            found, least, ties = i, loss, 1
+            best, least, ties = i, loss, 1
         elif loss <= least + slack:
             ties += 1
             if rng.random() * ties < 1.0:
-                found = i
-    return found
+                best = i
+    return best
 
 
 @leaf
 def weigh(means, gamma, chances, rng):
-    """Inverse gap weighting: sets the chances of K actions and returns the largest mean."""
+    """Set the probabilities of K actions by inverse gap weighting; return the largest mean."""
     K = means.shape[0]
     best, ties = 0, 0
     for a in range(K):
@@ -131,7 +131,7 @@ def weigh(means, gamma, chances, rng):
 
 @inlined
 def learn(instance, known, constants, data, rule, reward):
-    """One observation; `data` shows the context and the action drawn."""
+    """Add an observation; `data` holds the context and the action drawn."""
     context, action, _ = step(data, 0)
     cell = context * known.shape[2] + action
     instance[PLAYS, cell] += 1.0
@@ -140,7 +140,7 @@ def learn(instance, known, constants, data, rule, reward):
 
 @njit
 def replayed(instance, data):
-    """The rules of its past rounds, which `data` remembers."""
+    """The rules of the instance's past rounds, which `data` holds."""
     return data
 
 
@@ -159,7 +159,7 @@ def error(known) -> float:
 
 @dataclass(frozen=True)
 class Options:
-    """gamma, optimism: the factors above, of the weighting's gamma and of the width in f~."""
+    """The options of FALCON: the factors of the weighting's gamma and of the width in f~."""
 
     gamma: float = schema.real(
         1.0,

@@ -11,7 +11,7 @@ Arm k has features x_k in R^d, ||x_k|| <= 1, and mean mu(<x_k, theta>), mu(z) = 
 
 f~ is the largest index, cut to [0, 1]. R = 1/2 as rewards lie in [0, 1], delta = 1/T.
 
-Why this radius. On the ball the loss L = (lambda c_mu / 2) ||theta||^2 - log likelihood has a
+The radius: on the ball the loss L = (lambda c_mu / 2) ||theta||^2 - log likelihood has a
 Hessian of c_mu V at least, and theta^ is least there, so <grad L(theta^), theta - theta^> >= 0 and
 c_mu ||theta^ - theta||_V <= ||grad L(theta)||_{V^{-1}}, in which grad L(theta) = lambda c_mu theta
 - sum noise_s x_s: what remains is the bound behind OFUL (Abbasi-Yadkori, Pal, Szepesvari 2011,
@@ -21,9 +21,9 @@ that absorbs drift: 20 times this radius at the sizes below. UCB-GLM (Li, Lu, Zh
 rounds of random play. The radius of Faury et al. (2020) grows as 1 / sqrt(c_mu), but in a norm of
 matrices that change with theta^.
 
-It is wide: with K = 10, d = 4, T = 10^6 and a best mean of 3/4, f~ stays at 1 for some 4000 queries
-(d = 8: 10^4; best mean 0.9: 1.5 10^4), though what is below the cut already tells arms apart; at a
-radius of 0.1 for some 20.
+The radius is wide: with K = 10, d = 4, T = 10^6 and a best mean of 3/4, f~ stays at 1 for some 4000
+queries (d = 8: 10^4; best mean 0.9: 1.5 10^4), although indices before the cut already separate the
+arms. With `radius` 0.1 it stays there for some 20 queries.
 
 As base algorithm: C(t) = (k_mu / c_mu) d sqrt(t) up to logarithms (Wei and Luo 2021, Section 2.2).
 

@@ -1,4 +1,4 @@
-"""GLM-UCB paced and restarted at random, at the rate that balances noise and drift; told V."""
+"""GLM-UCB paced and restarted at random, at the rate that balances noise and drift; V is given."""
 
 from __future__ import annotations
 

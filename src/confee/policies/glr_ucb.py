@@ -1,28 +1,30 @@
 """GLR-UCB (Besson, Kaufmann, Maillard, Seznec 2022, Algorithm 1) under a query schedule: UCB1 that
-restarts when a Bernoulli generalised likelihood ratio test finds a change. Told T and B only.
+restarts when a Bernoulli generalised likelihood ratio test detects a change. Given T and B.
 
-After each play of an arm, its n rewards since the restart are split after s of them: a change if
+After each play of an arm the test considers its n rewards since the restart, split after the first
+s of them. It detects a change if
 
     max_s  s kl(mean of the first s, mean) + (n - s) kl(mean of the rest, mean) >= beta(n, delta),
 
 with delta = 1/sqrt(Q) and beta = ln(3 n sqrt(n) / delta), which the authors recommend in practice
 for the threshold of their theorem (their published code leaves out the 3). In cycles of
-floor(K / alpha_k) queries the first K are one of each arm, alpha_k = sqrt(k K ln Q / Q) after
-k - 1 restarts: their tuning that needs no number of changes (`forced: constant` keeps alpha_1;
-theirs with C changes known is alpha_1 sqrt(C)). The arms' turns are in random order.
+floor(K / alpha_k) queries the first K are one of each arm, in an order drawn at random, with
+alpha_k = sqrt(k K ln Q / Q) after k - 1 restarts: their tuning without the number of changes
+(`forced: constant` keeps alpha_1; their tuning for C known changes is alpha_1 sqrt(C)).
 
-The index is UCB1's, theirs kl-UCB's. After a local restart its clock is the number of plays in use,
-as in CUSUM-UCB; they give each arm a clock of its own.
+The index is UCB1's instead of kl-UCB's. After a local restart its clock is the number of plays in
+use, as in CUSUM-UCB; they give each arm its own clock.
 
-Splits tried: s or n - s in a grid that grows by `ratio`; at any subset the test keeps its false
-alarms (they say so of down-sampling, and test every 10 rounds, at every 5th or 10th s). A change d
-plays ago is looked for at its own split when d is in the grid, else at one d / ratio ago or less
-far off: a jump from 1/4 to 3/4 after 300 plays is found 28 plays later on average at Q = 10^4, with
-all splits 26.
+Splits tested: those with s or n - s in a grid that grows by `ratio`. Testing a subset of the splits
+does not add false alarms (they test every 10 rounds, at every 5th or 10th s). A change d plays ago
+is tested at its own split if d is in the grid, and otherwise at a split at most d (1 - 1 / ratio)
+plays away. With Q = 10^4 a jump from 1/4 to 3/4 after 300 plays is detected after 28 plays on
+average, and after 26 if all splits are tested.
 
-Cost: O(log n) splits a query, most of them without a logarithm, as chi^2 bounds kl. At B = 500 000
-2.6 to 2.9 times UCB1 at K = 10, and 3.6 times at K = 2 where nothing changes, for the splits of one
-arm are then as many as they get. Memory: K (B + 1) counts are reserved, up to B of them touched.
+Cost: O(log n) splits per query, most of them without a logarithm, because chi^2 bounds kl. With
+B = 500 000 a query takes 2.6 to 2.9 times as long as UCB1's at K = 10, and 3.6 times at K = 2 on a
+stationary path, where an arm has the most splits. Memory: K (B + 1) counts are reserved, and at
+most B + K of them are used.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ class Parameters(NamedTuple):
 
 @njit
 def play(world, ledger, K, T, B, p, rng):
-    """In idle rounds, arms by the frequency of the plays in use; any arm while there are none."""
+    """Idle rounds play arms by the frequency of the plays in use; any arm while there are none."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     in_use = 0
@@ -128,14 +130,14 @@ def play(world, ledger, K, T, B, p, rng):
 
 @njit
 def split_grid(B, ratio):
-    """1, 2, 3, .. and from where it skips any, each `ratio` times the one before; up to B / 2."""
-    found = np.empty(B, dtype=np.int64)
+    """The splits up to B/2: each is `ratio` times the one before, rounded down, or the next."""
+    grid = np.empty(B, dtype=np.int64)
     count, split = 0, 1
     while 2 * split <= B:
-        found[count] = split
+        grid[count] = split
         count += 1
         split = max(split + 1, int(split * ratio))
-    return found[:count].copy()
+    return grid[:count].copy()
 
 
 @leaf
@@ -146,13 +148,13 @@ def threshold(n, delta):
 
 @leaf
 def changed(sums, arm, n, splits, beta):
-    """Whether the ratio at some split of the grid is at least beta."""
+    """Whether the log likelihood ratio at some split of the grid is at least beta."""
     total = sums[arm, n]
     if total == 0 or total == n:
         return False
     mean = total / n
-    # kl(p, q) <= (p - q)^2 / (q (1 - q)), so the ratio is at most n D^2 / (s (n - s) q (1 - q)),
-    # D = sum of the first s - s q: the logarithms are for splits where that gets to beta.
+    # kl(p, q) <= (p - q)^2 / (q (1 - q)), so the ratio is at most n D^2 / (s (n - s) q (1 - q))
+    # with D = (sum of the first s) - s q. Only where this bound reaches beta are logarithms needed.
     bar = (1.0 - 1e-9) * beta * mean * (1.0 - mean) / n
     for i in range(splits.shape[0]):
         s = splits[i]
@@ -170,7 +172,7 @@ def changed(sums, arm, n, splits, beta):
 
 @leaf
 def ratio_at(first, s, total, n):
-    """The log likelihood ratio of a change after s of n rewards, the first s of which sum so."""
+    """The log likelihood ratio of a change after s of n rewards; `first` is the sum of those s."""
     mean = total / n
     rest = n - s
     return s * kl(first / s, mean) + rest * kl((total - first) / rest, mean)
@@ -178,7 +180,7 @@ def ratio_at(first, s, total, n):
 
 @leaf
 def kl(p, q):
-    """Relative entropy of Bernoulli distributions, 0 < q < 1."""
+    """The relative entropy of Bernoulli distributions with means p and q, 0 < q < 1."""
     divergence = 0.0
     if p > 0.0:
         divergence += p * math.log(p / q)
@@ -189,9 +191,7 @@ def kl(p, q):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """exploration: the factor of the logarithm in UCB1's index. restart: all arms, or the one that
-    changed. forced: exploration grows with each restart, or not. alpha_scale: times
-    sqrt(K ln Q / Q). delta_scale: times 1 / sqrt(Q). ratio: of the grid of splits."""
+    """The options of GLR-UCB: its index, restarts, forced queries and test."""
 
     exploration: float = schema.real(
         2.0, above=0, about="index: mean + sqrt(exploration ln(plays in use) / plays)"

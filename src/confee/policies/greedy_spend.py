@@ -1,4 +1,4 @@
-"""Queries every round until the budget is gone: the lower bound section's "concentrated" plan."""
+"""Control: queries every round until B is spent (the lower bound section: "concentrated")."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from confee.world.game import idle, new_data, query
 
 @njit
 def play(world, ledger, K, T, B, rng):
-    """UCB1 in rounds 1..B; then a uniformly random past query round is replayed each time.
+    """Play UCB1 in rounds 1..B; each later round replays a query round drawn uniformly.
 
-    It would look in every later round too: those wishes are denied.
+    The policy asks for a query in every later round, too; these are counted as denied.
     """
     ucb = new_ucb(K)
     data = new_data(K)

@@ -1,6 +1,6 @@
-"""Control: HyQue's schedule with arms that pay no heed: every queried arm is drawn uniformly.
+"""Control: HyQue whose queries play an arm drawn uniformly.
 
-Rewards still enter the change tests; idle rounds play by frequency, as always.
+Rewards still enter the change tests, and idle rounds play by frequency as in HyQue.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from confee.policies.ucb import MEAN, PLAYS, WIDTH
 
 @njit
 def draw(ucb, tau, known, exploration, rng):
-    """(arm, optimistic value) as `act` gives them, but of an arm drawn uniformly."""
+    """(arm, optimistic value) as `act` returns them, of an arm drawn uniformly."""
     arm = int(rng.integers(0, ucb.shape[1]))
     if ucb[PLAYS, arm] == 0.0:
         return arm, 1.0

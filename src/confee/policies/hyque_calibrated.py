@@ -1,4 +1,4 @@
-"""HyQue with an honest scale on its change tests: the least that gives few false restarts.
+"""HyQue with the smallest scale of its change tests that gives few false restarts.
 
 The scale is measured on stationary paths, for each (K, T, B): see `confee.simulation.calibrate`.
 """
@@ -16,7 +16,7 @@ from confee.policies.look import DOT, Look
 
 @dataclass(frozen=True)
 class Options:
-    """buffer and quota as for `hyque`. The scale is found, not set."""
+    """The options of `hyque` except the scale, which is measured."""
 
     buffer: str = schema.choice(
         "body", "body", "appendix", about="the scale is found on stationary paths"
@@ -28,7 +28,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Calibrated(Options):
-    """The options with the scale that was found."""
+    """The options with the measured scale."""
 
     scale: float = schema.real(low=0, default=1.0)
 

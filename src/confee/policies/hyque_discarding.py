@@ -1,6 +1,6 @@
-"""Control: HyQue that pays for on-demand queries and throws their feedback away.
+"""Control: HyQue that pays for on-demand queries and discards their feedback.
 
-A converted query plays the index and is counted; it updates no instance, no frequency, no test.
+A converted query plays the index and is counted; it updates no instance, frequency or test.
 """
 
 from __future__ import annotations

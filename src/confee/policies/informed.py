@@ -1,7 +1,7 @@
-"""Control: told the borders and the gap of every batch, it explores evenly, then commits.
+"""Control: given the borders and the gap of every segment, it explores evenly and then commits.
 
-What an allocation of queries to batches can reach when nothing has to be detected: how much of the
-lower bound is slack.
+It shows what an allocation of queries to segments can reach if nothing has to be detected, and so
+how loose the lower bound may be.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from confee.world.game import BEST, MEANS, START, idle, locate, new_data, query
 
 @njit
 def queries_of(world, K, T, B, segment):
-    """Queries of a segment: what explore-then-commit wants, at most the segment's share of B.
+    """The queries of a segment: those that explore-then-commit needs, at most its share of B.
 
-    Explore-then-commit with a known gap wants ln(rounds gap^2) / gap^2 plays an arm for rewards of
-    variance 1/4 (Garivier, Kaufmann, Lattimore 2016).
+    For a known gap and rewards of variance 1/4, explore-then-commit needs ln(rounds gap^2) / gap^2
+    plays of each arm (Garivier, Kaufmann, Lattimore 2016).
     """
     start, stop = int(world[segment, START]), int(world[segment + 1, START])
     best = int(world[segment, BEST])
@@ -30,14 +30,14 @@ def queries_of(world, K, T, B, segment):
         if k != best:
             gap = min(gap, world[segment, MEANS + best] - world[segment, MEANS + k])
     share = (stop - 1) * (B / T) - (start - 1) * (B / T)
-    spread = gap * gap + 1e-18  # no gap: all of the share
+    spread = gap * gap + 1e-18  # Without a gap, use the whole share.
     wanted = K * float(math.ceil(max(1.0, math.log((stop - start) * spread)) / spread))
     return int(min(share, wanted))
 
 
 @njit
 def commit(rewards, plays, weights, rng):
-    """Puts all weight on the arm with the largest mean so far, on any one of tied arms."""
+    """Put all weight on the arm with the largest mean so far; ties are broken at random."""
     arm, top, ties = 0, -1.0, 0
     for k in range(rewards.shape[0]):
         if rewards[k] / plays[k] > top:

@@ -1,8 +1,8 @@
-"""Control: told the borders and the gap of every batch like `informed`, it queries evenly in time.
+"""Control: like `informed`, with its queries spread evenly over each segment.
 
-It makes the queries that `informed` makes, at equal distances over the batch instead of at its
-start, and plays the best arm seen so far in between. What it loses more is the price of spreading
-queries in time, at equal knowledge and for an equal number of queries in each batch.
+It makes as many queries as `informed` in each segment, at equal distances instead of at the start,
+and plays the best arm so far in between. With equal knowledge and equally many queries, its extra
+regret is the cost of spreading queries in time.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """M-UCB (Cao, Wen, Kveton, Xie 2019, Algorithms 1 and 2) under a query schedule: UCB1 that restarts
-when the halves of an arm's last w rewards differ. Told T, B and S.
+when the halves of an arm's last w rewards differ. It is given T, B and S.
 
-An alarm, on which all arms restart, if an arm has w rewards since the restart and
+All arms restart when an arm has w rewards since the last restart and
 
     |sum of the last w/2 - sum of the w/2 before| > b,   b = sqrt(w ln(2 K Q^2) / 2).
 
-From the restart on, in cycles of floor(K / gamma) queries the first K are one of each arm, in an
-order drawn at random; gamma = sqrt(C K (2 b + 3 sqrt(w)) / (2 Q)), at most 1, where C is the number
-of changes: S - 1 (S is the paper's M; "S" in the formula counts one too many), at least 1. This is
-the form of their remarks, which asks for no smallest change; their theorem has
+After a restart, in cycles of floor(K / gamma) queries the first K are one of each arm, in an order
+drawn at random. gamma = sqrt(C K (2 b + 3 sqrt(w)) / (2 Q)), at most 1, where C is the number of
+changes, S - 1 but at least 1. (S is the paper's M; its formula counts one change too many.) This
+form is from their remarks and needs no smallest change; their theorem has
 min(w/2, ceil(b / smallest change) + 3 sqrt(w)) in place of 2 b + 3 sqrt(w).
 
 The window: their formula for a known smallest change d is w = (4 / d^2) (sqrt(ln(2 K Q^2)) +
-sqrt(ln(2 Q)))^2, 1182 at d = 1/2, K = 10, Q = 10^5 and 25 times that at d = 1/10; comparisons
-choose it by hand, 200 and 800 in Besson et al. (2022). A change under 2 b / w does not reach b on
-average: .51 and .26 there. So 800 here, or the largest even number up to Q / K if that is less, as
-more of it could not be filled by arms that share the queries.
+sqrt(ln(2 Q)))^2: 1182 at d = 1/2, K = 10 and Q = 10^5, and 25 times that at d = 1/10. Comparisons
+choose it by hand: 200 and 800 in Besson et al. (2022). A change smaller than 2 b / w, here .51 and
+.26, does not reach b on average. So the default is 800, or the largest even number up to Q / K if
+that is less, because arms that share the queries could not fill a longer window.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LATE, EARLY = range(2)
 
 @njit
 def play(world, ledger, K, T, B, kind, exploration, w, b, gamma, rng):
-    """In idle rounds, arms by their frequency since the restart; any arm before a query."""
+    """Idle rounds play arms by their frequency since the restart; any arm before a query."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     since = 0  # queries since the restart
@@ -73,7 +73,7 @@ def play(world, ledger, K, T, B, kind, exploration, w, b, gamma, rng):
 
 @leaf
 def shift(window, halves, arm, n, reward):
-    """|late - early| after the arm's n-th reward. Rewards before the first count as 0."""
+    """Add the arm's n-th reward; return |late half - early half|. Missing rewards count as 0."""
     w = window.shape[1]
     place = (n - 1) % w
     middle = window[arm, (place + w // 2) % w]
@@ -85,8 +85,7 @@ def shift(window, halves, arm, n, reward):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """exploration: the factor of the logarithm in the index. window: w, made even, if it fits in
-    Q / K. b_scale, gamma_scale: times the threshold and the share of forced queries."""
+    """The options of M-UCB: its index, its window (made even), threshold and forced queries."""
 
     exploration: float = schema.real(
         2.0, above=0, about="index: mean + sqrt(exploration ln(queries since the restart) / plays)"

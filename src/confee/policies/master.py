@@ -1,23 +1,23 @@
 """MASTER (Wei and Luo 2021, Algorithms 1 to 3) around UCB1: multi-scale instances, restarts.
 
-A block of order n lasts 2^n steps. Where its step tau = 0, 1, ... is a multiple of 2^m, an instance
-of UCB1 of order m starts with probability rho(2^n) / rho(2^m), to last 2^m steps; the shortest
-instance over a step plays it. With f~_t the optimistic value of the step's arm, R_t its reward and
-U_t the least f~ of the block so far, a restart at n = 0 follows when
+A block of order n lasts 2^n steps. At each step tau = 0, 1, ... that is a multiple of 2^m, an
+instance of UCB1 of order m starts with probability rho(2^n) / rho(2^m) and lasts 2^m steps. The
+shortest instance over a step plays it. Let f~_t be the optimistic value of the step's arm, R_t its
+reward, and U_t the least f~ of the block so far. MASTER restarts with n = 0 when
 
     (1) an instance of order m ends and the mean of R over its span >= U_t + 9 rho^(2^m), or
     (2) the mean of f~ - R over the block's steps so far, N of them, >= 3 rho^(N);
 
     rho(t) = sqrt(K ln max(t, 2) / t) + K / t,    rho^(t) = 6 (log2 Q + 1) ln(Q / delta) rho(t).
 
-Told T and B. A step is a query, so Q = B of them are its horizon. Wei and Luo state the reduction
-for any base algorithm with an average error rho; base and rho are here the ones HyQue has (UCB1 of
-Auer et al. 2002, which sees its own instance's clock; the paper's lemma on UCB1), so that the two
-differ by schedule, allocation and pacing alone. delta is theirs to choose; as in HyQue it is 1/Q.
-Public code of Algorithm 1 has rho without the logarithm, which changes start rates, not the rule.
+It is given T and B. A step is a query, so its horizon is Q = B. Wei and Luo state the reduction for
+any base algorithm with an average error rho. Base algorithm and rho are here those of HyQue (UCB1
+of Auer et al. 2002 on the clock of its instance; the paper's lemma on UCB1), so that the two
+policies differ only in start rates, allocation and pacing. delta is free; as in HyQue it is 1/Q.
+Public code of Algorithm 1 has rho without the logarithm, which changes only the start rates.
 
-Idle rounds after a query play the frequencies of the instance that made it, whose `data` are in
-use; after a restart, any arm until the next query.
+Idle rounds play arms by their frequency in the instance that made the last query, and its `data`
+are in use; after a restart, any arm until the next query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from confee.core import schema
 from confee.core.jit import njit
 from confee.paper import theory
 from confee.policies.base import Policy
-from confee.policies.blocks import arrange, draw_started, ratios
+from confee.policies.blocks import END, FIRST, INSTANCE, arrange, draw_started, ratios
 from confee.policies.change_tests import next_look, rho
 from confee.policies.growth import Growth
 from confee.policies.look import SOLID, Look
@@ -41,13 +41,13 @@ from confee.world.game import idle, new_data, new_memories, query
 
 @njit
 def play(world, ledger, K, T, B, kind, exploration, factor, rng):
-    """factor: rho^ = factor * rho. One UCB1 an order: at most one instance of each is running."""
-    orders_at_most = 0
-    while 2 << orders_at_most <= B:
-        orders_at_most += 1
-    ucbs = np.zeros((orders_at_most + 1, 5, K))
-    datas = new_memories(orders_at_most + 1, world)
-    observed = np.zeros(orders_at_most + 1, dtype=np.int64)
+    """Play MASTER with rho^ = factor * rho; at most one instance of each order runs at a time."""
+    top_order = 0
+    while 2 << top_order <= B:
+        top_order += 1
+    ucbs = np.zeros((top_order + 1, 5, K))
+    datas = new_memories(top_order + 1, world)
+    observed = np.zeros(top_order + 1, dtype=np.int64)
     nothing = new_data(K)
     any_arm = np.ones(K)
 
@@ -63,21 +63,21 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
         rewards = 0.0  # of the block so far
         lowest = 1.0  # U_t
         excess = 0.0  # sum of f~ - R over the block
-        look = 1  # test 2 cannot fire before this many steps
+        check = 1  # test (2) cannot fire before this many steps
         restart = False
 
         for p in range(pieces.shape[0]):
-            while opened < orders.shape[0] and starts[opened] <= pieces[p, 0]:
+            while opened < orders.shape[0] and starts[opened] <= pieces[p, FIRST]:
                 reset(ucbs[orders[opened]])
                 datas[orders[opened]][:] = 0.0
                 observed[orders[opened]] = 0
                 spans[opened] = rewards
                 opened += 1
-            m = orders[pieces[p, 2]]
+            m = orders[pieces[p, INSTANCE]]
             ucb, data = ucbs[m], datas[m]
             plays = ucb[PLAYS]
 
-            for steps in range(pieces[p, 0] + 1, pieces[p, 1] + 1):
+            for steps in range(pieces[p, FIRST] + 1, pieces[p, END] + 1):
                 arm, value = choose(ucb, observed[m], exploration, rng)
                 reward = query(world, ledger, data, t, arm, rng)
                 update(ucb, arm, reward)
@@ -86,11 +86,11 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
                 lowest = min(lowest, value)
                 excess += value - reward
 
-                if steps >= look:  # test 2
+                if steps >= check:  # Test (2).
                     bound = 3.0 * factor * steps * rho(steps, K)
                     restart = excess >= bound
-                    look = next_look(steps, excess, bound)
-                if steps == pieces[p, 1]:  # test 1: an instance ends with a piece, or not here
+                    check = next_look(steps, excess, bound)
+                if steps == pieces[p, END]:  # Test (1); an instance ends only with a piece.
                     while closed < closing.shape[0]:
                         ended = closing[closed]
                         size = 1 << orders[ended]
@@ -119,8 +119,7 @@ def play(world, ledger, K, T, B, kind, exploration, factor, rng):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """exploration: the factor of ln tau in UCB1's index; 2 as printed. delta: the chance that the
-    tests may err with, 0 for 1/Q. scale multiplies rho^ of the tests; 1 is the theory."""
+    """The options of MASTER: UCB1's index, and the change tests."""
 
     exploration: float = schema.real(
         2.0, above=0, about="index of UCB1: mean + sqrt(exploration ln tau / plays)"

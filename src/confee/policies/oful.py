@@ -8,8 +8,8 @@ Arm k has features x_k in R^d. After observations (x_s, r_s) of the instance
 
 f~ is the largest index, cut to [0, 1]. R = 1/2 as rewards lie in [0, 1], S = 1 bounds theta, delta
 = 1/T. As base algorithm: C(t) = d sqrt(t) up to logarithms (Wei and Luo 2021, Section 2.2), here
-rho(t) = d sqrt(ln(1 + t) / t). Their proof has twice a constant radius in the place of beta, so
-that it absorbs drift; this is the radius of OFUL as published.
+rho(t) = d sqrt(ln(1 + t) / t). Their proof has twice a constant radius in place of beta, to absorb
+drift; this is the published radius of OFUL.
 
 An observation costs O(d^2 + K d), see `ridge`.
 """
@@ -71,7 +71,7 @@ def rho(t, known):
 
 @dataclass(frozen=True)
 class Options:
-    """ridge: lambda. radius: times the radius of the confidence ellipsoid; 1 is the theory."""
+    """The options of OFUL: lambda, and the factor of the radius; 1 is the theory."""
 
     ridge: float = schema.real(1.0, low=1e-4, high=1e6, about="lambda")
     radius: float = schema.real(

@@ -1,4 +1,4 @@
-"""Control: plays the best arm of every round. Regret 0, so every lower bound must call it out."""
+"""Control: plays the best arm of every round. With regret 0 it breaks every lower bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confee.world.game import BEST, START, idle, locate, new_data
 
 @njit
 def play(world, ledger, K, T, B, rng):
-    """In each segment, an idle run on its best arm."""
+    """Play the best arm of each segment, without queries."""
     data = new_data(K)
     for segment in range(world.shape[0] - 1):
         start, stop = int(world[segment, START]), int(world[segment + 1, START])

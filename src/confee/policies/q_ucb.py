@@ -9,17 +9,17 @@ takes the action of the largest Q_h(s, .), gets r in {0, 1} and s', and then, if
     alpha_t = (H + 1) / (H + t),   b_t = bonus sqrt(H^3 iota / t),   iota = ln(S A T H / delta),
 
 with delta = 1/T and T episodes of H steps; f~ = V_1(s_1) / H before the episode, s_1 = 0 (Wei and
-Luo 2021, Appendix I.4, over H as values in [0, 1] are). Q starts at H for every step, as published,
-where H - h + 1 would do. What Q_h is after a visit is not cut, so an action once tried is taken
-until its Q is below H: that is the published rule.
+Luo 2021, Appendix I.4, divided by H as values lie in [0, 1]). As published, Q starts at H for every
+step, where H - h + 1 would do, and Q_h is not cut after a visit, so an action once tried is taken
+until its Q is below H.
 
 bonus = 1 is the theory: r + V_{h+1}(s') lies in a range of H, the squares of the weights that
 alpha gives t visits sum to at most 2H/t, so by Azuma's inequality Q_h >= Q*_h fails for a visit
-with chance exp(-iota) at most. Jin et al. have an absolute constant there. It is a bonus for longer
-runs than ours: against `episodic_switching` with H = S = K = 3, T = 1e6 and V = 4, HyQue with it
-loses 0.98 to 1.04 of what uniform play does at all B <= 1e5. With 0.05 that is 0.45 to 0.63 at B =
-1e5, and in 1.6 million episodes of worlds that stood still f~ was never under f*; with 0.02 it was
-in a fifth of them.
+with probability at most exp(-iota). Jin et al. have an absolute constant there. The bonus suits
+longer horizons: against `episodic_switching` with H = S = K = 3, T = 1e6 and V = 4, HyQue with
+bonus 1 has 0.98 to 1.04 times the regret of uniform play at all B <= 1e5. With 0.05 the ratio is
+0.45 to 0.63 at B = 1e5, and f~ was never below f* in 1.6 million stationary episodes; with 0.02 it
+was below f* in a fifth of them.
 
 As base algorithm: C(t) = sqrt(H^3 S A t) + H^2 S A up to logarithms (Wei and Luo 2021, Section 2.1,
 over H); here rho(t) = sqrt(H^3 S A ln(1 + t) / t) + H^2 S A / t.
@@ -39,8 +39,8 @@ from confee.policies.algorithm import Algorithm
 from confee.world.episodes import step
 from confee.world.settings import EPISODIC
 
-# Parts of an instance, each [H, S, A]: Q; visits; the greedy rule; V in the place of each state's
-# first action; in that of each step's first entry, 1 + the state in which actions are tied there.
+# Parts of an instance, each [H, S, A]: Q; visits; the greedy rule; V at [h, s, 0]; at [h, 0, 0] one
+# more than the state in which actions are tied at step h, or 0.
 Q, VISITS, RULE, VALUE, TIED = range(5)
 
 
@@ -131,7 +131,7 @@ def rho(t, known):
 
 @dataclass(frozen=True)
 class Options:
-    """bonus: times that of the theory, see above."""
+    """The option of Q-UCB: the factor of the theory's bonus."""
 
     bonus: float = schema.real(
         1.0,

@@ -1,15 +1,15 @@
-"""Random restarts (Gerogiannis, Huang, Veeravalli 2025, Algorithm 2): UCB1, forgetting by chance.
+"""Random restarts of UCB1 (Gerogiannis, Huang, Veeravalli 2025, Algorithm 2).
 
-The control that asks whether detection helps at all. Before each query but the first, UCB1 starts
-anew with probability `rate`, independently of what it saw; its clock is the queries since.
+A control that tests whether detection helps at all. Before each query but the first, UCB1 restarts
+with probability `rate`, independently of the rewards.
 
-The order-optimal rate (Theorem 11): sqrt(eta) over a power of ln T, eta being the chance of a
-change in a round. Their code has sqrt(eta / ln T), taken here on the clock of queries: T = B, and
-eta = (S - 1) / B, as S pieces are S - 1 changes. So it is told S; where nothing changes it is UCB1.
-`random_restart_unaware` has a rate that makes no use of S.
+The order-optimal rate (Theorem 11) is sqrt(eta) over a power of ln T, where eta is the probability
+of a change in a round. Their code has sqrt(eta / ln T). Here the clock counts queries: B takes the
+place of T, and eta = (S - 1) / B, because S segments have S - 1 changes. So the policy is given S;
+on a stationary path it is UCB1. The rate of `random_restart_unaware` does not depend on S.
 
-Their code restarts klUCB with the logarithm of all rounds so far; here it is UCB1, started anew, as
-a black box is: the logarithm is of the queries since.
+Their code restarts klUCB but keeps the logarithm of all rounds so far. Here UCB1 restarts as a
+black box, so its logarithm is that of the queries since the restart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from confee.policies.ucb import UCB1
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """rate_scale: times the order-optimal rate."""
+    """The options: the query schedule, and the factor of the order-optimal rate."""
 
     rate_scale: float = schema.real(
         1.0, low=0, high=1e6, about="times the order-optimal rate, sqrt((S - 1) / (B ln B)) a query"

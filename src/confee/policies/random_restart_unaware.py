@@ -1,8 +1,8 @@
-"""Random restarts at a fixed rate (Gerogiannis, Huang, Veeravalli 2025): told T and B alone.
+"""Random restarts of UCB1 at a fixed rate (Gerogiannis, Huang, Veeravalli 2025).
 
-`random_restart` at a rate that does not know how often the world changes. Their experiments have
-0.05 a round; on a clock of B queries, many of them idle rounds apart, that would leave instances of
-20 queries, so the default is 0.001.
+Unlike that of `random_restart`, the rate does not depend on the number of changes. Their
+experiments have 0.05 per round. On the clock of queries this would give instances of 20 queries, so
+the default is 0.001.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from confee.policies.ucb import UCB1
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """rate: the chance of a restart before a query."""
+    """The options: the query schedule, and the probability of a restart before a query."""
 
     rate: float = schema.real(0.001, low=0, high=1, about="chance of a restart before a query")
 

@@ -1,13 +1,13 @@
-"""Rexp3 (Besbes, Gur, Zeevi 2014, Theorem 2): Exp3 restarted in batches, told V.
+"""Rexp3 (Besbes, Gur, Zeevi 2014, Theorem 2): Exp3 restarted in batches; V is given.
 
 Batches of Delta = ceil((K ln K)^{1/3} (T / V)^{2/3}) rounds, in [1, T], and one batch where V = 0;
 gamma = min{1, sqrt(K ln K / ((e - 1) Delta))}. At B = T that is the paper's policy. At B < T it
-lives on the clock of its queries under a plan: Q = B is its horizon, over which the means vary by V
-as well, so Delta = ceil((K ln K)^{1/3} (B / V)^{2/3}) queries. (Rexp3B's Delta_B is the same but
-for two floors; it takes the queries of a batch in one go, at its start.)
+plays on the clock of its queries: its horizon is Q = B, over which the means vary by V as well, so
+Delta = ceil((K ln K)^{1/3} (B / V)^{2/3}) queries. (Rexp3B's Delta_B is the same except for two
+floors; Rexp3B queries at the start of a batch.)
 
-Idle rounds: p, see `confee.policies.exponential`; after a batch's last query that of all the batch,
-until the next one begins. Batches end on schedule, which, as for Rexp3B, counts as no restart.
+Idle rounds play p, see `confee.policies.exponential`; after the last query of a batch they play its
+p until the next batch begins. As for Rexp3B, the end of a batch does not count as a restart.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from confee.world.lanes import query as query_all
 
 @njit
 def play(world, ledger, K, T, B, kind, batch, gamma, rng):
-    """Exp3 anew in every `batch` queries, which are the data in use."""
+    """Restart Exp3 after every `batch` queries; the data in use are those of the batch."""
     w = np.empty((2, K))
     total = reset(w)
     p = np.ones(K)
@@ -64,7 +64,7 @@ def play(world, ledger, K, T, B, kind, batch, gamma, rng):
 
 @njit
 def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
-    """`play` of many runs at once."""
+    """Play many runs at once, as `play` plays each."""
     L = lanes.now.shape[1]
     w, total, room, p = np.empty((2, K, L)), np.empty(L), np.empty((2, L)), np.ones((K, L))
     i, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
@@ -91,7 +91,7 @@ def play_lanes(lanes, ledger, K, T, B, kind, batch, gamma):
 
 @dataclass(frozen=True)
 class Options(Exp3Options):
-    """batch_scale: times the batch Delta."""
+    """The options of Rexp3: Exp3's, and the factor of the batch Delta."""
 
     batch_scale: float = schema.real(
         1.0, above=0, high=1e6, about="times the batch Delta = ceil((K ln K)^(1/3) (B / V)^(2/3))"

@@ -1,4 +1,4 @@
-"""Rexp3B (Algorithm 3, appendix): Exp3 restarted in batches, told V."""
+"""Rexp3B (Algorithm 3, appendix): Exp3 restarted in batches; V is given."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from confee.world.lanes import query as query_all
 
 @njit
 def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
-    """Batches of `batch` rounds: Exp3 in the first `batch_queries`, then replay (lines 4-14).
+    """Play Exp3 in the first `batch_queries` rounds of each batch, then replay (lines 4-14).
 
-    distinct: replay the distinct arms of the batch alike, as printed, instead of its rounds.
+    `batch` is the number of rounds in a batch. If `distinct`, idle rounds play the distinct arms of
+    the batch alike, as printed; otherwise they play its query rounds at random.
     """
     weights = np.empty((2, K))
     plays = np.empty(K)
@@ -34,7 +35,7 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
     data = new_data(K)
     start = 1
     while start <= T:
-        if ledger.queries == B:  # all batches to come are idle
+        if ledger.queries == B:  # All further batches are idle.
             data[:] = 0.0
             ledger.denied += wishes(start, T, batch, batch_queries)
             idle(world, ledger, data, start, T + 1, in_use, rng)
@@ -43,7 +44,7 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
         wished = min(batch_queries, stop - start)
         granted = min(wished, B - ledger.queries)
         ledger.denied += wished - granted
-        total = reset(weights)  # line 3, anew in each batch
+        total = reset(weights)  # line 3, in each batch
         plays[:] = 0.0
         data[:] = 0.0
         for t in range(start, start + granted):
@@ -61,14 +62,14 @@ def play(world, ledger, K, T, B, batch, batch_queries, gamma, distinct, rng):
 
 @leaf
 def wishes(start, T, batch, batch_queries):
-    """How many rounds of start..T lie in the first `batch_queries` of batches begun at `start`."""
+    """Count the queries that batches from round `start` on would make up to T."""
     batches, rest = (T + 1 - start) // batch, (T + 1 - start) % batch
     return batches * min(batch, batch_queries) + min(rest, batch_queries)
 
 
 @njit
 def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
-    """`play` of many runs at once."""
+    """Play many runs at once, as `play` plays each."""
     L = lanes.now.shape[1]
     weights, total, room = np.empty((2, K, L)), np.empty(L), np.empty((2, L))
     arm, chance, reward = np.zeros(L, dtype=np.int64), np.empty(L), np.empty(L)
@@ -103,7 +104,7 @@ def play_lanes(lanes, ledger, K, T, B, batch, batch_queries, gamma, distinct):
 
 @dataclass(frozen=True)
 class Options:
-    """pool: idle rounds replay query rounds (multiset), or the distinct arms, as printed (set)."""
+    """The option of Rexp3B: what idle rounds replay."""
 
     pool: str = schema.choice(
         "multiset",
@@ -120,7 +121,7 @@ def arguments(known, options):
 
 
 def short_batch(size):
-    """Below 4 queries a batch, rounding down leaves up to 43 % of the budget unused."""
+    """Whether a batch has fewer than 4 queries: rounding then leaves up to 43 % of B unused."""
     return theory.rexp3b_batch(*size)[1] < 4
 
 

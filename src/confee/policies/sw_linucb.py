@@ -1,4 +1,4 @@
-"""Sliding-window linear UCB (Cheung, Simchi-Levi, Zhu 2019) under a query schedule; told V.
+"""Sliding-window linear UCB (Cheung, Simchi-Levi, Zhu 2019) under a query schedule; V is given.
 
 OFUL's index over the last w queries: arm k has features x_k in R^d, and with sums over the window
 
@@ -6,15 +6,15 @@ OFUL's index over the last w queries: arm k has features x_k in R^d, and with su
     index_k = <x_k, theta^> + radius beta ||x_k||_{V^{-1}},
     beta = R sqrt(d ln((1 + w / lambda) / delta)) + sqrt(lambda) S.
 
-R, S and delta are those of `oful`. beta is the published one, a bound on OFUL's and so wider.
+R, S and delta are those of `oful`. The published beta is an upper bound on OFUL's.
 
 Window: w = (d Q / V)^{2/3}, as published, with the Q = B queries for rounds; V = 0 keeps all of
 them. That balances a regret of d^{2/3} V^{1/3} Q^{2/3}, whose proof was found wrong for general
-arms; mended, it gives the same policies d^{7/8} V^{1/4} Q^{3/4} (Zhao, Zhang, Jiang, Zhou 2020, as
-corrected in 2021), which a window of about d^{1/4} sqrt(Q / V) balances: window_scale = d^{-5/12}
-(V / Q)^{1/6}.
+arms; corrected, it gives the same policies d^{7/8} V^{1/4} Q^{3/4} (Zhao, Zhang, Jiang, Zhou 2020,
+as corrected in 2021), which a window of about d^{1/4} sqrt(Q / V) balances: window_scale =
+d^{-5/12} (V / Q)^{1/6}.
 
-Data in use, and what idle rounds play, arms by frequency: those of the window.
+The data in use are the queries of the window; idle rounds play arms by their frequency in it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from confee.world.settings import LINEAR
 
 @njit
 def play(world, ledger, known, T, B, kind, penalty, root, window, rng):
-    """penalty: lambda. root: radius beta."""
+    """Play SW-LinUCB; `penalty` is lambda, `root` is radius * beta."""
     K = known.shape[0]
     ridge = new_ridges(1, known)[0]
     forget(ridge, known, penalty)
@@ -63,7 +63,7 @@ def play(world, ledger, known, T, B, kind, penalty, root, window, rng):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions, oful.Options):
-    """window_scale: times the window (d B / V)^{2/3}."""
+    """The options of SW-LinUCB: OFUL's, and the factor of the window."""
 
     window_scale: float = schema.real(
         1.0, above=0, high=1e6, about="times the window (d B / V)^(2/3)"

@@ -1,4 +1,4 @@
-"""Sliding-window UCB (Garivier and Moulines 2011, Section 3.2) under a query schedule; told V."""
+"""Sliding-window UCB under a query schedule (Garivier and Moulines 2011, Section 3.2), given V."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from confee.world.game import (
 
 @njit
 def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
-    """One window for all queries; before the first, any arm."""
+    """Play SW-UCB over all queries; rounds before the first query play any arm."""
     schedule = new_schedule(kind, T, B)
     t = next_query(schedule, ledger, rng)
     idle(world, ledger, new_data(K), 1, t, np.ones(K), rng)
@@ -38,12 +38,16 @@ def play(world, ledger, K, T, B, kind, by_index, window, xi, rng):
 
 @njit
 def play_queries(world, ledger, schedule, t, K, T, queries, by_index, window, xi, rng):
-    """SW-UCB from nothing for up to `queries` queries, the first in round t, with idle rounds.
+    """Play SW-UCB from nothing for up to `queries` queries and their idle rounds, from round t on.
 
-    Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries.
-    Arms absent from the window come first, at random. Idle rounds: arms by frequency in the window;
-    by_index: the arm that a query would play.
-    Returns (round of the query after these, sum of rewards).
+    Index: mean + sqrt(xi ln min(tau, window) / plays), both over the last `window` queries. Arms
+    that are not in the window come first, in random order. Idle rounds play arms by their frequency
+    in the window or, if `by_index`, the arm that a query would play.
+
+    Returns
+    -------
+    t, total
+        The round of the next query, and the sum of rewards.
     """
     plays, rewards = np.zeros(K), np.zeros(K)
     blind = np.zeros(K) if by_index else plays
@@ -84,7 +88,7 @@ def root(xi, tau, window):
 
 @inlined
 def refresh(arm, plays, rewards, mean, width):
-    """What the index needs of an arm; an arm that left the window gets an infinite one."""
+    """Update an arm's mean and width; an arm that left the window has an infinite index."""
     if plays[arm] > 0.0:
         mean[arm] = rewards[arm] / plays[arm]
         width[arm] = 1.0 / math.sqrt(plays[arm])
@@ -95,7 +99,7 @@ def refresh(arm, plays, rewards, mean, width):
 
 @inlined
 def choose(plays, mean, width, root, rng):
-    """The arm of the largest index, ties (and absent arms) at random."""
+    """The arm with the largest index; ties (and arms not in the window) are broken at random."""
     K = plays.shape[0]
     arm, top, ties = 0, -1.0, 0
     for k in range(K):
@@ -118,7 +122,7 @@ def new_held(window, K, ledger):
 
 @inlined
 def play_newest(world, ledger, data, held, tau, t, arm, rng):
-    """Query tau of a window, in round t: it joins the data, and what it pushes out leaves."""
+    """Make query tau of a window, in round t: it joins the data, and the oldest query leaves."""
     if ledger.literal:
         return play_newest_literally(world, ledger, data, held, tau, t, arm, rng)
     oldest = held[tau % held.shape[0]]
@@ -132,7 +136,7 @@ def play_newest(world, ledger, data, held, tau, t, arm, rng):
 
 @njit
 def play_newest_literally(world, ledger, data, held, tau, t, arm, rng):
-    """The same where the proxy is over rewards."""
+    """`play_newest` if the proxy is taken over rewards."""
     K = data.shape[0] - BEHIND
     oldest = held[tau % held.shape[0]]
     before = data[:K].copy()
@@ -148,7 +152,7 @@ def play_newest_literally(world, ledger, data, held, tau, t, arm, rng):
 
 @leaf
 def drop(world, data, t, segment):
-    """Takes a query round that left the window out of the data in use."""
+    """Take a query round that left the window out of the data in use."""
     K = data.shape[0] - BEHIND
     here = world[segment]
     since = t - here[START]
@@ -163,7 +167,7 @@ def drop(world, data, t, segment):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """xi: the factor of the logarithm. window_scale: times the window (sqrt(K) B / V)^{2/3}."""
+    """The options of SW-UCB: its index, and the factor of the window."""
 
     xi: float = schema.real(
         0.5, above=0, about="index: mean + sqrt(xi ln min(tau, window) / plays)"

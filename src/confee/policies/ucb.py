@@ -1,7 +1,7 @@
-"""UCB1's index (Auer, Cesa-Bianchi, Fischer 2002): one instance is an array [5, K].
+"""UCB1's index (Auer, Cesa-Bianchi, Fischer 2002), and UCB1 as the base algorithm of HyQue.
 
-At the end, UCB1 as the base algorithm ALG of HyQue. Its schedule has the chances that the paper
-prints for it, 2^{(m - n)/2}, not the ratios of its rho.
+An instance is an array [5, K]. As base algorithm, UCB1's instances start with the printed
+probabilities 2^{(m - n)/2}, not with the ratios of its rho.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLAYS, REWARDS, MEAN, WIDTH, ORDER = range(5)
 
 @njit
 def new_ucb(K):
-    """An instance that has seen nothing."""
+    """An instance without observations."""
     ucb = np.zeros((5, K))
     reset(ucb)
     return ucb
@@ -30,7 +30,7 @@ def new_ucb(K):
 
 @leaf
 def reset(ucb):
-    """The instance forgets everything."""
+    """Forget everything."""
     for k in range(ucb.shape[1]):
         ucb[PLAYS, k] = 0.0
         ucb[REWARDS, k] = 0.0
@@ -39,10 +39,10 @@ def reset(ucb):
 
 @inlined
 def choose(ucb, tau, exploration, rng):
-    """(arm, optimistic value): the arm of the largest mean + sqrt(exploration ln tau / plays).
+    """(arm, optimistic value) of the largest mean + sqrt(exploration ln tau / plays).
 
-    tau: the instance's observations so far; UCB1 has exploration 2. Unplayed arms come first, in
-    random order, with value 1; ties are broken at random; the value is capped at 1.
+    `tau` is the number of the instance's observations; UCB1 has exploration 2. Unplayed arms come
+    first, in random order, with value 1. Ties are broken at random. The value is at most 1.
     """
     if tau < ucb.shape[1]:
         return first(ucb, tau, rng), 1.0
@@ -51,7 +51,7 @@ def choose(ucb, tau, exploration, rng):
 
 @leaf
 def first(ucb, tau, rng):
-    """A random arm of those not played by the first `tau` observations, one of each arm."""
+    """Draw an arm that was not played in the first `tau` observations, which were one per arm."""
     pick = among(tau, ucb.shape[1], rng)
     arm = ucb[ORDER, pick]
     ucb[ORDER, pick] = ucb[ORDER, tau]
@@ -61,7 +61,7 @@ def first(ucb, tau, rng):
 
 @njit
 def among(low, high, rng):
-    """One of low..high-1 (rng.integers makes an array of one, so it stands alone)."""
+    """Draw an integer in low..high-1. (rng.integers makes an array, which a leaf may not.)"""
     return rng.integers(low, high)
 
 
@@ -89,7 +89,7 @@ def largest(ucb, root):
 
 @leaf
 def tied(ucb, root, top, pick):
-    """Of the arms whose index is `top`, that number `pick`."""
+    """Number `pick`, from 0, of the arms whose index is `top`."""
     for k in range(ucb.shape[1]):
         if ucb[MEAN, k] + root * ucb[WIDTH, k] == top:
             if pick == 0:
@@ -100,7 +100,7 @@ def tied(ucb, root, top, pick):
 
 @inlined
 def update(ucb, arm, reward):
-    """The instance saw `reward` from `arm`."""
+    """Add an observation: `reward` from `arm`."""
     plays = ucb[PLAYS, arm] + 1.0
     ucb[PLAYS, arm] = plays
     ucb[REWARDS, arm] += reward
@@ -113,7 +113,7 @@ def update(ucb, arm, reward):
 
 @njit
 def new_instances(count, known, constants):
-    """Room for `count` instances."""
+    """An array for `count` instances."""
     return np.zeros((count, 5, known))
 
 

@@ -30,11 +30,15 @@ from confee.world.lanes import query as query_all
 
 @njit
 def play(world, ledger, K, T, B, kind, by_index, exploration, period, rng):
-    """In idle rounds, arms by the frequency of all queries so far; any arm before the first.
+    """Idle rounds play arms by their frequency since the last restart; any arm before a query.
 
-    by_index: the arm that a query would play, instead.
-    period: queries after which the policy forgets everything, just before the next query; a period
-    of B never ends. The idle rounds before that query still play by the old frequencies.
+    Parameters
+    ----------
+    by_index
+        Whether idle rounds play the arm that a query would play instead.
+    period
+        The number of queries after which the policy forgets everything, just before the next query;
+        B for never. The idle rounds before that query still play by the old frequencies.
     """
     ucb = new_ucb(K)
     blind = np.zeros(K) if by_index else ucb[PLAYS]
@@ -64,7 +68,7 @@ def play(world, ledger, K, T, B, kind, by_index, exploration, period, rng):
 
 @njit
 def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
-    """`play` of many runs at once."""
+    """Play many runs at once, as `play` plays each."""
     L = lanes.now.shape[1]
     ucb, room = new_ucbs(K, L), np.empty((2, L))
     arm, reward = np.zeros(L, dtype=np.int64), np.zeros(L)
@@ -95,7 +99,7 @@ def play_lanes(lanes, ledger, K, T, B, kind, by_index, exploration, period):
 
 @dataclass(frozen=True)
 class Options(ScheduleOptions):
-    """exploration: the factor of ln tau in the index; 2 as printed."""
+    """The options of UCB1: the query schedule, and the factor of ln tau (2 as printed)."""
 
     exploration: float = schema.real(
         2.0, above=0, about="index: mean + sqrt(exploration ln tau / plays)"

@@ -1,8 +1,8 @@
-"""`ucb1` whose idle rounds play the arm of the largest index, where it plays by frequency.
+"""`ucb1` whose idle rounds play the arm of the largest index, instead of playing by frequency.
 
-Frequency is what the paper does in idle rounds: a round then costs what exploring in the window
-cost on average. The leading arm is what a query would play. The difference of the two is what that
-choice is worth, whoever decides when to look.
+The paper plays idle rounds by frequency, so an idle round costs what a query in the window cost on
+average. The leading arm is the one that a query would play. The difference in regret shows the
+value of this choice under any query schedule.
 """
 
 from __future__ import annotations

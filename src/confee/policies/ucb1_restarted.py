@@ -1,4 +1,4 @@
-"""Positive control for exponents: UCB1 under a query schedule, restarted on a schedule; told V.
+"""Positive control for exponents: UCB1 under a query schedule, restarted periodically; V is given.
 
 UCB1 forgets everything every Delta = floor((K ln B)^{1/3} (B / V)^{2/3}) queries
 (`theory.restart_period`), and never if V = 0. Standard arguments bound its regret by a constant

@@ -15,7 +15,7 @@ from confee.world.streams import integer
 
 @njit
 def new_ucbs(K, L):
-    """Instances that have seen nothing."""
+    """Instances without observations."""
     ucb = zeros((5, K, L))
     reset(ucb)
     return ucb
@@ -23,7 +23,7 @@ def new_ucbs(K, L):
 
 @leaf
 def reset(ucb):
-    """The instances forget everything."""
+    """Forget everything."""
     for k in range(ucb.shape[1]):
         ucb[PLAYS, k] = 0.0
         ucb[REWARDS, k] = 0.0
@@ -32,7 +32,7 @@ def reset(ucb):
 
 @leaf
 def choose(ucb, tau, exploration, arm, room, streams):
-    """Fills `arm` [L] with the arms that `ucb.choose` returns. `room`: [2, L]."""
+    """Fill `arm` [L] with the arms that `ucb.choose` returns; `room` [2, L] is scratch."""
     if tau < ucb.shape[1]:
         first(ucb, tau, arm, streams)
     else:
@@ -41,7 +41,7 @@ def choose(ucb, tau, exploration, arm, room, streams):
 
 @leaf
 def first(ucb, tau, arm, streams):
-    """A random arm of those not played by the first `tau` observations, one of each arm."""
+    """Draw arms that were not played in the first `tau` observations, which were one per arm."""
     for i in range(arm.shape[0]):
         pick = integer(streams, i, tau, ucb.shape[1])
         arm[i] = int(ucb[ORDER, pick, i])
@@ -51,7 +51,7 @@ def first(ucb, tau, arm, streams):
 
 @leaf
 def lead(ucb, root, arm, room, streams):
-    """The arms of the largest mean + root / sqrt(plays), ties at random."""
+    """The arms with the largest mean + root / sqrt(plays); ties are broken at random."""
     K, top, those = ucb.shape[1], room[0], room[1]
     find_largest(ucb, root, top)
     find_those(ucb, root, top, those)
@@ -74,18 +74,18 @@ def find_largest(ucb, root, top):
 
 @leaf
 def find_those(ucb, root, top, those):
-    """Whose index that is: the sum of K^2 + k over them (one sum costs less than two)."""
+    """The sum of K^2 + k over the arms k whose index is `top`: their number and, if one, which."""
     those[:] = 0.0
     for k in range(ucb.shape[1]):
         mean, width = ucb[MEAN, k], ucb[WIDTH, k]
-        one = float(ucb.shape[1] * ucb.shape[1] + k)
+        term = float(ucb.shape[1] * ucb.shape[1] + k)
         for i in range(top.shape[0]):
-            those[i] += one if mean[i] + root * width[i] == top[i] else 0.0
+            those[i] += term if mean[i] + root * width[i] == top[i] else 0.0
 
 
 @leaf
 def update(ucb, arm, reward, room):
-    """The instances saw `reward` [L] from `arm` [L]."""
+    """Add observations: `reward` [L] from `arm` [L]."""
     plays, total = room[0], room[1]
     for i in range(arm.shape[0]):
         k = np.uint64(arm[i])

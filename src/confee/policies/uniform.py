@@ -1,4 +1,4 @@
-"""Control: plays every arm alike and never looks. Its worst case does not depend on B."""
+"""Control: plays every arm alike and never queries. Its worst case does not depend on B."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from confee.world.settings import Setting
 
 @njit
 def play(world, ledger, known, T, B, rng):
-    """One idle run over the whole horizon."""
+    """Play the whole horizon without a query."""
     idle(world, ledger, new_memories(1, world)[0], 1, T + 1, anything(world), rng)
 
 
 def where(setting: Setting, module: str) -> Policy:
-    """Uniform play in another setting, the policy of `module`."""
+    """The policy of `module` that plays uniformly in another setting."""
     return Policy(
         id=module.rpartition(".")[2],
         name=f"uniform, {setting.id}",
