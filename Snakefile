@@ -51,15 +51,6 @@ except KeyboardInterrupt:
 python = shlex.quote(sys.executable)
 shell.prefix('confee() {{ exec {python} -m confee "$@"; }};')
 results, figures = f"results/{handoff.name}", f"figures/{handoff.name}"
-
-
-def inputs_of(stage, *files):
-    """The inputs of a stage. Dates of results decide nothing: an outdated stage has an input that is
-    newer than all of them, and the inputs of others are ancient. (An outdated stage's are not:
-    Snakemake would not look at it if a stage that it rests on is made again.)"""
-    return [handoff.due_file, *files] if stage in handoff.due else ancient(files)
-
-
 if mode.reports():
     if looks and (foreign := planned.foreign()):
         command = reproduce.snakemake(planned.experiment.overrides)

@@ -2,7 +2,7 @@
 
 rule regret:
     input:
-        inputs_of("regret", *handoff.done),
+        handoff.inputs_of("regret", *handoff.done),
     output:
         f"{results}/regret.parquet",
         f"{results}/asked.parquet",
@@ -21,7 +21,7 @@ rule regret:
 
 rule slopes:
     input:
-        inputs_of("slopes", f"{results}/regret.parquet"),
+        handoff.inputs_of("slopes", f"{results}/regret.parquet"),
     output:
         handoff.measured,
         handoff.note("slopes"),
@@ -37,7 +37,7 @@ rule slopes:
 rule claims:
     priority: 1  # before the figures, so that one that fails does not keep back the verdicts
     input:
-        inputs_of("claims", f"{results}/slopes.csv"),
+        handoff.inputs_of("claims", f"{results}/slopes.csv"),
     output:
         f"{results}/claims.json",
         report(

@@ -5,7 +5,7 @@ shown = {"caption": "../caption.rst", "category": lambda at: exhibit(at.name).se
 
 rule figure:
     input:
-        lambda at: inputs_of(at.name, *handoff.rests_on[at.name]),
+        lambda at: handoff.inputs_of(at.name, *handoff.rests_on[at.name]),
     output:
         files=[
             *multiext(f"{figures}/{{name}}", ".pdf", ".png"),
@@ -30,7 +30,7 @@ rule figure:
 
 rule table:
     input:
-        lambda at: inputs_of(at.name, *handoff.rests_on[at.name]),
+        lambda at: handoff.inputs_of(at.name, *handoff.rests_on[at.name]),
     output:
         files=[
             report(
@@ -54,7 +54,7 @@ rule table:
 
 rule album:
     input:
-        inputs_of(
+        handoff.inputs_of(
             "album",
             *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.pictures, kind=["pdf", "txt"]),
             *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.tables, kind=["tex", "txt"]),

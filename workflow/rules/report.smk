@@ -2,7 +2,7 @@
 
 rule report:
     input:
-        inputs_of(
+        handoff.inputs_of(
             "report",
             f"{results}/claims.json",
             *expand(f"{figures}/{{name}}.{{kind}}", name=handoff.pictures, kind=["svg", "txt"]),

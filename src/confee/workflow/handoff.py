@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 RESULTS = Path("results")
 VARIABLE = "CONFEE_HANDOFF"
@@ -51,10 +52,16 @@ class Handoff:
     needs: Mapping[str, Sequence[str]]
     rests_on: Mapping[str, Sequence[str]]
 
-    @property
-    def due_file(self) -> str:
-        """The input that makes Snakemake run an outdated stage."""
-        return due_file(Path(self.inputs))
+    def inputs_of(self, stage: str, *files: str) -> Any:
+        """The inputs of a stage's rule.
+
+        Dates of results decide nothing: an outdated stage has an input that is newer than all of
+        them, and the inputs of other stages are ancient. An outdated stage's are not: Snakemake
+        would not look at it if a stage that it rests on is made again.
+        """
+        from snakemake.io import ancient
+
+        return [due_file(Path(self.inputs)), *files] if stage in self.due else ancient(files)
 
     def note(self, stage: str) -> str:
         """The note of a stage, which is an output of its rule."""
