@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confee.core.size import Size
 from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import MEANS, Figure
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-SIZES: dict[str, Any] = {"K": 2, "T": 100_000, "B": 10_000, "V": 2}
+SIZE = Size(K=2, T=100_000, B=10_000, V=2)
 """Small enough to note every query, large enough for a dozen blocks."""
 
 SHADE = "#eef1f5"
@@ -157,22 +158,22 @@ def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
 
 
 def first_rounds() -> list[int]:
-    """Return the first rounds of HyQue's blocks at SIZES."""
-    T, B = SIZES["T"], SIZES["B"]
+    """Return the first rounds of HyQue's blocks at SIZE."""
+    T, B = SIZE.T, SIZE.B
     b = theory.slot_length(T, B)
     last, _ = theory.last_block(T, B)
     return [b * (2**n - 1) + 1 for n in range(last + 1)]
 
 
 def simulated() -> pd.DataFrame:
-    """Return B'(t) of one run of HyQue at SIZES, at each of its queries."""
+    """Return B'(t) of one run of HyQue at SIZE, at each of its queries."""
     import pandas as pd
 
     from confee.simulation.cells import cell, opponent
     from confee.simulation.trace import query_rounds
 
-    against = opponent({"name": "switching", "gap": 0.25}, **SIZES)
-    rounds = query_rounds(cell({"name": "hyque"}, **SIZES), against, seed=0)
+    against = opponent({"name": "switching", "gap": 0.25}, SIZE)
+    rounds = query_rounds(cell({"name": "hyque"}, SIZE), against, seed=0)
     return pd.DataFrame({"t": rounds, "queries": np.arange(1, len(rounds) + 1)})
 
 
@@ -182,7 +183,7 @@ FIGURE = Figure(
     section=MEANS,
     place=2,
     own={"trace": simulated, "blocks": first_rounds},
-    fixed={"T": SIZES["T"], "B": SIZES["B"]},
+    fixed={"T": SIZE.T, "B": SIZE.B},
     claims=("hyque-budget", "on-demand-free"),
     draw=draw,
     finding=finding,
