@@ -211,7 +211,7 @@ def make_runs(cells, denied=0, **columns):
 
 def asks(id, policy, toy=False):
     """The cells a claim asks of a policy, as dicts."""
-    cells = [dataclasses.asdict(a) for a in claims.needs([id], toy).asks]
+    cells = [dataclasses.asdict(a) | a.size._asdict() for a in claims.needs([id], toy).asks]
     return [{**c, "policy": policy} for c in cells if simulated.label_of(c["policy"]) == policy]
 
 

@@ -174,7 +174,7 @@ def ideal(
         runs = runs.assign(ask=tag, policy=name)
         frames.append(runs if role != "misled" else runs.assign(label=labels["restarted"]))
     for ask in budget.just_started(case.id, case.policies["hyque"], case.K, case.V, {}, False):
-        sizes = {name: getattr(ask, name) for name in "KTBV"}
+        sizes = ask.size._asdict()
         for gap in (0.05, 0.1, 0.15):
             frames.append(
                 pd.DataFrame(

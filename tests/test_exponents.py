@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confee.evidence.curve as measuring
-from confee.claims import ledger, rexp3b_rate, schema
+from confee.claims import CLAIMS, ledger, rexp3b_rate, schema
 from confee.claims.judging.exponents import (
     Check,
     Claimed,
@@ -663,7 +663,7 @@ def ends_in_a_verdict(worst, points, claimed):
         fitted = slopes(worst, points)
         checks = ray_checks(worst, points, "hyque", claimed)
         evidence = Evidence(pd.DataFrame(), worst, fitted, points)
-        verdict = exponents_verdict(evidence, "hyque-rate/theory", "so", "there", "this", checks)
+        verdict = exponents_verdict(evidence, CLAIMS["hyque-rate/theory"].finding, checks)
         about = {"experiment": "made-up", "toy": False, "code": "0" * 64}
         files = {"regret": {"file": "regret", "sha256": "a" * 64}}
         text = ledger.to_json([verdict], about, files)

@@ -42,16 +42,17 @@ POLICY = Policy(id="mine", summary="one query", kernel=play)
 TOLD = """
 from confee import simulate
 from confee.core.errors import ConfeeError
+from confee.core.size import Size
 from confee.simulation.cells import cell, family
 from confee.simulation.units import Seeds, units_of
 from confee.simulation.play import USUAL
 try:
-    sizes = {"K": 2, "T": 400, "B": 40, "V": 0}
-    one = cell({"name": "mine"}, **sizes)
-    met = family({"s": {"name": "stationary", "gap": 0.5}}, **sizes)
+    size = Size(K=2, T=400, B=40, V=0)
+    one = cell({"name": "mine"}, size)
+    met = family({"s": {"name": "stationary", "gap": 0.5}}, size)
     unit = next(units_of(one, met, Seeds(2, 1, 0, 0, 0.1), 0, USUAL))
     print(unit.file.name)
-    print(simulate("mine", "stationary", gap=0.5, **sizes, seeds=40).regret.mean())
+    print(simulate("mine", "stationary", gap=0.5, **size._asdict(), seeds=40).regret.mean())
 except ConfeeError as error:
     print("ConfeeError", error)
 """
