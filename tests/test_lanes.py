@@ -98,9 +98,7 @@ def test_a_budget_overspent_in_lanes_is_refused():
     against = opponent({"name": "switching"}, Size(K=2, T=60, B=20, V=1))
     runs = [playing._run(one, against, s, one.options, playing.USUAL) for s in range(8)]
     twice = [playing.dataclasses.replace(run, arguments=run.arguments) for run in runs]
-    object.__setattr__(
-        one, "size", one.size._replace(B=10)
-    )
+    object.__setattr__(one, "size", one.size._replace(B=10))
     assert len(playing._together(one, twice, one.options)) == 8
     object.__setattr__(one, "size", one.size._replace(T=50))
     with pytest.raises(ConfeeError, match="must play each of the rounds"):

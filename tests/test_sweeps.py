@@ -228,7 +228,7 @@ def test_steps_have_a_point_each_and_a_row_for_each_policy(steps):
     said = [text.get_text() for text in side.texts]
     assert said[:3] == ["HyQue", "still moving", "Rexp3B"]
     assert said[3].startswith(f"from $B$ = $10^{{5}}$ on: {MINUS}0.333 [")
-    assert said[said.index("SW-UCB") + 1] == "cannot be told"
+    assert said[said.index("SW-UCB") + 1] == "undecided"
     assert said[said.index("other") + 1] == "too few steps"
     shown = [line for line in ax.lines if line.get_marker() not in ("None", "_", "")]
     assert sum(len(line.get_xdata()) for line in shown) == len(steps.slopes)

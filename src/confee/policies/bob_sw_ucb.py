@@ -107,16 +107,18 @@ class Options(ScheduleOptions):
     """The options of BOB-SW-UCB: SW-UCB's index, the block, and Exp3's reward of a block."""
 
     xi: float = schema.real(
-        0.5, above=0, about="of SW-UCB: mean + sqrt(xi ln min(tau, window) / plays)"
+        0.5,
+        above=0,
+        about="exploration of SW-UCB, whose index is mean + sqrt(xi ln min(tau, window) / plays)",
     )
     block_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the block H = sqrt(K B) queries"
+        1.0, above=0, high=1e6, about="multiplies the block length, H = sqrt(K B) queries"
     )
     reward: str = schema.choice(
         "printed",
         "printed",
         "mean",
-        about="of a block, 1/2 + earned / (2 H + ...); or mean, earned / H",
+        about="reward of a block: 1/2 + earned / (2 H + ...) as printed, or its mean, earned / H",
     )
 
 

@@ -152,12 +152,12 @@ class Options:
         "paced",
         "paced",
         "upfront",
-        about="B(t), the queries available by round t: paced, t B / T; upfront, B",
+        about="B(t), the queries available by round t: t B / T if paced, B if upfront",
     )
     threshold: float = schema.real(
         1.0,
         above=0,
-        about="round t is a query iff the width is over this times sqrt(2 K ln t / B(t))",
+        about="a round is a query if the confidence width exceeds this times sqrt(2 K ln t / B(t))",
     )
 
 

@@ -122,19 +122,23 @@ def walk(cusum, arm, reward, epsilon):
 class Options(ScheduleOptions):
     """The options of CUSUM-UCB: its index, its test and its share of forced queries."""
 
-    xi: float = schema.real(1.0, above=0, about="index: mean + sqrt(xi ln(plays in use) / plays)")
-    M: int = schema.whole(
-        150, low=1, high=10**12, about="rewards of an arm that make its base mean"
+    xi: float = schema.real(
+        1.0, above=0, about="exploration; the index is mean + sqrt(xi ln(plays in use) / plays)"
     )
-    epsilon: float = schema.real(0.1, low=0, high=1, about="drift from it that is let pass")
+    M: int = schema.whole(
+        150, low=1, high=10**12, about="rewards of an arm whose mean is its reference"
+    )
+    epsilon: float = schema.real(
+        0.1, low=0, high=1, about="deviation from the reference mean that the test tolerates"
+    )
     h_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the threshold ln(Q / changes)"
+        1.0, above=0, high=1e6, about="multiplies the threshold ln(Q / changes)"
     )
     alpha_scale: float = schema.real(
         1.0,
         low=0,
         high=1e6,
-        about="times the share of forced queries sqrt(changes ln(Q / changes) / Q)",
+        about="multiplies the share of forced queries, sqrt(changes ln(Q / changes) / Q)",
     )
 
 

@@ -99,7 +99,7 @@ class Options(ScheduleOptions, oful.Options):
     """The options of D-LinUCB: OFUL's, and the factor of the memory."""
 
     memory_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the memory 1/(1 - gamma) = (d B / V)^(2/3)"
+        1.0, above=0, high=1e6, about="multiplies the memory 1/(1 - gamma) = (d B / V)^(2/3)"
     )
 
 

@@ -100,10 +100,10 @@ class Options(ScheduleOptions):
     """The options of D-UCB: its index, and the factor of the memory."""
 
     xi: float = schema.real(
-        0.5, above=0, about="index: mean + 2 sqrt(xi ln n / N), both discounted"
+        0.5, above=0, about="exploration; the index is mean + 2 sqrt(xi ln n / N), all discounted"
     )
     memory_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the memory 1/(1 - gamma) = (sqrt(K) B / V)^(2/3)"
+        1.0, above=0, high=1e6, about="multiplies the memory 1/(1 - gamma) = (sqrt(K) B / V)^(2/3)"
     )
 
 

@@ -76,7 +76,9 @@ def grow_and_share(w, total, i, nats, part):
 class Options(Exp3Options):
     """The options of Exp3.S: Exp3's, and the weight shared (0 stands for 1 / Q)."""
 
-    alpha: float = schema.real(0, low=0, high=1, about="weight shared after each query; 0: 1 / B")
+    alpha: float = schema.real(
+        0, low=0, high=1, about="alpha, the weight shared after each query; 0 means 1/B"
+    )
 
 
 def arguments(known, options):

@@ -32,7 +32,10 @@ class Exp3Options(ScheduleOptions):
     """The options of Exp3 and its variants: exploration (0 stands for the policy's formula)."""
 
     gamma: float = schema.real(
-        0, low=0, high=1, about="exploration; 0: min{1, sqrt(K ln K / ((e - 1) B))}"
+        0,
+        low=0,
+        high=1,
+        about="exploration rate; 0 means the value of the policy's theorem, see its docstring",
     )
 
 

@@ -165,10 +165,10 @@ class Options:
         1.0,
         above=0,
         high=1e6,
-        about="times sqrt(K tau / ln(|F| tau T)); 1/30 in FALCON's own theorem",
+        about="multiplies the learning rate sqrt(K tau / ln(|F| tau T)); FALCON's theorem has 1/30",
     )
     optimism: float = schema.real(
-        1.0, low=0, high=1e6, about="times sqrt(K ln(|F| tau T) / tau) in the optimistic value"
+        1.0, low=0, high=1e6, about="multiplies sqrt(K ln(|F| tau T) / tau) in the optimistic value"
     )
 
 

@@ -279,10 +279,12 @@ class Options:
     """ridge: lambda. norm: S. radius: times the radius of the confidence ellipsoid; 1 is the
     theory."""
 
-    ridge: float = schema.real(1.0, low=0.01, high=1e6, about="lambda")
-    norm: float = schema.real(NORM_USUAL, low=0.01, high=5, about="S, the bound on theta")
+    ridge: float = schema.real(1.0, low=0.01, high=1e6, about="ridge penalty lambda")
+    norm: float = schema.real(
+        NORM_USUAL, low=0.01, high=5, about="S, the bound on the norm of theta"
+    )
     radius: float = schema.real(
-        1.0, low=0, high=1e6, about="times that of the confidence ellipsoid"
+        1.0, low=0, high=1e6, about="multiplies the radius of the confidence ellipsoid"
     )
 
 

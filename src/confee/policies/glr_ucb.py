@@ -194,22 +194,31 @@ class Options(ScheduleOptions):
     """The options of GLR-UCB: its index, restarts, forced queries and test."""
 
     exploration: float = schema.real(
-        2.0, above=0, about="index: mean + sqrt(exploration ln(plays in use) / plays)"
+        2.0, above=0, about="the index is mean + sqrt(exploration ln(plays in use) / plays)"
     )
     restart: str = schema.choice(
-        "global", "global", "local", about="all arms, or local: the one that changed"
+        "global",
+        "global",
+        "local",
+        about="what an alarm makes the policy forget: all arms, or the one that changed",
     )
     forced: str = schema.choice(
-        "growing", "growing", "constant", about="alpha sqrt(restarts + 1), or constant: alpha"
+        "growing",
+        "growing",
+        "constant",
+        about="share of forced queries: alpha sqrt(restarts + 1), or alpha",
     )
     alpha_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times alpha = sqrt(K ln Q / Q), the share of forced queries"
+        1.0,
+        above=0,
+        high=1e6,
+        about="multiplies the share of forced queries, alpha = sqrt(K ln Q / Q)",
     )
     delta_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times delta = 1 / sqrt(Q), the test's level"
+        1.0, above=0, high=1e6, about="multiplies the level of the test, delta = 1 / sqrt(Q)"
     )
     ratio: float = schema.real(
-        1.25, above=1, high=1000, about="of the grid of splits that are tested"
+        1.25, above=1, high=1000, about="ratio of neighbouring split points that are tested"
     )
 
 

@@ -219,7 +219,9 @@ def demand(t, stop, used, T, B, width, appendix):
 class ScaleOptions:
     """The scale of the change tests; 1 is the paper's theory."""
 
-    scale: float = schema.real(1.0, low=0, about="times rho^ in the change tests")
+    scale: float = schema.real(
+        1.0, low=0, about="multiplies rho^ in the change tests; 1 is the paper's value"
+    )
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ class OdqueOptions(ScaleOptions):
     """OdQue's options: those of the change tests and of queries on demand."""
 
     buffer: str = schema.choice(
-        "body", "body", "appendix", about="or `appendix`: the on-demand buffer printed there"
+        "body", "body", "appendix", about="the body's on-demand buffer, or the appendix's"
     )
 
 
@@ -236,7 +238,10 @@ class BaqueOptions(ScaleOptions):
     """BaQue's options: those of the change tests and of an instance's quota."""
 
     quota: str = schema.choice(
-        "horizon", "horizon", "block", about="or `block`: active rounds past T count as well"
+        "horizon",
+        "horizon",
+        "block",
+        about="active rounds that count towards a quota: up to the horizon T, or in all the block",
     )
 
 

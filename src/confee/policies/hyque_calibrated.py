@@ -19,10 +19,13 @@ class Options:
     """The options of `hyque` except the scale, which is measured."""
 
     buffer: str = schema.choice(
-        "body", "body", "appendix", about="the scale is found on stationary paths"
+        "body", "body", "appendix", about="the body's on-demand buffer, or the appendix's"
     )
     quota: str = schema.choice(
-        "horizon", "horizon", "block", about="or `block`: active rounds past T count as well"
+        "horizon",
+        "horizon",
+        "block",
+        about="active rounds that count towards a quota: up to the horizon T, or in all the block",
     )
 
 

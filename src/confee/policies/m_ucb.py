@@ -88,14 +88,18 @@ class Options(ScheduleOptions):
     """The options of M-UCB: its index, its window (made even), threshold and forced queries."""
 
     exploration: float = schema.real(
-        2.0, above=0, about="index: mean + sqrt(exploration ln(queries since the restart) / plays)"
+        2.0,
+        above=0,
+        about="the index is mean + sqrt(exploration ln(queries since the restart) / plays)",
     )
-    window: int = schema.whole(800, low=2, about="w, rewards of an arm; cut to Q / K")
+    window: int = schema.whole(
+        800, low=2, about="w, the rewards of an arm that a test looks at; at most Q / K"
+    )
     b_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the threshold sqrt(w ln(2 K Q^2) / 2)"
+        1.0, above=0, high=1e6, about="multiplies the threshold sqrt(w ln(2 K Q^2) / 2)"
     )
     gamma_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the share of forced queries"
+        1.0, above=0, high=1e6, about="multiplies the share of forced queries"
     )
 
 

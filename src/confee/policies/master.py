@@ -122,12 +122,14 @@ class Options(ScheduleOptions):
     """The options of MASTER: UCB1's index, and the change tests."""
 
     exploration: float = schema.real(
-        2.0, above=0, about="index of UCB1: mean + sqrt(exploration ln tau / plays)"
+        2.0, above=0, about="the index of UCB1 is mean + sqrt(exploration ln tau / plays)"
     )
     delta: float = schema.real(
-        0.0, low=0, high=1, about="chance that the change tests may err with; 0: 1/Q"
+        0.0, low=0, high=1, about="error probability of the change tests; 0 means 1/Q"
     )
-    scale: float = schema.real(1.0, low=0, about="times rho^ in the change tests")
+    scale: float = schema.real(
+        1.0, low=0, about="multiplies rho^ in the change tests; 1 is the paper's value"
+    )
 
 
 def arguments(known, options):

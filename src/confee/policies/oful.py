@@ -73,9 +73,9 @@ def rho(t, known):
 class Options:
     """The options of OFUL: lambda, and the factor of the radius; 1 is the theory."""
 
-    ridge: float = schema.real(1.0, low=1e-4, high=1e6, about="lambda")
+    ridge: float = schema.real(1.0, low=1e-4, high=1e6, about="ridge penalty lambda")
     radius: float = schema.real(
-        1.0, low=0, high=1e6, about="times that of the confidence ellipsoid"
+        1.0, low=0, high=1e6, about="multiplies the radius of the confidence ellipsoid"
     )
 
 

@@ -137,7 +137,7 @@ class Options:
         1.0,
         low=0,
         high=1e6,
-        about="times the theory's; with 0.05 it learns at B <= 1e5, see q_ucb.py",
+        about="multiplies the exploration bonus; with 0.05 the policy learns at B <= 1e5",
     )
 
 

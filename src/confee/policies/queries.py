@@ -33,7 +33,7 @@ KIND, HORIZON, BUDGET, LAST, STEP, REMAINDER, CARRY, BATCHES, BATCH, END = range
 class ScheduleOptions:
     """The option of a policy on a query schedule: which one."""
 
-    plan: str = schema.choice("paced", *SCHEDULES, about="or bernoulli, front, batched")
+    plan: str = schema.choice("paced", *SCHEDULES, about="query schedule: when the policy queries")
 
     @property
     def in_step(self) -> bool:

@@ -30,7 +30,10 @@ class Options(ScheduleOptions):
     """The options: the query schedule, and the factor of the order-optimal rate."""
 
     rate_scale: float = schema.real(
-        1.0, low=0, high=1e6, about="times the order-optimal rate, sqrt((S - 1) / (B ln B)) a query"
+        1.0,
+        low=0,
+        high=1e6,
+        about="multiplies the order-optimal restart rate per query, sqrt((S - 1) / (B ln B))",
     )
 
 

@@ -21,7 +21,9 @@ from confee.policies.ucb import UCB1
 class Options(ScheduleOptions):
     """The options: the query schedule, and the probability of a restart before a query."""
 
-    rate: float = schema.real(0.001, low=0, high=1, about="chance of a restart before a query")
+    rate: float = schema.real(
+        0.001, low=0, high=1, about="probability of a restart before each query"
+    )
 
 
 POLICY = Policy(

@@ -94,7 +94,10 @@ class Options(Exp3Options):
     """The options of Rexp3: Exp3's, and the factor of the batch Delta."""
 
     batch_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the batch Delta = ceil((K ln K)^(1/3) (B / V)^(2/3))"
+        1.0,
+        above=0,
+        high=1e6,
+        about="multiplies the batch Delta = ceil((K ln K)^(1/3) (B / V)^(2/3))",
     )
 
 

@@ -110,7 +110,7 @@ class Options:
         "multiset",
         "multiset",
         "set",
-        about="or `set`: idle rounds play the batch's distinct arms alike, as printed",
+        about="arms that idle rounds draw from: the batch's plays, or its distinct arms as printed",
     )
 
 

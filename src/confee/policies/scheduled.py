@@ -80,7 +80,7 @@ class RestartOptions(ScheduleOptions):
     """The options of `restarted`: those of the query schedule, and the restart rate."""
 
     rate_scale: float = schema.real(
-        1.0, low=0, high=1e6, about="times the rate that balances noise and drift"
+        1.0, low=0, high=1e6, about="multiplies the restart rate that balances noise and drift"
     )
 
 

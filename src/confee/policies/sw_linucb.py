@@ -66,7 +66,7 @@ class Options(ScheduleOptions, oful.Options):
     """The options of SW-LinUCB: OFUL's, and the factor of the window."""
 
     window_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the window (d B / V)^(2/3)"
+        1.0, above=0, high=1e6, about="multiplies the window (d B / V)^(2/3)"
     )
 
 

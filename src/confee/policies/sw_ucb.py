@@ -170,10 +170,10 @@ class Options(ScheduleOptions):
     """The options of SW-UCB: its index, and the factor of the window."""
 
     xi: float = schema.real(
-        0.5, above=0, about="index: mean + sqrt(xi ln min(tau, window) / plays)"
+        0.5, above=0, about="exploration; the index is mean + sqrt(xi ln min(tau, window) / plays)"
     )
     window_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times the window (sqrt(K) B / V)^(2/3)"
+        1.0, above=0, high=1e6, about="multiplies the window (sqrt(K) B / V)^(2/3)"
     )
 
 

@@ -102,7 +102,7 @@ class Options(ScheduleOptions):
     """The options of UCB1: the query schedule, and the factor of ln tau (2 as printed)."""
 
     exploration: float = schema.real(
-        2.0, above=0, about="index: mean + sqrt(exploration ln tau / plays)"
+        2.0, above=0, about="the index is mean + sqrt(exploration ln tau / plays)"
     )
 
 

@@ -33,10 +33,10 @@ class Options:
     """`gap`: the lead of the best arm. `duty`: the share of a period with the other arm up."""
 
     gap: float = schema.real(
-        0.25, above=0, high=CEILING, about="the best arm's lead in every round"
+        0.25, above=0, high=CEILING, about="lead of the best arm in every round"
     )
     duty: float = schema.real(
-        0.25, above=0, high=1, about="share of a period during which the other arm is up"
+        0.25, above=0, high=1, about="share of a period in which the other arm is above the leader"
     )
 
 

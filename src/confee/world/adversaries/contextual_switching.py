@@ -35,13 +35,18 @@ class Options:
         0.25,
         above=0,
         high=CEILING,
-        about="the good action of a context is at 1/2 + gap, the others at 1/2",
+        about="lead of a context's good action over the others, whose means are 1/2",
     )
     contexts: int = schema.whole(8, low=1, high=1000)
     maps: int = schema.whole(
-        16, low=2, high=1000, about="from contexts to actions, of which one is true at a time"
+        16,
+        low=2,
+        high=1000,
+        about="number of maps from contexts to good actions, of which one is true at a time",
     )
-    levels: int = schema.whole(2, low=1, high=100, about="of gaps in the class: gap / 2 and gap")
+    levels: int = schema.whole(
+        2, low=1, high=100, about="gaps in the class of regressors: gap l / levels, l = 1..levels"
+    )
 
 
 def resolve(options, size):

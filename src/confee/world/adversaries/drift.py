@@ -31,7 +31,7 @@ class Options:
         0.5,
         above=0,
         high=CEILING,
-        about="from the lowest mean to the highest; V then fixes the period, 2 amplitude T/V",
+        about="highest minus lowest mean; V fixes the period, 2 amplitude T / V",
     )
 
 

@@ -40,15 +40,15 @@ CEILING = 1.0
 class Options:
     """`gap`: the lead of the good action. `moves`: in what. `H`, `S`: steps and states."""
 
-    gap: float = schema.real(0.25, above=0, high=CEILING, about="the good action's lead over 1/2")
+    gap: float = schema.real(0.25, above=0, high=CEILING, about="lead of the good action over 1/2")
     moves: str = schema.choice(
         "rewards",
         "rewards",
         "transitions",
-        about="or `transitions`: the lead is in pay, or in the chance to climb",
+        about="whether the good action leads in its rewards, or in its chance to move up",
     )
-    H: int = schema.whole(3, low=1, high=100, about="steps of an episode")
-    S: int = schema.whole(3, low=1, high=100, about="states")
+    H: int = schema.whole(3, low=1, high=100, about="steps per episode")
+    S: int = schema.whole(3, low=1, high=100, about="number of states")
 
 
 def resolve(options, size):

@@ -38,7 +38,7 @@ class Options:
     """`size`: the depth of a fall, twice the lead."""
 
     size: float = schema.real(
-        0.5, above=0, high=CEILING, about="how deep the leader falls, twice its lead"
+        0.5, above=0, high=CEILING, about="depth of a fall, twice the lead of the arm that falls"
     )
 
 

@@ -35,9 +35,9 @@ CEILING = 0.5
 class Options:
     """`c`: the gap in units of epsilon. `adaptive`: good arms are those played least, not drawn."""
 
-    c: float = schema.real(1.0, above=0, about="gap in units of the lower bound's epsilon")
+    c: float = schema.real(1.0, above=0, about="the gap in units of the lower bound's epsilon")
     adaptive: bool = schema.flag(
-        False, about="true: the good arm of a batch is the one played least in the batch before"
+        False, about="whether a batch's good arm is the one played least before; else it is drawn"
     )
 
 

@@ -33,11 +33,11 @@ class Options:
     each turn."""
 
     gap: float = schema.real(
-        0.25, low=1e-12, high=CEILING, about="the best mean is at most 1/2 + gap"
+        0.25, low=1e-12, high=CEILING, about="largest lead of the best mean over 1/2"
     )
-    d: int = schema.whole(4, low=3, high=100, about="length of features")
+    d: int = schema.whole(4, low=3, high=100, about="length of the feature vectors")
     knots: int = schema.whole(
-        32, low=4, high=10_000, about="of each turn, straight lines in between"
+        32, low=4, high=10_000, about="points of each turn, joined by straight lines"
     )
 
 

@@ -30,8 +30,8 @@ CEILING = 0.5
 class Options:
     """`gap`: the lead of the best mean over 1/2. `d`: features, with the constant one."""
 
-    gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="the best mean is 1/2 + gap")
-    d: int = schema.whole(4, low=3, high=100, about="length of features")
+    gap: float = schema.real(0.25, low=1e-12, high=CEILING, about="lead of the best mean over 1/2")
+    d: int = schema.whole(4, low=3, high=100, about="length of the feature vectors")
 
 
 def resolve(options, size):

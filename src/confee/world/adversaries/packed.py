@@ -32,8 +32,12 @@ class Options:
     `target`: the policy whose weak times are used."""
 
     gap: float = schema.real(0.25, above=0, high=CEILING)
-    jumps: int = schema.whole(0, low=0, about="at most so many changes; 0: as many as V pays for")
-    target: str = schema.choice("hyque", "hyque", "rexp3b", about="or rexp3b")
+    jumps: int = schema.whole(
+        0, low=0, about="largest number of changes; 0 means as many as V pays for"
+    )
+    target: str = schema.choice(
+        "hyque", "hyque", "rexp3b", about="the policy whose blind spot gets all changes"
+    )
 
 
 def resolve(options, size):

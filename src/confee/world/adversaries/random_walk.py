@@ -28,16 +28,13 @@ class Options:
     """`step`: the least move of a mean in a step. `knots`: the most steps."""
 
     step: float = schema.real(
-        0.05,
-        above=0,
-        high=LARGEST,
-        about="by how much each mean moves at a time; a step costs as much of V",
+        0.05, above=0, high=LARGEST, about="size of a step of each mean, and its cost in V"
     )
     knots: int = schema.whole(
         1000,
         low=1,
         high=10**6,
-        about="at most so many steps: larger ones where V would pay for more",
+        about="largest number of steps; where V pays for more, they are larger",
     )
 
 

@@ -34,7 +34,7 @@ class Options:
     """`size`: the height of a rise, twice the lead."""
 
     size: float = schema.real(
-        0.5, above=0, high=CEILING, about="how high an arm rises, twice its lead"
+        0.5, above=0, high=CEILING, about="height of a rise, twice the lead of the arm that rose"
     )
 
 

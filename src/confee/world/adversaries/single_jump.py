@@ -23,7 +23,11 @@ class Options:
 
     size: float = schema.real(0.25, above=0, high=CEILING)
     time: str = schema.choice(
-        "half", "quarter", "half", "last_block", about="quarter, half or last_block"
+        "half",
+        "quarter",
+        "half",
+        "last_block",
+        about="when the change comes: at T/4, T/2, or at the start of HyQue's last block",
     )
 
 

@@ -41,13 +41,10 @@ class Options:
         1.0,
         above=0,
         high=CEILING,
-        about="from the lowest mean to the highest; V then fixes the cycles, V/(2 amplitude)",
+        about="highest minus lowest mean; V fixes the number of cycles, V / (2 amplitude)",
     )
     knots: int = schema.whole(
-        8,
-        low=1,
-        high=1000,
-        about="of each quarter wave, linear in between: off by at most 0.5 % of the amplitude/2",
+        8, low=1, high=1000, about="points of each quarter wave, joined by straight lines"
     )
 
 

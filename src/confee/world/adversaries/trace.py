@@ -48,21 +48,23 @@ class Options:
     file: str = schema.text(
         "shipped",
         "the path of a CSV file, or shipped",
-        about="or a path. shipped: employment in 15 industries, monthly, United States 2006-2015",
+        about="path of a CSV file; `shipped` is monthly employment in 15 US industries, 2006-2015",
     )
     means: str = schema.choice(
         "growth",
         "growth",
         "rises",
         "levels",
-        about="over the window: growth, rises (their share) or levels (their mean)",
+        about="what an arm's mean is: growth over the window, share of rises, or mean level",
     )
-    window: int = schema.whole(12, low=1, high=10**6, about="rows")
+    window: int = schema.whole(
+        12, low=1, high=10**6, about="rows of the series over which `means` are taken"
+    )
     amplitude: float = schema.real(
         1.0,
         low=1e-9,
         high=CEILING,
-        about="from the lowest mean to the highest; V then fixes how far the series is played",
+        about="highest minus lowest mean; V fixes how far the series is played",
     )
 
     def __post_init__(self) -> None:
