@@ -198,7 +198,7 @@ def least_in_ball(instance, d, S):
         size = solve(instance, d)
         if not size > S * (1.0 + 1e-8):
             break
-        nu += (size / S - 1.0) * size**2 / turned(instance, d)
+        nu += (size / S - 1.0) * size**2 / whitened(instance, d)
 
 
 @leaf
@@ -221,7 +221,7 @@ def solve(instance, d):
     """x of F F' x = goal; returns ||x||."""
     factor = MATRICES + 2 * d
     x, work = instance[NEXT], instance[TOWARDS]
-    forward(instance, d, instance[GOAL], work)
+    solve_lower(instance, d, instance[GOAL], work)
     square = 0.0
     for i in range(d - 1, -1, -1):
         entry = work[i]
@@ -233,10 +233,10 @@ def solve(instance, d):
 
 
 @leaf
-def turned(instance, d):
+def whitened(instance, d):
     """<x, (F F')^{-1} x>."""
     work = instance[TOWARDS]
-    forward(instance, d, instance[NEXT], work)
+    solve_lower(instance, d, instance[NEXT], work)
     total = 0.0
     for i in range(d):
         total += work[i] ** 2
@@ -244,14 +244,14 @@ def turned(instance, d):
 
 
 @leaf
-def forward(instance, d, given, found):
-    """F found = given."""
+def solve_lower(instance, d, vector, solution):
+    """Solve F solution = vector."""
     factor = MATRICES + 2 * d
     for i in range(d):
-        entry = given[i]
+        entry = vector[i]
         for m in range(i):
-            entry -= instance[factor + i, m] * found[m]
-        found[i] = entry * instance[factor + i, i]
+            entry -= instance[factor + i, m] * solution[m]
+        solution[i] = entry * instance[factor + i, i]
 
 
 @njit

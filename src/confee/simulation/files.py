@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 METADATA, ROWS = b"confee", b"confee.rows"
 LARGEST = 2 * 10**8
-"""Values of a table that is read: a few bytes may stand for more than memory holds."""
+"""The most values a table may have: compressed, a few bytes can stand for more than memory."""
 SEAL = "sha256"
 """The key of a JSON file's own hash."""
 MAGIC = b"PAR1"
-"""Begins and ends a parquet file."""
+"""The first and the last bytes of a parquet file."""
 
 
 def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
-    """Calls `write` on a temporary file beside `path`, then puts it in place in one step.
+    """Call `write` on a temporary file beside `path`, then rename it in one step.
 
-    It is on the disk by then: a name that outlives a power cut has its content.
+    The content is on the disk before the rename, so a file that survives a power cut is whole.
+    Raises ConfeeError if the file cannot be written.
     """
     path = Path(path)
     temporary = None
@@ -54,8 +55,8 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        found = "there is a folder; delete it" if path.is_dir() else error.strerror or error
-        raise ConfeeError(f"{path}: cannot be written: {found}") from None
+        reason = "there is a folder; delete it" if path.is_dir() else error.strerror or error
+        raise ConfeeError(f"{path}: cannot be written: {reason}") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -63,7 +64,7 @@ def write_whole(path: Path | str, write: Callable[[Path], Any]) -> None:
 
 
 def check_writable(path: Path | str) -> None:
-    """Raises ConfeeError now, not after the work, if `path` could not be written."""
+    """Raise ConfeeError before any work is done if `path` cannot be written."""
     path = Path(path)
     try:
         os.stat(path)
@@ -81,12 +82,12 @@ def check_writable(path: Path | str) -> None:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """`text` as the whole content of `path`."""
+    """Write `text` as the whole content of `path`."""
     write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any) -> None:
-    """`rows` as parquet, with `about` (canonical JSON) in its metadata."""
+    """Write `rows` as parquet, with `about` (canonical JSON) in the metadata."""
     import pyarrow as pa
 
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -95,16 +96,16 @@ def write_table(path: Path | str, rows: Sequence[Mapping[str, Any]], about: Any)
 
 
 def _column(values: Sequence[Any]) -> pa.Array:
-    """What pyarrow.array makes of `values`."""
+    """Return `pyarrow.array(values)`, without the import of pandas that it costs."""
     import pyarrow as pa
 
-    there = [value for value in values if value is not None]
+    present = [value for value in values if value is not None]
     filled: list[Any]
-    if there and all(isinstance(value, str) for value in there):
+    if present and all(isinstance(value, str) for value in present):
         filled = [(value or "").encode() for value in values]
         ends = np.cumsum([0, *map(len, filled)], dtype=np.int32)
         type, buffers = pa.string(), [ends, b"".join(filled)]
-    elif there and all(isinstance(v, int | float) and not isinstance(v, bool) for v in there):
+    elif present and all(isinstance(v, int | float) and not isinstance(v, bool) for v in present):
         filled = [0 if value is None else value for value in values]
         whole = all(isinstance(value, int) for value in filled)
         type, number = (pa.int64(), np.int64) if whole else (pa.float64(), np.float64)
@@ -112,14 +113,14 @@ def _column(values: Sequence[Any]) -> pa.Array:
     else:
         return pa.array(values)
     valid = None
-    if len(there) < len(values):
+    if len(present) < len(values):
         valid = np.packbits([value is not None for value in values], bitorder="little")
-    found = [b if b is None else pa.py_buffer(b) for b in (valid, *buffers)]
-    return pa.Array.from_buffers(type, len(values), found)
+    parts = [b if b is None else pa.py_buffer(b) for b in (valid, *buffers)]
+    return pa.Array.from_buffers(type, len(values), parts)
 
 
 def rows_hash(table: pa.Table) -> bytes:
-    """A hash of a table's content: parquet's own checks let one flipped bit in twenty pass."""
+    """Return a hash of a table's content: parquet's own checks miss one flipped bit in twenty."""
     import pyarrow as pa
 
     text = hashlib.sha256()
@@ -127,17 +128,17 @@ def rows_hash(table: pa.Table) -> bytes:
         column = table[name]
         text.update(f"{name}:{column.type}:{len(column)}:".encode())
         valid = [_valid(chunk) for chunk in column.chunks]
-        text.update(b"".join(one.tobytes() for one in valid))
+        text.update(b"".join(mask.tobytes() for mask in valid))
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            for chunk, there in zip(column.chunks, valid, strict=True):
-                text.update(np.where(there, _numbers(chunk), 0).tobytes())
+            for chunk, mask in zip(column.chunks, valid, strict=True):
+                text.update(np.where(mask, _numbers(chunk), 0).tobytes())
         else:
             text.update("\0".join(map(str, column.to_pylist())).encode())
     return text.hexdigest().encode()
 
 
 def _valid(chunk: pa.Array) -> np.ndarray:
-    """Which entries are not null."""
+    """Return a mask of the entries that are not null."""
     if chunk.null_count in (0, len(chunk)):
         return np.full(len(chunk), chunk.null_count == 0)
     bits = np.frombuffer(chunk.buffers()[0], np.uint8)
@@ -145,13 +146,13 @@ def _valid(chunk: pa.Array) -> np.ndarray:
 
 
 def _numbers(chunk: pa.Array) -> np.ndarray:
-    """The entries of a chunk of numbers, anything where they are null."""
+    """Return the numbers of a chunk; where an entry is null, the value is arbitrary."""
     kind = chunk.type.to_pandas_dtype()  # numpy's
     return np.frombuffer(chunk.buffers()[1], kind)[chunk.offset :][: len(chunk)]
 
 
 def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
-    """An arrow table as parquet, with `about` and the hash of its rows in its metadata."""
+    """Write an arrow table as parquet, with `about` and a hash of its rows in the metadata."""
     import pyarrow.parquet as pq
 
     table = table.replace_schema_metadata({METADATA: dumps(about).encode(), ROWS: rows_hash(table)})
@@ -159,20 +160,22 @@ def write_arrow(path: Path | str, table: pa.Table, about: Any) -> None:
 
 
 def content(path: Path | str) -> bytes:
-    """All of a file. Raises OSError if it can't be read, or is none."""
+    """Return the content of a file. Raises OSError if it is not a file or cannot be read."""
     _refuse_a_pipe(path)
     return Path(path).read_bytes()
 
 
 def _refuse_a_pipe(path: Path | str) -> None:
-    """Raises OSError for what is there and is no file: who opens a pipe may wait for ever."""
+    """Raise OSError if `path` exists and is not a file: opening a pipe could block for ever."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "not a file", str(path))
 
 
 def is_whole(path: Path | str) -> bool:
-    """Whether a table is there from its first byte to its last. One that is empty or was cut short
-    is not; what else may be wrong with it is for `read_table` to see."""
+    """Return whether a table has its first and its last bytes: an empty or truncated one has not.
+
+    `read_table` finds other damage.
+    """
     try:
         _refuse_a_pipe(path)
         with open(path, "rb") as file:
@@ -185,9 +188,17 @@ def is_whole(path: Path | str) -> bool:
 
 
 def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Table, Any]:
-    """(table, what its metadata says). `remake` tells how to make it anew, `missing` for once.
+    """Return a table and the content of its metadata.
 
-    Raises ConfeeError, naming the file, if it is missing or damaged.
+    Parameters
+    ----------
+    remake, missing
+        End the message: how to make the file again, and how to make it if it is missing.
+
+    Raises
+    ------
+    ConfeeError
+        If the file is missing or damaged; the message names it.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -195,18 +206,18 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
     try:
         _refuse_a_pipe(path)
         file = pq.ParquetFile(path)
-        said = file.schema_arrow.metadata or {}
-        about = json.loads(said[METADATA])
+        metadata = file.schema_arrow.metadata or {}
+        about = json.loads(metadata[METADATA])
         if file.metadata.num_rows * file.metadata.num_columns > LARGEST or not all(
             _is_plain(field) for field in file.schema_arrow
         ):
             raise ValueError
         table = file.read()
-        if table.schema.metadata != said:  # parquet holds them twice, and reads the other copy here
+        if table.schema.metadata != metadata:  # parquet has two copies; this reads the other one
             raise ValueError
         # Without metadata: to_pandas would look up types and indices by the names given there.
         table = table.replace_schema_metadata(None)
-        if said.get(ROWS) not in (None, rows_hash(table)):  # none: of an earlier version
+        if metadata.get(ROWS) not in (None, rows_hash(table)):  # earlier versions wrote no hash
             raise ValueError
     except FileNotFoundError:
         raise ConfeeError(f"{_named(path)}: missing; {missing or remake}") from None
@@ -218,7 +229,7 @@ def read_table(path: Path | str, remake: str, missing: str = "") -> tuple[pa.Tab
 
 
 def _is_plain(field: pa.Field) -> bool:
-    """Whether it is a column of numbers or words, and no type of somebody's own."""
+    """Return whether a column holds numbers or words, and no extension type."""
     from pyarrow import types
 
     kinds = (types.is_integer, types.is_floating, types.is_string, types.is_boolean, types.is_null)
@@ -226,7 +237,7 @@ def _is_plain(field: pa.Field) -> bool:
 
 
 def read_json(path: Path | str, missing: str, remake: str) -> Any:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
 
     Raises ConfeeError, naming the file, if it is missing, unreadable or damaged.
     """
@@ -241,28 +252,30 @@ def read_json(path: Path | str, missing: str, remake: str) -> Any:
 
 
 def _named(path: Path | str) -> str:
-    """A file as an error names it: in full, unless nobody would read that."""
+    """Return a path as messages show it: shortened if it is very long."""
     return str(path) if len(str(path)) <= 200 else schema.show(path)
 
 
-def sealed(said: Mapping[str, Any]) -> str:
-    """`said` as JSON text that holds its own hash: see `read_sealed`."""
-    return _compact({**said, SEAL: _hash(said)}) + "\n"
+def sealed(values: Mapping[str, Any]) -> str:
+    """Return `values` as JSON text that holds its own hash, see `read_sealed`."""
+    return _compact({**values, SEAL: _hash(values)}) + "\n"
 
 
 def read_sealed(path: Path | str, missing: str, remake: str) -> dict[str, Any]:
-    """What was sealed in a JSON file. Raises ConfeeError as `read_json` does, and if the content is
-    another than was written."""
-    said = read_json(path, missing, remake)
-    seal = said.pop(SEAL, None) if isinstance(said, dict) else None
-    if seal is None or seal != _hash(said):
+    """Return what `sealed` wrote to a file.
+
+    Raises ConfeeError as `read_json` does, and if the content does not fit its hash.
+    """
+    values = read_json(path, missing, remake)
+    seal = values.pop(SEAL, None) if isinstance(values, dict) else None
+    if seal is None or seal != _hash(values):
         raise ConfeeError(f"{_named(path)}: damaged, or of another version; {remake}")
-    return said
+    return values
 
 
-def _compact(said: Mapping[str, Any]) -> str:
-    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+def _compact(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
 
-def _hash(said: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_compact(said).encode()).hexdigest()[:16]
+def _hash(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_compact(values).encode()).hexdigest()[:16]
