@@ -24,7 +24,7 @@ def left(folder: Path, outcome="holds", exponent=-0.3, regret=10.0, policies=("u
         encoding="utf-8",
     )
     slopes = [(p, "B_at_V4", "ray", exponent, 0.01) for p in policies]
-    columns = ["policy", "axis", "part", "exponent", "se"]
+    columns = ["label", "axis", "part", "exponent", "se"]
     pd.DataFrame(slopes, columns=columns).to_csv(folder / "slopes.csv", index=False)
     cells = [(p, 2, 1000, 100, 1.0, regret) for p in policies]
     columns = ["label", "K", "T", "B", "V", "regret"]
@@ -45,7 +45,7 @@ def test_what_differs_is_named_with_an_interval(tmp_path, capsys):
     assert found.verdicts[["claim", "a", "b"]].to_numpy().tolist() == [
         ["idle-runs", "holds, none", "fails, none"]
     ]
-    one = found.exponents.set_index("policy").loc["NA"]
+    one = found.exponents.set_index("label").loc["NA"]
     assert one["difference"] == pytest.approx(0.1)
     half = 1.96 * 0.01 * 2**0.5
     assert [one["low"], one["high"]] == pytest.approx([0.1 - half, 0.1 + half])

@@ -103,7 +103,7 @@ def test_a_policy_of_ones_own_takes_part(tmp_path):
     assert " passed" in said
     results = here / "results/mine"
     assert "thompson" in set(pd.read_parquet(results / "regret.parquet")["policy"])
-    assert "thompson" in set(pd.read_csv(results / "slopes.csv")["policy"])
+    assert "thompson" in set(pd.read_csv(results / "slopes.csv")["label"])
     claims = json.loads((results / "claims.json").read_text())["claims"]
     (measured,) = (one for one in claims if one["id"] == "lower-bound/measured")
     assert "thompson" in json.dumps(measured["numbers"])

@@ -528,5 +528,5 @@ def test_gather_adds_what_hindsight_would_have_had():
     found = gather(pd.concat(runs, ignore_index=True), pd.DataFrame(places), 8)
     mine = found.worst[found.worst["label"] == "hyque_tuned"]
     assert list(mine["scale"]) == [0.5, 0.5]
-    assert (found.slopes["policy"] == "hyque_tuned").any()
+    assert (found.slopes["label"] == "hyque_tuned").any()
     assert found.worst.loc[found.worst["label"] == "hyque", "scale"].isna().all()

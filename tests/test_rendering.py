@@ -392,7 +392,7 @@ def on_rays() -> tuple[pd.DataFrame, pd.DataFrame]:
         ("hyque", "v", *none, 6),
         ("rexp3b", "b", *none, 1),
     ]
-    slopes = pd.DataFrame(rows, columns=["policy", "axis", "exponent", "low", "high", "points"])
+    slopes = pd.DataFrame(rows, columns=["label", "axis", "exponent", "low", "high", "points"])
     return slopes.assign(part="ray"), pd.DataFrame(points)
 
 

@@ -486,7 +486,7 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
     (folder / "claims.json").write_text(ledger.to_json(example().findings[:2]))
     (folder / "config.yaml").write_text("name: small\n")
     pd.DataFrame({"label": ["hyque"], "T": [10]}).to_csv(folder / "worst.csv", index=False)
-    pd.DataFrame({"policy": ["hyque"]}).to_csv(folder / "slopes.csv", index=False)
+    pd.DataFrame({"label": ["hyque"]}).to_csv(folder / "slopes.csv", index=False)
     monkeypatch.setattr(results, "runs", lambda plan: pd.DataFrame({"seed": [0, 1, 2, 5]}))
     caught = {}
     monkeypatch.setattr(

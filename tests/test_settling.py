@@ -251,7 +251,7 @@ def rule_study(truth: str, scatter: str) -> tuple[float, float, float]:
     curves = curve + wide * ERROR * rng.standard_normal((CURVES, 11))
     rows = pd.DataFrame(
         {
-            "policy": np.repeat(np.arange(CURVES), 8),
+            "label": np.repeat(np.arange(CURVES), 8),
             "part": "step",
             "axis": RAY,
             "start": np.tile(BUDGETS[:8], CURVES),

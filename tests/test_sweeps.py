@@ -36,9 +36,9 @@ def test_the_finding_has_the_exponents_and_the_rates(few):
     said = axes.finding(few.worst, few.points, "B", few.slopes)
     law = f"$R/T$ falls as $B^{{-0.33}}$ [{MINUS}0.35, {MINUS}0.31] (rate: at most {MINUS}0.33)."
     assert said.startswith(f"HyQue's {law} Rexp3B's {law} ")
-    mine = few.slopes["policy"].isin(["hyque", "uniform"])
+    mine = few.slopes["label"].isin(["hyque", "uniform"])
     off = few.slopes.assign(
-        high=few.slopes["high"].mask(mine, -0.34), short=few.slopes["policy"] == "hyque"
+        high=few.slopes["high"].mask(mine, -0.34), short=few.slopes["label"] == "hyque"
     )
     said = axes.finding(few.worst, few.points, "B", off)
     assert f"{MINUS}0.34] by a short fit (rate: at most {MINUS}0.33)." in said
@@ -67,7 +67,7 @@ def test_without_a_fit_it_says_from_what_to_what(few):
 )
 def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown, said):
     slopes = few.slopes[(few.slopes["axis"] == "B") & (few.slopes["part"] == "upper")]
-    mine = slopes["policy"] == "hyque"
+    mine = slopes["label"] == "hyque"
     slopes = slopes.assign(
         exponent=slopes["exponent"].mask(mine),
         points=np.where(mine, 1, 5),
@@ -161,7 +161,7 @@ def of_steps(*curves, ray="far", rate=-1 / 3):
         for label, exponents, se in curves
         for i, e in enumerate(exponents)
     ]
-    columns = ["policy", "exponent", "low", "high", "se", "start", "stop"]
+    columns = ["label", "exponent", "low", "high", "se", "start", "stop"]
     return pd.DataFrame(rows, columns=columns).assign(axis=ray, part="step", df=60.0, rate=rate)
 
 
@@ -176,7 +176,7 @@ def steps() -> SimpleNamespace:
     )
     B = np.array([10**5, 10**8])
     ray = {"axis": "far", "variable": "B", "K": 4, "T": 10 * B, "B": B, "V": 16.0}
-    points = pd.concat(pd.DataFrame({"label": x, **ray}) for x in set(table["policy"]))
+    points = pd.concat(pd.DataFrame({"label": x, **ray}) for x in set(table["label"]))
     T = np.array([10**5, 10**9])
     axis = {"label": "hyque", "axis": "T", "K": 4, "T": T, "B": np.ceil(T**0.8), "V": 4.0}
     return SimpleNamespace(slopes=table, points=pd.concat([points, pd.DataFrame(axis)]))
@@ -192,23 +192,23 @@ def test_steps_say_where_exponents_settle(steps):
     said = decades.finding(steps.slopes, others)
     assert said.startswith(f"Rexp3B's exponents are {MINUS}0.333 [{MINUS}0.3")
     assert said.endswith(", where they stand still from $B$ = $10^{5}$ to $4.1{\\times}10^{8}$.")
-    short = steps.slopes["policy"].isin(["hyque", "other"])  # on a ray of one step
+    short = steps.slopes["label"].isin(["hyque", "other"])  # on a ray of one step
     apart = steps.slopes.assign(axis=np.where(short, "near", "far"))
     apart = apart[~short | (apart["start"] < 2e5)]
     assert decades.finding(apart, steps.points).endswith(": HyQue's.")
 
 
 def test_limits_of_steps_are_widened_where_exponents_scatter(steps):
-    noisy = steps.slopes["policy"] == "rexp3b"
+    noisy = steps.slopes["label"] == "rexp3b"
     noise = noisy * 0.02 * (-1.0) ** np.arange(len(noisy))
     moved = {name: steps.slopes[name] + noise for name in ("exponent", "low", "high")}
     shown, found = decades.steps(steps.slopes.assign(**moved), steps.points)
-    wide = found.set_index("policy")["drift_widened"]["rexp3b"]
+    wide = found.set_index("label")["drift_widened"]["rexp3b"]
     assert wide > 1.5
-    mine = shown[shown["policy"] == "rexp3b"]
+    mine = shown[shown["label"] == "rexp3b"]
     half = (mine["high"] - mine["low"]) / 2
     assert half.tolist() == pytest.approx([2 * 0.004 * wide] * 4)
-    ideal = shown[shown["policy"] == "new"]
+    ideal = shown[shown["label"] == "new"]
     assert (ideal["high"] - ideal["low"]).tolist() == pytest.approx([0.0] * 4)
 
 
@@ -216,9 +216,9 @@ def test_uniform_play_is_shown_as_a_control(steps):
     table = pd.concat([steps.slopes, of_steps(("uniform", [0.0] * 4, 0.0))])
     points = pd.concat([steps.points, steps.points.assign(label="uniform")])
     shown, found = decades.steps(table, points)
-    assert "uniform" in set(shown["policy"])
+    assert "uniform" in set(shown["label"])
     assert (
-        found.set_index("policy").loc["uniform", ["exponent", "low", "high"]].abs() <= 1e-3
+        found.set_index("label").loc["uniform", ["exponent", "low", "high"]].abs() <= 1e-3
     ).all()
 
 

@@ -244,7 +244,7 @@ def played(
 
 def axis_of(slopes: pd.DataFrame, label: str, axis: str, part: str) -> pd.Series | None:
     """The one row of a slopes table for (label, axis, part), None if it is not there."""
-    wanted = {"policy": label, "axis": axis, "part": part}
+    wanted = {"label": label, "axis": axis, "part": part}
     mask = np.all([slopes[name].to_numpy() == value for name, value in wanted.items()], axis=0)
     return slopes.iloc[mask.argmax()] if mask.any() else None
 

@@ -214,7 +214,7 @@ def experiment(labels=LABELS) -> SimpleNamespace:
             for name, e in theory.EXPONENTS["rate"].items()
         ],
         columns=[
-            "policy",
+            "label",
             "axis",
             "exponent",
             "low",

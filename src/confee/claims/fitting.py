@@ -176,7 +176,7 @@ def fit(
     table = slopes(worst, points)
     fitted = table[table["part"] == "ray"].reset_index(drop=True)
     fitted["claimed"] = [law[ray.partition(" ")[0]] for ray in fitted["axis"]]
-    fitted = fitted.rename(columns={"axis": "ray"})[EXPONENTS]
+    fitted = fitted.rename(columns={"axis": "ray", "label": "policy"})[EXPONENTS]
     return Fit(tuple(findings), fitted, worst, points, claim, law)
 
 

@@ -56,7 +56,7 @@ SPAN = 2.0
 SETTLED, MOVING, OPEN = "settled", "moving", "open"
 
 COLUMNS = [
-    "policy",
+    "label",
     "axis",
     "outcome",
     "start",
@@ -98,10 +98,10 @@ def settling(slopes: pd.DataFrame, widen: bool = True) -> pd.DataFrame:
     steps = slopes[slopes["part"] == "step"]
     steps = steps.replace([math.inf, -math.inf], math.nan)  # an infinite error says nothing
     rows = []
-    for (label, ray), mine in steps.groupby(["policy", "axis"], sort=True):
+    for (label, ray), mine in steps.groupby(["label", "axis"], sort=True):
         chain = _unbroken(mine)
         if len(chain) and _places(chain)[-1] + 1 >= SPAN - 0.01:
-            rows.append({"policy": label, "axis": ray, **_outcome(chain, widen)})
+            rows.append({"label": label, "axis": ray, **_outcome(chain, widen)})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -49,7 +49,7 @@ STEP = 8.0
 """Ratio of the two budgets of a step: three doublings."""
 
 COLUMNS = [
-    "policy",
+    "label",
     "axis",
     "exponent",
     "low",
@@ -134,7 +134,7 @@ def _ray_row(found: Curve, model: Growth) -> dict:
     entering = found.entering()
     points = np.unique(entering.point)
     row: dict = {
-        "policy": found.label,
+        "label": found.label,
         "axis": found.ray,
         "part": "ray",
         "points": len(points),
@@ -182,7 +182,7 @@ def _step_rows(found: Curve, model: Growth) -> list[dict]:
             continue
         ends = entering.at_points(np.array([start, stop]))
         row: dict = {
-            "policy": found.label,
+            "label": found.label,
             "axis": found.ray,
             "part": "step",
             "start": start,
@@ -346,7 +346,7 @@ def _axis_rows(
         count = some["point"].nunique()
         short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
         common = {
-            "policy": label,
+            "label": label,
             "part": part,
             "span": span,
             "left_out": left_out,

@@ -31,7 +31,7 @@ class Comparison:
     verdicts
         Columns claim, a, b: outcome and severity where they differ or one did not judge the claim.
     exponents
-        Columns policy, ray, a, b, difference, low, high, for rays fitted in both; low and high are
+        Columns label, ray, a, b, difference, low, high, for rays fitted in both; low and high are
         95 % confidence limits of the difference.
     cells
         Columns label, K, T, B, V, a, b: worst-case regret where it differs or one has no such cell.
@@ -82,8 +82,10 @@ def _verdicts(place: Path) -> pd.Series:
 
 def _exponents(place: Path) -> pd.DataFrame:
     table = reading.table(place / "slopes.csv", AGAIN, AGAIN)
+    if "label" not in table:  # results from before the column was called what it holds
+        table = table.rename(columns={"policy": "label"})
     rays = table[(table["part"] == "ray") & table["exponent"].notna()]
-    return rays.rename(columns={"axis": "ray"}).set_index(["policy", "ray"])[["exponent", "se"]]
+    return rays.rename(columns={"axis": "ray"}).set_index(["label", "ray"])[["exponent", "se"]]
 
 
 def _cells(place: Path) -> pd.Series:
@@ -98,7 +100,7 @@ def _changed_verdicts(a: pd.Series, b: pd.Series) -> pd.DataFrame:
 
 
 def _changed_exponents(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    both = a.reset_index().merge(b.reset_index(), on=["policy", "ray"], suffixes=("_a", "_b"))
+    both = a.reset_index().merge(b.reset_index(), on=["label", "ray"], suffixes=("_a", "_b"))
     difference = both["exponent_b"] - both["exponent_a"]
     half = 1.96 * np.hypot(both["se_a"], both["se_b"])
     both = both.rename(columns={"exponent_a": "a", "exponent_b": "b"}).assign(
@@ -121,7 +123,7 @@ def lines(comparison: Comparison, most: int = 20) -> list[str]:
         return ["no difference"]
     text = [f"{v.claim}: {v.a} -> {v.b}" for v in comparison.verdicts.itertuples()]
     text += [
-        f"{e.policy}, {e.ray}: exponent {e.a:+.3f} -> {e.b:+.3f}, by {e.difference:+.3f} "
+        f"{e.label}, {e.ray}: exponent {e.a:+.3f} -> {e.b:+.3f}, by {e.difference:+.3f} "
         f"[{e.low:+.3f}, {e.high:+.3f}]"
         for e in comparison.exponents.itertuples()
     ]

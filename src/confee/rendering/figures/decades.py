@@ -36,7 +36,7 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     Parameters
     ----------
     slopes
-        Its rows of part `step`: policy, axis (the ray), exponent, low, high, rate, se, df, start,
+        Its rows of part `step`: label, axis (the ray), exponent, low, high, rate, se, df, start,
         stop.
     points
         label, axis, variable, K, T, B, V: whom to show, and the sizes of each ray.
@@ -45,18 +45,18 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     if rows.empty:
         return style.empty(NOTHING)
     rays = list(dict.fromkeys(rows["axis"]))
-    heights = [max(1.6, shared.ROW * rows[rows["axis"] == ray]["policy"].nunique()) for ray in rays]
+    heights = [max(1.6, shared.ROW * rows[rows["axis"] == ray]["label"].nunique()) for ray in rays]
     fig = style.figure(sum(heights) + 0.25 * len(rays) + 0.35, w_pad=0.02, wspace=0.0, h_pad=0.02)
     grid = fig.add_gridspec(len(rays), 3, width_ratios=[1, 0.09, 0.42], height_ratios=heights)
     low, high = rows["start"].min(), rows["stop"].max()
     for place, ray in enumerate(rays):
         ax, key, side = (fig.add_subplot(grid[place, column]) for column in range(3))
         mine, last = rows[rows["axis"] == ray], place == len(rays) - 1
-        labels = looks.ordered(mine["policy"])
+        labels = looks.ordered(mine["label"])
         drawn_as = looks.looks(labels)
         for rank, label in enumerate(labels):
             shift = STEP ** (0.2 * ((rank + 0.5) / len(labels) - 0.5))
-            _steps(ax, mine[mine["policy"] == label], drawn_as[label], shift)
+            _steps(ax, mine[mine["label"] == label], drawn_as[label], shift)
         rate = mine.groupby(np.sqrt(mine["start"] * mine["stop"]))["rate"].mean()
         ax.plot(
             [low, *rate.index, high],
@@ -108,7 +108,7 @@ def _key(
 
 def _outcome(settled: pd.DataFrame, label: str) -> str:
     """Return `from 10^6 on: −0.267 [−0.271, −0.263]`, or the rule's other outcome."""
-    rows = settled[settled["policy"] == label]
+    rows = settled[settled["label"] == label]
     if rows.empty:
         return "too few steps"
     row = rows.iloc[0]
@@ -128,11 +128,11 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
     rows, settled = steps(slopes, points)
     if rows.empty:
         return NOTHING
-    label = fits.first(set(rows["policy"]))[0]
-    mine = rows[rows["policy"] == label]
+    label = fits.first(set(rows["label"]))[0]
+    mine = rows[rows["label"] == label]
     parts = []
     for ray in dict.fromkeys(mine["axis"]):
-        here = settled[(settled["policy"] == label) & (settled["axis"] == ray)]
+        here = settled[(settled["label"] == label) & (settled["axis"] == ray)]
         where = held(points[points["axis"] == ray], "B")
         if here.empty or here["outcome"].iloc[0] != SETTLED:
             word = "there are too few" if here.empty else WORDS[here["outcome"].iloc[0]]
@@ -147,7 +147,7 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
             parts.append(f"{_mean(row)} at {where}, where they stand still from $B$ = {ends}")
     text = f"{looks.display(label)}'s exponents are {'; '.join(parts)}."
     rays = points.loc[points["variable"] == "B", "label"]
-    if short := (set(rays) & set(fits.PAPER)) - set(rows["policy"]):
+    if short := (set(rays) & set(fits.PAPER)) - set(rows["label"]):
         text += f" Rays too short to be judged: {fits.listed(looks.ordered(short))}'s."
     return text
 
@@ -155,12 +155,12 @@ def finding(slopes: pd.DataFrame, points: pd.DataFrame) -> str:
 def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the steps of the policies of `points` on rays long enough to be judged, with widened
     limits, and the outcomes of `settling`."""
-    hidden = slopes["policy"].isin(LEFT_OUT) & ~slopes["policy"].isin(SHOWN)
-    shown = slopes["policy"].isin(points["label"]) & ~hidden
+    hidden = slopes["label"].isin(LEFT_OUT) & ~slopes["label"].isin(SHOWN)
+    shown = slopes["label"].isin(points["label"]) & ~hidden
     settled = settling(slopes[shown])
     rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(settled["axis"])]
     rows = rows.merge(
-        settled[["policy", "axis", "drift_widened"]], on=["policy", "axis"], how="left"
+        settled[["label", "axis", "drift_widened"]], on=["label", "axis"], how="left"
     )
     wide = rows["drift_widened"].fillna(1.0)
     rows = rows.assign(
@@ -168,7 +168,7 @@ def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     )
     variation = points.groupby("axis")["V"].max()
     rows = rows.assign(V=rows["axis"].map(variation)).dropna(subset="exponent")
-    return rows.sort_values(["V", "axis", "policy", "start"], ignore_index=True), settled
+    return rows.sort_values(["V", "axis", "label", "start"], ignore_index=True), settled
 
 
 FIGURE = Figure(

@@ -40,16 +40,16 @@ def found(slopes: pd.DataFrame | None, curves: pd.DataFrame, axis: str) -> dict[
     rows = slopes[(slopes["axis"] == axis) & (slopes["part"] == "upper")].dropna(subset="exponent")
     guided = set(curves.loc[curves["guide"].notna(), "label"])
     return {
-        row.policy: Fit(
+        row.label: Fit(
             row.exponent,
             row.low,
             row.high,
-            row.rate if row.policy in guided else math.nan,
+            row.rate if row.label in guided else math.nan,
             bool(row.short),
             getattr(row, "start", -math.inf),
             getattr(row, "stop", math.inf),
         )
-        for row in rows[rows["policy"].isin(curves["label"])].itertuples()
+        for row in rows[rows["label"].isin(curves["label"])].itertuples()
     }
 
 
@@ -63,7 +63,7 @@ def lacking(slopes: pd.DataFrame | None, axis: str) -> dict[str, str]:
     for row in upper[upper["exponent"].isna()].itertuples():
         reason = main_reason(str(row.left_out or ""))
         if reason and row.points < 2:
-            reasons[row.policy] = reason
+            reasons[row.label] = reason
     return reasons
 
 

@@ -266,7 +266,7 @@ def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tup
     if "variable" not in points:
         return []
     variables = points.drop_duplicates("axis").set_index("axis")["variable"]
-    mine = slopes[(slopes["policy"] == policy) & (slopes["part"] == "ray")]
+    mine = slopes[(slopes["label"] == policy) & (slopes["part"] == "ray")]
     return [
         (
             row.axis,
