@@ -147,9 +147,9 @@ def longest_ago(arms, plays, played):
     """Of the arms that are good or owed plays, the one that was played longest ago."""
     arm = -1
     for k in range(played.shape[0]):
-        if arms[GOOD, k] > 0.0 or plays[k] < arms[OWED, k]:
-            if arm < 0 or played[k] < played[arm]:
-                arm = k
+        is_candidate = arms[GOOD, k] > 0.0 or plays[k] < arms[OWED, k]
+        if is_candidate and (arm < 0 or played[k] < played[arm]):
+            arm = k
     return arm
 
 

@@ -30,10 +30,11 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import cycle, forced, forget_all, new_instance, shuffled
-from confee.policies.glr_ucb import changed, split_grid
+from confee.policies.glr_ucb import split_grid
 from confee.policies.idling import FrequencyOptions, only
+from confee.policies.likelihood_ratio import changed
 from confee.policies.plans import new_plan, next_query, plan_of
-from confee.policies.ucb import PLAYS, choose, update
+from confee.policies.ucb import choose, update
 from confee.world.game import idle, new_data, query
 
 

@@ -25,9 +25,10 @@ from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.detecting import after_query, before_query, forget_all, new_instance
-from confee.policies.glr_ucb import changed, split_grid, threshold
+from confee.policies.glr_ucb import split_grid, threshold
 from confee.policies.hyque import demand
 from confee.policies.idling import only
+from confee.policies.likelihood_ratio import changed
 from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
 from confee.policies.ucb import PLAYS, REWARDS, begin, choose, new_instances, update
 from confee.world.game import anything, idle, new_data, new_memories, query

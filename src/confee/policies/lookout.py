@@ -42,8 +42,9 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import forget_all, new_instance
-from confee.policies.glr_ucb import changed, split_grid
+from confee.policies.glr_ucb import split_grid
 from confee.policies.idling import LeaderOptions, only
+from confee.policies.likelihood_ratio import changed
 from confee.policies.plans import new_plan, next_query, plan_of
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
@@ -70,7 +71,7 @@ class Constants(NamedTuple):
 
 @njit
 def play(world, ledger, K, T, B, kind, constants, rng):
-    """Idle rounds play the leading arm or, unless `leads`, arms by the frequency since a restart."""
+    """In idle rounds, the leading arm or arms by the frequency of the plays since a restart."""
     ucb = new_instance(K)
     plays, anyone = ucb[PLAYS], np.ones(K)
     leader = np.zeros(K)
@@ -86,8 +87,9 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     plan = new_plan(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
+    best, _ = choose(ucb, K, constants.exploration, rng)
     while t <= T:
-        arm, _ = choose(ucb, max(n, K), constants.exploration, rng)
+        arm = best
         if n >= K:
             if constants.checks == LOOKS:
                 looked_at += begin(looks, ucb, rate, beta, constants.h, constants.eps, rng)
@@ -114,12 +116,12 @@ def play(world, ledger, K, T, B, kind, constants, rng):
             looks[:] = 0.0
             forget_all(ucb)
             data[:] = 0.0
+        best, _ = choose(ucb, max(n, K), constants.exploration, rng)
         after = t + 1
         t = next_query(plan, ledger, rng)
         if t > after:
             if constants.leads:
-                arm, _ = choose(ucb, max(n, K), constants.exploration, rng)
-                only(leader, arm)
+                only(leader, best)
                 idle(world, ledger, data, after, t, leader, rng)
             else:
                 idle(world, ledger, data, after, t, plays if n > 0 else anyone, rng)
@@ -187,7 +189,10 @@ class Options(LeaderOptions):
         0.5, above=0, about="index: mean + sqrt(exploration ln(queries since a restart) / plays)"
     )
     beta_scale: float = schema.real(
-        1.0, above=0, high=1e6, about="times beta = ln(B / (1 + restarts)) + 1, the tests' threshold"
+        1.0,
+        above=0,
+        high=1e6,
+        about="times beta = ln(B / (1 + restarts)) + 1, the tests' threshold",
     )
     rate_scale: float = schema.real(
         1.0, above=0, high=1e6, about="times the rate 1/2 sqrt((T/B) (1 + restarts) / (K B))"

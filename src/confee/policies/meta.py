@@ -15,8 +15,8 @@ Thresholds, `scale` times
     code     (e - 1) (sqrt(K L s) + K L), L = 4 log2 B + log2 K, in the authors' code
 
 The paper has no experiments. The authors' later ones, of duelling bandits, take `code` with scale
-0.01 and replay 0.1, tuned there. The default here is `remark` with scale 1: at K = 4, B = 10^5 it is
-about 3.4 standard deviations of the difference of two arms at 1/2. `printed` evicts a gap of 0.1
+0.01 and replay 0.1, tuned there. The default is ours, `remark` with scale 1: at K = 4, B = 10^5 it
+is about 3.4 standard deviations of the difference of two arms at 1/2. `printed` evicts a gap of 0.1
 after some 5 * 10^4 queries only.
 
 The paper tests all intervals; here those of `confee.policies.scales` that end now. A replay whose
