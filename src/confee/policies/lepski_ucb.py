@@ -50,7 +50,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     low = constants.low
     # Sums over all queries: plays of each arm, rewards, then what `data` had without a window.
     seen = np.zeros(3 * K + 1)
-    marks = new_marks(max(B, MARKS << (low + 1)), 3 * K + 1)
+    marks = new_marks(max(B, MARKS << low), 3 * K + 1)
     levels = marks.shape[0]
     starts = np.zeros(levels, dtype=np.int64)  # the query with which a level's window begins
     begun = np.zeros((levels, 3 * K + 1))  # the sums before it

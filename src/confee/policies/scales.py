@@ -24,9 +24,12 @@ MARKS = 8
 
 @njit
 def new_marks(B, count):
-    """Marks of `count` sums for episodes of up to B queries, [levels, MARKS, count]."""
+    """Marks of `count` sums for episodes of up to B queries, [levels, MARKS, count].
+
+    The windows of the last level hold all of an episode.
+    """
     levels = 1
-    while MARKS << levels < B:
+    while MARKS << (levels - 1) < B:
         levels += 1
     return np.zeros((levels, MARKS, count))
 
