@@ -433,7 +433,7 @@ class Meta(Eliminating):
 
 
 class AdSwitch(Eliminating):
-    def __init__(self, *args, C1=1.0, finest=16.0, **more):
+    def __init__(self, *args, C1=1.0, finest=1.0, **more):
         super().__init__(*args, **more)
         self.C1, self.finest = C1, finest
         self.last = list(range(self.K))
@@ -468,7 +468,7 @@ class AdSwitch(Eliminating):
 
     def check(self, arm):
         gap = self.bad[arm][1]
-        scales = [i for i in range(60, 0, -1) if 2.0**-i >= gap / self.finest]
+        scales = [i for i in range(60, 0, -1) if i == 1 or 2.0**-i >= gap / self.finest]
         value = self.chance * self.rng.random()
         first = begun(value, [2.0**-i * self.chance for i in scales])
         if first is not None:

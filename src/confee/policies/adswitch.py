@@ -16,8 +16,9 @@ Plays count for all the checks that have begun, so what an arm is owed is one nu
 
 C1 is "sufficiently large" in the paper, and its first use needs 32 at least. The default is that of
 the only published runs of the algorithm, C1 = 1 (Besson, Kaufmann, Maillard, Seznec 2022; their
-code, however, picks arms by another rule). finest is 16 as printed; D / 16 leaves few queries to
-the good arms up to B of some 10^6, and SMPyBandits' experimental version has 1.
+code, however, picks arms by another rule). finest is 16 as printed, which owes bad arms nearly all
+queries up to B of some 10^6; the default is 1, as in SMPyBandits' experimental version, but every
+bad arm is checked at scale 1/2 at least.
 
 The paper tests all intervals and says (Remark 3) that dyadic ones suffice. Here (3) and (4) test
 the last 2^k plays of the arm that was played, and (1) the intervals of `confee.policies.scales`
@@ -201,7 +202,7 @@ def evict(marks, age, seen, arms, level_of_test, smallest):
                         arms[OWED, k] = 0.0
                         arms[KEPT, k] = earned / n
                         arms[GAP, k] = gap
-                        arms[SCALES, k] = math.floor(math.log2(smallest / gap))
+                        arms[SCALES, k] = max(1.0, math.floor(math.log2(smallest / gap)))
         mark(marks, level, age, seen)
 
 
@@ -222,7 +223,7 @@ class Options(FrequencyOptions):
         1.0, above=0, high=1e6, about="of test (1); published: large enough, 32 at least"
     )
     finest: float = schema.real(
-        16.0, low=1, high=1e6, about="checks down to a gap of D / finest; published: 16"
+        1.0, low=1, high=1e6, about="checks down to a gap of D / finest; published: 16"
     )
 
 
