@@ -42,7 +42,8 @@ from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import shuffled
 from confee.policies.idling import FrequencyOptions, best_mean, only
-from confee.policies.plans import new_plan, next_query, plan_of, skip
+from confee.policies.look import DOTS, Look
+from confee.policies.queries import failures, new_schedule, next_query, schedule_kind
 from confee.policies.scales import due, finest, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -76,15 +77,15 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     age = 0
     # Checks begin at random among slots, K of them a query, one an arm.
     chance = start_chance(1, K, B)
-    next_slot = skip(chance, K * B, rng)
+    next_slot = failures(chance, K * B, rng)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
         while next_slot < K:
             check(arms, plays, next_slot, chance, log_B, rng)
-            next_slot += 1 + skip(chance, K * B, rng)
+            next_slot += 1 + failures(chance, K * B, rng)
         next_slot -= K
         arm = longest_ago(arms, plays, played)
         played[arm] = ledger.queries
@@ -101,7 +102,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
             begin(arms)
             data[:] = 0.0
             chance = start_chance(1 + ledger.restarts, K, B)
-            next_slot = skip(chance, K * B, rng)
+            next_slot = failures(chance, K * B, rng)
         else:
             evict(marks, age, seen, arms, constants.C1 * log_B, constants.finest)
         after = t + 1
@@ -229,14 +230,15 @@ class Options(FrequencyOptions):
 
 def arguments(known, options):
     constants = Constants(options.by_leader, float(options.C1), float(options.finest))
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
     id="adswitch",
     name="AdSwitch",
-    summary="AdSwitch: elimination with checks of bad arms at random scales, under a query plan",
+    summary="AdSwitch: elimination with checks of bad arms at random scales",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#5990C6", "$A$", DOTS, place=34),
 )

@@ -38,7 +38,8 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.idling import FrequencyOptions, best_mean, only
-from confee.policies.plans import new_plan, next_query, plan_of, skip
+from confee.policies.look import LONG, Look
+from confee.policies.queries import failures, new_schedule, next_query, schedule_kind
 from confee.policies.scales import due, finest, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -71,9 +72,9 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     # Looks begin at random among slots, K of them a query, one an arm; a slot that is drawn with
     # `bound`, the chance at an earlier age, is taken with the chance at its own.
     bound = start_chance(0, K)
-    next_slot = skip(bound, K * B, rng)
+    next_slot = failures(bound, K * B, rng)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
@@ -83,7 +84,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
             if i > 0:
                 look(arms, next_slot, age, i)
             bound = chance
-            next_slot += 1 + skip(bound, K * B, rng)
+            next_slot += 1 + failures(bound, K * B, rng)
         next_slot -= K
         candidates = good + looked_at(arms, age)
         u = K * rng.random()
@@ -110,7 +111,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
             arms[ENDS] = 0.0
             data[:] = 0.0
             bound = start_chance(0, K)
-            next_slot = skip(bound, K * B, rng)
+            next_slot = failures(bound, K * B, rng)
         after = t + 1
         t = next_query(plan, ledger, rng)
         if t > after:
@@ -246,14 +247,15 @@ def arguments(known, options):
         printed=options.confidence == "printed",
         orders=math.ceil(math.log2(known.B)),
     )
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
     id="armswitch",
     name="ArmSwitch",
-    summary="ArmSwitch: elimination with looks at bad arms one by one, under a query plan",
+    summary="ArmSwitch: elimination with looks at bad arms one by one, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#05316A", "$a$", LONG, place=35),
 )

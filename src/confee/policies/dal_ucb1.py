@@ -33,7 +33,8 @@ from confee.policies.detecting import cycle, forced, forget_all, new_instance, s
 from confee.policies.glr_ucb import split_grid
 from confee.policies.idling import FrequencyOptions, only
 from confee.policies.likelihood_ratio import changed
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.look import LONG, Look
+from confee.policies.queries import new_schedule, next_query, schedule_kind
 from confee.policies.ucb import choose, update
 from confee.world.game import idle, new_data, query
 
@@ -85,7 +86,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     length = cycle_of(K, constants.alpha, constants.from_restart)
     learned = start = 0  # observations of the base; queries before the restart
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
@@ -172,14 +173,15 @@ def arguments(known, options):
         from_restart=True,
         ratio=float(options.ratio),
     )
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
     id="dal_ucb1",
     name="DAL, UCB1",
-    summary="UCB1 started anew by detectors on forced plays, under a query plan",
+    summary="UCB1 started anew by detectors on forced plays, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#9D4AD7", "$D$", LONG, place=32),
 )

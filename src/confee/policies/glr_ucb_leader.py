@@ -15,7 +15,8 @@ from confee.core import schema
 from confee.policies import dal_ucb1
 from confee.policies.base import Policy
 from confee.policies.idling import LeaderOptions
-from confee.policies.plans import plan_of
+from confee.policies.look import SOLID, Look
+from confee.policies.queries import schedule_kind
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def arguments(known, options):
         from_restart=False,
         ratio=float(options.ratio),
     )
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
@@ -62,4 +63,5 @@ POLICY = Policy(
     kernel=dal_ucb1.play,
     options=Options,
     arguments=arguments,
+    look=Look("#9F8D07", (3, 0, 0), SOLID, place=31),
 )

@@ -24,12 +24,13 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.paper import theory
 from confee.policies.base import Policy
+from confee.policies.blocks import arrange, draw_started, limit_quotas, square_roots
 from confee.policies.detecting import after_query, before_query, forget_all, new_instance
 from confee.policies.glr_ucb import split_grid, threshold
 from confee.policies.hyque import demand
 from confee.policies.idling import only
 from confee.policies.likelihood_ratio import changed
-from confee.policies.schedule import arrange, draw_started, limit_quotas, square_roots
+from confee.policies.look import LONG, Look
 from confee.policies.ucb import PLAYS, REWARDS, begin, choose, new_instances, update
 from confee.world.game import anything, idle, new_data, new_memories, query
 
@@ -184,4 +185,5 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#110EF2", "$q$", LONG, place=37),
 )

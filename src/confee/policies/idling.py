@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from confee.core import schema
 from confee.core.jit import leaf
-from confee.policies.plans import PlanOptions
+from confee.policies.queries import ScheduleOptions
 
 LEADER, FREQUENCY = "leader", "frequency"
 ABOUT = "idle rounds play the leading arm, or arms by the frequency of their plays in use"
 
 
 @dataclass(frozen=True)
-class LeaderOptions(PlanOptions):
+class LeaderOptions(ScheduleOptions):
     """idle: what idle rounds play; the leading arm if not said otherwise."""
 
     idle: str = schema.choice(LEADER, LEADER, FREQUENCY, about=ABOUT)

@@ -28,7 +28,8 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.idling import LeaderOptions, only
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.look import DOTS, Look
+from confee.policies.queries import new_schedule, next_query, schedule_kind
 from confee.policies.scales import MARKS, due, mark, new_marks, since, slot
 from confee.policies.sw_ucb import choose, refresh
 from confee.world.game import fold, idle, new_data, query
@@ -63,7 +64,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     start = 0
     radius = constants.test * math.log(B)
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
@@ -153,7 +154,7 @@ class Options(LeaderOptions):
 
 def arguments(known, options):
     low = math.ceil(math.log2(2 * known.K))
-    return plan_of(options), Constants(
+    return schedule_kind(options), Constants(
         options.by_leader, float(options.xi), float(options.test), low
     )
 
@@ -165,4 +166,5 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#A50C79", "$w$", DOTS, place=36),
 )

@@ -45,7 +45,8 @@ from confee.policies.detecting import forget_all, new_instance
 from confee.policies.glr_ucb import split_grid
 from confee.policies.idling import LeaderOptions, only
 from confee.policies.likelihood_ratio import changed
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.look import SOLID, Look
+from confee.policies.queries import new_schedule, next_query, schedule_kind
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
 
@@ -84,7 +85,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     beta = constants.beta_scale * (math.log(B) + 1.0)
     n = 0  # queries since the restart
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     best, _ = choose(ucb, K, constants.exploration, rng)
@@ -222,7 +223,7 @@ def arguments(known, options):
         restarts=options.restarts,
         ratio=float(options.ratio),
     )
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
@@ -232,4 +233,5 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#4E182F", (5, 0, 0), SOLID, 1.8, place=30),
 )

@@ -38,7 +38,8 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.idling import FrequencyOptions, best_mean, only
-from confee.policies.plans import new_plan, next_query, plan_of
+from confee.policies.look import DOT, Look
+from confee.policies.queries import new_schedule, next_query, schedule_kind
 from confee.policies.scales import due, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -72,7 +73,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     bases[0, ENDS], bases[0, ACTIVE] = B + 1, K
     inner = age = 0
     data = new_data(K)
-    plan = new_plan(kind, T, B)
+    plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
     idle(world, ledger, data, 1, t, anyone, rng)
     while t <= T:
@@ -205,14 +206,15 @@ def arguments(known, options):
         replay=float(options.replay),
         orders=math.ceil(math.log2(known.B)),
     )
-    return plan_of(options), constants
+    return schedule_kind(options), constants
 
 
 POLICY = Policy(
     id="meta",
     name="META",
-    summary="META: elimination with replays at random scales, under a query plan",
+    summary="META: elimination with replays at random scales, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,
+    look=Look("#8A5E59", "$m$", DOT, place=33),
 )

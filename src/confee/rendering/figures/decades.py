@@ -159,9 +159,7 @@ def steps(slopes: pd.DataFrame, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     shown = slopes["label"].isin(points["label"]) & ~hidden
     settled = settling(slopes[shown])
     rows = slopes[shown & (slopes["part"] == "step") & slopes["axis"].isin(settled["axis"])]
-    rows = rows.merge(
-        settled[["label", "axis", "drift_widened"]], on=["label", "axis"], how="left"
-    )
+    rows = rows.merge(settled[["label", "axis", "drift_widened"]], on=["label", "axis"], how="left")
     wide = rows["drift_widened"].fillna(1.0)
     rows = rows.assign(
         **{end: rows["exponent"] + wide * (rows[end] - rows["exponent"]) for end in ("low", "high")}
