@@ -267,7 +267,8 @@ def test_all_policies_meet_all_adversaries(run):
     units = run.plan.units
     moving = [u for u in units if u.cell.size.V > 0]
     policies = {u.cell.policy for u in moving}
-    assert policies == {p.id for p in POLICIES.values() if p.setting == "arms"} - CLAIMS_OWN - PRIOR_FREE
+    registered = {p.id for p in POLICIES.values() if p.setting == "arms"}
+    assert policies == registered - CLAIMS_OWN - PRIOR_FREE
     met = {o.adversary for u in units for o in u.opponents}
     assert met == {a.id for a in ADVERSARIES.values() if a.setting == "arms"}
     plans = {u.cell.label for u in moving if "(plan=" in u.cell.label}

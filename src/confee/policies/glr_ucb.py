@@ -6,8 +6,8 @@ s of them. It detects a change if
 
     max_s  s kl(mean of the first s, mean) + (n - s) kl(mean of the rest, mean) >= beta(n, delta),
 
-with delta = 1/sqrt(Q) and beta = ln(3 n sqrt(n) / delta), which the authors recommend in practice
-for the threshold of their theorem (their published code leaves out the 3). In cycles of
+with delta = 1/sqrt(Q) and beta = ln(3 n sqrt(n) / delta), the practical threshold of the authors'
+2019 preprint (their paper of 2022 and its code leave out the 3). In cycles of
 floor(K / alpha_k) queries the first K are one of each arm, in an order drawn at random, with
 alpha_k = sqrt(k K ln Q / Q) after k - 1 restarts: their tuning without the number of changes
 (`forced: constant` keeps alpha_1; their tuning for C known changes is alpha_1 sqrt(C)).
