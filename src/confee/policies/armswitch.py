@@ -40,6 +40,7 @@ from confee.policies.base import Policy
 from confee.policies.idling import FrequencyOptions, best_mean, only
 from confee.policies.look import LONG, Look
 from confee.policies.queries import failures, new_schedule, next_query, schedule_kind
+from confee.policies.rate import Rate
 from confee.policies.scales import due, finest, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -257,5 +258,12 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    rate=Rate(
+        K=1 / 3,
+        V=1 / 3,
+        B=-1 / 3,
+        log=lambda size: math.log(size.B) ** 0.5,
+        statement="Abbasi-Yadkori, Gyorgy, Lazic 2023, Corollary 2, up to log^{3/2}",
+    ),
     look=Look("#05316A", "$a$", LONG, place=35),
 )

@@ -35,6 +35,7 @@ from confee.policies.idling import FrequencyOptions, only
 from confee.policies.likelihood_ratio import changed
 from confee.policies.look import LONG, Look
 from confee.policies.queries import new_schedule, next_query, schedule_kind
+from confee.policies.rate import Rate
 from confee.policies.ucb import choose, update
 from confee.world.game import idle, new_data, query
 
@@ -183,5 +184,12 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    rate=Rate(
+        K=1 / 3,
+        V=1 / 3,
+        B=-1 / 3,
+        log=lambda size: math.log(size.B) ** 0.5,
+        statement="conjectured: its theorem is for changes far apart",
+    ),
     look=Look("#9D4AD7", "$D$", LONG, place=32),
 )

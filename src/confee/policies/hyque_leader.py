@@ -31,6 +31,7 @@ from confee.policies.hyque import demand
 from confee.policies.idling import only
 from confee.policies.likelihood_ratio import changed
 from confee.policies.look import LONG, Look
+from confee.policies.rate import Rate
 from confee.policies.ucb import PLAYS, REWARDS, begin, choose, new_instances, update
 from confee.world.game import anything, idle, new_data, new_memories, query
 
@@ -185,5 +186,12 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    rate=Rate(
+        K=1 / 3,
+        V=1 / 3,
+        B=-1 / 3,
+        log=lambda size: math.log(size.B) ** 0.5,
+        statement="conjectured: HyQue with the leader in idle rounds and practical change tests",
+    ),
     look=Look("#110EF2", "$q$", LONG, place=37),
 )

@@ -47,6 +47,7 @@ from confee.policies.idling import LeaderOptions, only
 from confee.policies.likelihood_ratio import changed
 from confee.policies.look import SOLID, Look
 from confee.policies.queries import new_schedule, next_query, schedule_kind
+from confee.policies.rate import Rate
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
 
@@ -233,5 +234,12 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    rate=Rate(
+        K=1 / 3,
+        V=1 / 3,
+        B=-1 / 3,
+        log=lambda size: math.log(size.B) ** 0.5,
+        statement="conjectured: nothing is proved of Lookout",
+    ),
     look=Look("#4E182F", (5, 0, 0), SOLID, 1.8, place=30),
 )

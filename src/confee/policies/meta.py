@@ -40,6 +40,7 @@ from confee.policies.base import Policy
 from confee.policies.idling import FrequencyOptions, best_mean, only
 from confee.policies.look import DOT, Look
 from confee.policies.queries import new_schedule, next_query, schedule_kind
+from confee.policies.rate import Rate
 from confee.policies.scales import due, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -216,5 +217,12 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
+    rate=Rate(
+        K=1 / 3,
+        V=1 / 3,
+        B=-1 / 3,
+        log=lambda size: math.log(size.B) ** 0.5,
+        statement="Suk and Kpotufe 2022, Corollary 2, up to log^3 B",
+    ),
     look=Look("#8A5E59", "$m$", DOT, place=33),
 )
