@@ -109,8 +109,8 @@ class Tried:
 
 
 TRIED = {
-    one.id: one
-    for one in (
+    tried.id: tried
+    for tried in (
         Tried(
             OFUL,
             ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
@@ -218,8 +218,8 @@ def _narrow(
 def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:
     """rho(1), rho(2), ... at some sizes."""
     path, _ = nearly_still(alg, 2, "equal", 0.5, 0.0, sizes)
-    told = known(path, alg.setting.id)
-    return assumption.curve(lambda t: alg.rho(t, told))
+    knowledge = known(path, alg.setting.id)
+    return assumption.curve(lambda t: alg.rho(t, knowledge))
 
 
 CLAIMS = tuple(tried.claim for tried in TRIED.values())

@@ -182,8 +182,8 @@ class Case:
 
 
 CASES = {
-    one.id: one
-    for one in (
+    case.id: case
+    for case in (
         Case(
             TRIED["alg-assumption/oful"],
             6,
@@ -279,8 +279,8 @@ def _schedules(case: Case, toy: bool) -> Iterator[Draws]:
 def _chances(case: Case, last: int) -> list[list[float]]:
     """The chances of blocks 0..last, to 12 digits: the same on all machines."""
     against = family(case.adversaries(STRENGTHS), Size(case.K, 1000, 500, 1.0))[0]
-    told = known(draw_path(against, Size(case.K, 1000, 1000, 1.0), 0), case.alg.setting.id)
-    blocks = [case.alg.chances(n, told) for n in range(last + 1)]
+    knowledge = known(draw_path(against, Size(case.K, 1000, 1000, 1.0), 0), case.alg.setting.id)
+    blocks = [case.alg.chances(n, knowledge) for n in range(last + 1)]
     return [[float(f"{chance:.12g}") for chance in chances] for chances in blocks]
 
 
@@ -374,7 +374,7 @@ def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
         if j.verdict == FAILS and len(joints) * (j.p_value or 0.0) <= ALPHA
     ]
     if failing:
-        name = min(failing, key=lambda one: joints[one].p_value or 0.0)
+        name = min(failing, key=lambda variant: joints[variant].p_value or 0.0)
         return FAILS, name, joints[name]
     open_ones = [name for name, j in joints.items() if j.verdict != CONSISTENT]
     name = (open_ones or list(joints))[0]
@@ -435,14 +435,14 @@ def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome:
     that did not fail, if any. An exponent's ray looks at its own controls (see `exponents`)."""
     if outcome == FAILS:
         counted = [tried[part] for part in PARTS if outcomes[part] == FAILS]
-        control = next((one for one in counted if one.as_expected is True), counted[0])
+        control = next((c for c in counted if c.as_expected is True), counted[0])
     else:
         counted = [tried[part] for part in ("budget", "density")]
-        control = next((one for one in counted if one.as_expected is not True), counted[0])
+        control = next((c for c in counted if c.as_expected is not True), counted[0])
     others = [
-        f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
-        for one in tried.values()
-        if one is not control
+        f"{other.what}: {'failed' if other.as_expected else 'did not fail'}"
+        for other in tried.values()
+        if other is not control
     ]
     return dataclasses.replace(control, note="; ".join(filter(None, [control.note, *others])))
 
@@ -451,12 +451,12 @@ def _corrections(
     case: Case, outcomes: Mapping[str, str], drawn: pd.DataFrame
 ) -> tuple[Correction, ...]:
     """Those of the lemma on density, and what a rate that fails amounts to."""
-    found: tuple[Correction, ...] = ()
+    corrections: tuple[Correction, ...] = ()
     if outcomes["density"] == FAILS:
-        found += density.corrections_of(drawn[drawn["quota"] == 1])
+        corrections += density.corrections_of(drawn[drawn["quota"] == 1])
     if outcomes["exponents"] == FAILS:
-        found += (dataclasses.replace(RULED_OUT, place=PLACE),)
-    return found
+        corrections += (dataclasses.replace(RULED_OUT, place=PLACE),)
+    return corrections
 
 
 def _density_steps(drawn: pd.DataFrame) -> list[Step]:
@@ -472,8 +472,8 @@ def _density_steps(drawn: pd.DataFrame) -> list[Step]:
         "density, B | 2T, complete blocks": density.check(density.even(rows), "end"),
     }
     return [
-        Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
-        for name, found in readings.items()
+        Step(step=name, outcome=check.verdict, number=check.below + check.above, note=check.text)
+        for name, check in readings.items()
     ]
 
 
@@ -501,7 +501,7 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
                     level = float(table[key]) / theory.rate(*place.size)
                     by.setdefault(f"{place.point:g}", []).append(level)
             if by:
-                means = {point: sum(some) / len(some) for point, some in by.items()}
+                means = {point: sum(values) / len(values) for point, values in by.items()}
                 levels.setdefault(axis, {})[label] = means
     return levels
 
@@ -512,8 +512,8 @@ def _levels_text(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, floa
     if not along:
         return ""
     last = list(along[case.labels["hyque"]])[-1]
-    told = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
-    return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {told}"
+    shown = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
+    return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {shown}"
 
 
 def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint) -> str:

@@ -118,8 +118,8 @@ def fit(
     positive, negative = _controls("holds", holds), _controls("fails", fails)
     named = [
         ("policy", policy),
-        *(("holds", one) for one in positive.values()),
-        *(("fails", one) for one in negative.values()),
+        *(("holds", name) for name in positive.values()),
+        *(("fails", name) for name in negative.values()),
     ]
     for role, name in named:
         if name is not None and name not in names:

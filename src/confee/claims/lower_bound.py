@@ -189,8 +189,8 @@ def at_scale() -> dict[str, dict[str, float]]:
 def _on_the_grid(evidence: Evidence) -> pd.DataFrame:
     """What the experiment's policies played, without those that are told the path."""
     runs = runs_on_hard(evidence.regret, evidence.choose)
-    told = {p.id for p in POLICIES.values() if "path" in p.known}
-    return runs[~runs["policy"].isin(told)]
+    informed = {p.id for p in POLICIES.values() if "path" in p.known}
+    return runs[~runs["policy"].isin(informed)]
 
 
 def _runs(evidence: Evidence) -> pd.DataFrame:

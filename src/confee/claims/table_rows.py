@@ -244,16 +244,16 @@ def step(name: str, checks: Sequence[Check]) -> Step:
     title = f"{name}: {row.name}, {row.claimed_text}"
     if not checks:
         return Step(step=title, outcome=UNDECIDED, number=None, note="not played")
-    joint, found = combine(checks), outcome(row, checks)
+    joint, verdict = combine(checks), outcome(row, checks)
     excess = joint.decisive.excess
-    said = [*(c.text for c in checks), joint.decide]
-    if found == VACUOUS:
-        said.insert(0, _no_test_fires())
+    notes = [*(c.text for c in checks), joint.decide]
+    if verdict == VACUOUS:
+        notes.insert(0, _no_test_fires())
     return Step(
         step=title,
-        outcome=found,
+        outcome=verdict,
         number=None if math.isnan(excess) else excess,
-        note="; ".join(filter(None, said)),
+        note="; ".join(filter(None, notes)),
     )
 
 

@@ -222,7 +222,7 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     blamed = next((schema.show(o) for o in overrides if key(o) in words), where)
     if match := re.match("Error merging override (.*)", text):
         blamed, text = schema.show(match[1].removeprefix("++")), cause
-    reason = next((said for word, said in REASONS.items() if word in text + cause), "")
+    reason = next((reason for word, reason in REASONS.items() if word in text + cause), "")
     return ": ".join(dict.fromkeys([blamed, reason or _first_line(text) or _first_line(cause)]))
 
 

@@ -32,17 +32,17 @@ def flags(worst: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
     entries
         One row per cell and adversary: `cell`, `adversary` and `gap`.
     """
-    made = _grid_ends(entries, worst["entry"])
-    made["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
+    columns = _grid_ends(entries, worst["entry"])
+    columns["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
     sizes = [
         (growth(policy), Size(*size))
         for policy, *size in worst[["policy", *SIZE]].itertuples(index=False, name=None)
     ]
-    made["in_range"] = [bool(curve.in_range(size)) for curve, size in sizes]
-    made["short_batch"] = [curve.distorted(size) for curve, size in sizes]
-    flawed = made[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
-    made["eligible"] = made["in_range"] & ~flawed
-    return made
+    columns["in_range"] = [bool(curve.in_range(size)) for curve, size in sizes]
+    columns["short_batch"] = [curve.distorted(size) for curve, size in sizes]
+    flawed = columns[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
+    columns["eligible"] = columns["in_range"] & ~flawed
+    return columns
 
 
 def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
@@ -70,13 +70,13 @@ def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     ceiling = top & (gap >= limit * (1 - 1e-9))
     edge = (top | bottom) & ~ceiling & inside
     at_limit = gap >= limit * (1 - 1e-9)
-    made = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
-    return pd.DataFrame(made, index=chosen.index)
+    columns = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
+    return pd.DataFrame(columns, index=chosen.index)
 
 
 def _steady(adversary: pd.Series) -> pd.Series:
     """Whether each adversary's strength is a lead that stays open, see Adversary."""
-    return adversary.isin([one.id for one in ADVERSARIES.values() if one.steady])
+    return adversary.isin([a.id for a in ADVERSARIES.values() if a.steady])
 
 
 def _of_adversary(family: pd.DataFrame, name: str) -> np.ndarray:
@@ -95,7 +95,7 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
 
     played = worst[is_uniform(worst["policy"])].groupby(SIZE)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SIZE])).to_numpy(dtype=float)
-    alike = {one.id for one in ADVERSARIES.values() if one.others_alike}
+    alike = {a.id for a in ADVERSARIES.values() if a.others_alike}
     open_gap = entries[_steady(entries["adversary"]) & entries["adversary"].isin(alike)]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))

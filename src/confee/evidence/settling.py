@@ -133,8 +133,8 @@ def _outcome(chain: pd.DataFrame, widen: bool) -> dict:
     first = still[0] if still else 0
     part, (drift, low, high, drift_widened) = parts[first], drifts[first]
     outcome = SETTLED if still else MOVING if low > 0 or high < 0 else OPEN
-    one = np.ones((len(part), 1))
-    mean, mean_low, mean_high, widened = _fitted(part, one, LEVEL, widen)
+    constant = np.ones((len(part), 1))
+    mean, mean_low, mean_high, widened = _fitted(part, constant, LEVEL, widen)
     return {
         "outcome": outcome,
         "start": part["start"].iloc[0],

@@ -369,11 +369,11 @@ def root_rounded(value: F = F(7, 100)) -> bool:
 
 
 def share(
-    left: F = F(9, 50), arms: F = F(2), cap: F = F(4), learnt: F = F(7, 100), one: F = F(1)
+    left: F = F(9, 50), arms: F = F(2), cap: F = F(4), learnt: F = F(7, 100), whole: F = F(1)
 ) -> bool:
     """1 - 1/K - 1/4 - 7/100 >= 9/50 for K >= 2."""
     K, y = symbols("K y")
-    kept = exact(one) - 1 / K - 1 / exact(cap) - exact(learnt)
+    kept = exact(whole) - 1 / K - 1 / exact(cap) - exact(learnt)
     return nonnegative(kept - exact(left), [(K, exact(arms) + y)])
 
 
@@ -731,7 +731,7 @@ PROOF = Proof(
                 *off("arms", F(2), "less"),
                 *off("cap", F(4), "less"),
                 *off("learnt", F(7, 100), "more"),
-                changed(one=F(19, 20)),
+                changed(whole=F(19, 20)),
             ),
             SUM,
         ),
