@@ -70,8 +70,8 @@ CUT_PHASES = Correction(
 )
 
 CUTS = ((7, 6), (31, 8))
-"""(b, N) of the phases cut by hand: a restart in block N, then one in each block that is the first
-with 2^{n+1} > b."""
+"""(b, N) of the phases cut by hand: a restart in block N, then in each phase a restart in the first
+block with 2^{n+1} > b."""
 
 
 def needs(toy: bool) -> Needs:
@@ -104,7 +104,7 @@ def needs_of_restarts(toy: bool) -> Needs:
 def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if a run asks for more than B queries, `holds` if none does at any of those places.
 
-    Judges the default reading of the quota; the other one is a step beside it.
+    Judge the default reading of the quota; the other reading is a step.
     """
     played = budget.played(evidence, ID)
     runs = _runs(played, HORIZON)
@@ -238,7 +238,7 @@ def _runs(played: pd.DataFrame, policy: Conf) -> pd.DataFrame:
 
 
 def _readings(played: pd.DataFrame, outcome: str) -> tuple[Reading, ...]:
-    """The other reading of the quota, where the outcome is another one."""
+    """Return the other reading of the quota if its outcome differs."""
     step = _step(BLOCK, played)
     if step.outcome in (outcome, UNDECIDED):
         return ()

@@ -1,4 +1,4 @@
-"""Rexp3B, which is told V, has regret O((K ln K)^{1/3} V^{1/3} T / B^{1/3})."""
+"""Rexp3B, which knows V, has regret O((K ln K)^{1/3} V^{1/3} T / B^{1/3})."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Curve:
         return replace(self, **arrays)
 
     def at_points(self, points: np.ndarray) -> Curve:
-        """The curve at some of its points."""
+        """Return the curve at the given points."""
         return self.only(np.isin(self.point, points))
 
     def entering(self, reasons: tuple[str, ...] = ("",)) -> Curve:
@@ -279,8 +279,11 @@ class Measure:
         return not (abs(self.bend) > BEND and self.bend_p <= BEND_LEVEL)
 
     def less(self, slope: float, end: float, growth: float) -> Measure:
-        """The measure of the curve less one without error: its slope, the one between its last two
-        points, and its growth. The scatter, and so each interval's width, stays as it is."""
+        """Return the measure of the difference to an exact curve.
+
+        The exact curve has slope `slope`, slope `end` between its last two points, and growth
+        `growth`. Each interval keeps its width, since an exact curve adds no scatter.
+        """
         own = slope if self.straight else end
         return replace(
             self,

@@ -46,15 +46,15 @@ def flags(worst: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
 
 
 def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """`ceiling`, `edge`, `at_limit`: whether the chosen gap is at an end of those that were tried.
+    """Return `ceiling`, `edge` and `at_limit`: whether the chosen gap is at an end of those tried.
 
-    `at_limit` says that it is the largest its family has, whatever the others have.
+    `at_limit` says that the gap is its adversary's largest, whatever other adversaries have.
 
-    The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
-    smallest. The setting's own largest gap (1 for arms, since means lie in [0, 1]) is neither: no
-    family could offer more, so the worst case there is the problem's and not cut short by the grid.
-    Nor is a largest gap of one family where another one was tried with larger gaps, if both are
-    steady. V = 0 has no gap and no end, and a family without a strength has neither.
+    The largest gap tried is at a ceiling if its adversary has no larger gap, else at an edge. The
+    smallest gap tried is at an edge. The setting's own largest gap (1 for arms, since means lie in
+    [0, 1]) is neither, because no adversary could offer more, so the grid does not cut the worst
+    case short. The largest gap of a steady adversary is neither if another steady adversary was
+    tried with larger gaps. Cells at V = 0 and adversaries without a strength have no ends.
     """
     import pandas as pd
 

@@ -1,13 +1,13 @@
 """Which policy has the least regret: rankings and paired questions, on maps of many adversaries.
 
 All policies meet the same paths, seed by seed. So policies are compared by differences of log
-regret over the same (adversary, parameters, seed), averaged over all of these but the seed: one
-number a seed. Seeds are independent, whatever the adversaries that share one, so the t-interval
-over seeds is right. Ratios are geometric means.
+regret over the same (adversary, parameters, seed), averaged over adversaries and parameters: one
+number per seed. Seeds are independent, whichever adversaries share a seed, so the t-interval over
+seeds is valid. Ratios are geometric means.
 
-Regret under one round counts as one round: only controls, and policies on worlds that are solved
-at once, have so little. Kinds of adversary weigh the same however many strengths each has, and so
-do settings (K, T, B, V).
+Regret under one round counts as one round; only controls and policies in trivial worlds have so
+little. Kinds of adversary weigh the same however many strengths each has, and so do the sizes
+(K, T, B, V).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LEVEL = 0.05
 """Intervals and sets of winners miss with at most this probability."""
 
 MARGIN = 1.05
-"""What is within 5 % of the best is as good."""
+"""Labels within 5 % of the best count as equally good."""
 
 LEAST = 1.0
-"""Rounds of regret that count as none."""
+"""Rounds of regret; less counts as this much."""
 
 EQUAL = "switching"
 PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
-"""Changes placed or shaped otherwise than at equal distances, at the same gap."""
+"""Adversaries whose changes are not at equal distances, at the same gap."""
 
 PAIRS = (
     ("random_restart", "ucb1"),
@@ -55,7 +55,7 @@ PAIRS = (
     ("random_restart_unaware", "glr_ucb"),
     ("random_restart_unaware", "hyque"),
 )
-"""Do restarts help, detected or not? The first policy's regret over the second's."""
+"""Pairs that ask whether restarts help: the first policy's regret over the second's."""
 
 BLIND = (
     ("ucb1_leader", "ucb1"),
@@ -63,7 +63,7 @@ BLIND = (
     ("cbm_ucb", "ucb1_leader"),
     ("cbm_ucb", "ucb1"),
 )
-"""Is it when a policy looks, or what it plays while it does not?"""
+"""Pairs that differ in when a policy queries, or in what it plays in idle rounds."""
 
 WIDTHS = (
     ("ucb1(exploration=0.5)", "ucb1"),
@@ -71,7 +71,8 @@ WIDTHS = (
     ("ucb1(exploration=0.5)", "sw_ucb"),
     ("ucb1", "sw_ucb(xi=2)"),
 )
-"""Is it the window, or the constant of the confidence width? UCB1's is twice SW-UCB's."""
+"""Pairs that differ in the window, or in the constant of the confidence width (UCB1's is twice
+SW-UCB's)."""
 
 RANKING = [
     "situation",
@@ -141,7 +142,7 @@ def _log(regret: pd.Series) -> pd.Series:
 
 
 def average(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean log regret of each seed (rows) and label (columns): kinds and settings weigh alike."""
+    """Return mean log regret, seeds x labels; kinds of adversary and sizes weigh the same."""
     value = runs.assign(log=_log(runs["regret"]))
     by = ["label", "seed", *SIZE]
     value = value.groupby([*by, "kind"])["log"].mean().groupby(by).mean()
@@ -151,8 +152,8 @@ def average(runs: pd.DataFrame) -> pd.DataFrame:
 def worst(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """As `average`, against the adversary with the most mean regret of each setting and label.
 
-    Adaptive adversaries are none of those that a worst case is taken over. The second frame says
-    which it is: label, SIZE, kind, norm (mean over seeds).
+    The worst case is taken over all adversaries except adaptive ones. The second frame names the
+    worst adversary: label, SIZE, kind, norm (mean over seeds).
     """
     runs = runs[~runs["kind"].str.endswith("(adaptive)")]
     by = ["label", *SIZE]
@@ -164,19 +165,20 @@ def worst(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _balanced(value: pd.Series) -> pd.DataFrame:
-    """Seeds x labels, of those labels that were played at every setting and seed."""
+    """Return seeds x labels, for the labels that were played at every size and seed."""
     table = value.unstack("label").dropna(axis=1)
     return table.groupby("seed").mean()
 
 
 def compare(scores: pd.DataFrame) -> pd.DataFrame:
-    """Every label against the one with the least mean score: ratio, low, high, least, best.
+    """Compare every label with the label of least mean score.
 
-    `low, high` is the 95 % t-interval of the ratio over seeds, one label at a time. `least` is a
-    lower limit of all ratios together (Bonferroni over the other labels, one-sided): whichever
-    label is truly the best, all its `least` are at most 1 with 95 %, whatever it was compared
-    with. So `best`, `least` at most MARGIN, is a set that holds the truly best label with 95 %, and
-    what is left out is worse by more than the margin.
+    Returns the columns ratio, low, high, least, best. `low, high` is the 95 % t-interval of the
+    ratio over seeds for each label alone. `least` is a simultaneous one-sided lower limit of all
+    ratios (Bonferroni over the other labels): whichever label is truly the best, its `least` is at
+    most 1 with probability 95 %, whatever label it was compared with. So the set `best`, `least` at
+    most MARGIN, holds the truly best label with probability 95 %, and the labels outside it are
+    worse by more than the margin.
     """
     import pandas as pd
 
@@ -266,7 +268,7 @@ def ranking(runs: pd.DataFrame, known: Mapping[str, Sequence[str]]) -> pd.DataFr
 
 
 def _both(runs: pd.DataFrame):
-    """(criterion, its table) for the mean over adversaries and for the worst of them."""
+    """Yield (criterion, table) for the mean over adversaries and for the worst adversary."""
     units = runs.drop_duplicates(SIZE)
     shift = np.log([_unit(*s) for s in units[SIZE].itertuples(index=False, name=None)]).mean()
     scores = average(runs)
@@ -283,17 +285,17 @@ def _both(runs: pd.DataFrame):
 
 
 def questions(runs: pd.DataFrame) -> pd.DataFrame:
-    """Paired ratios of regret, columns QUESTIONS; budgets apart, and `V` as `moving` or `zero`.
+    """Return paired ratios of regret at each budget, columns QUESTIONS; `V` is `moving` or `zero`.
 
     - `pattern`: a label's regret where changes are packed, random or centred, over its regret where
       they are equal, at the same setting, gap and seed;
     - `restarts`: one label's regret over another's (PAIRS) on the same paths; `blind`: likewise
       (BLIND), of policies that differ in what idle rounds play, or in when they query; `width`
       (WIDTHS): in the constant of the confidence width, or in the window;
-    - `plan`: a label under another query plan, over the same with its plan of default.
+    - `plan`: a label under another query schedule, over the same policy with its default schedule.
 
-    `ratio` is a geometric mean with its 95 % t-interval over seeds, one at a time. `restarts` and
-    `restarts_versus` are counts a run.
+    `ratio` is a geometric mean with its own 95 % t-interval over seeds. `restarts` and
+    `restarts_versus` are mean counts per run.
     """
     import pandas as pd
 
@@ -354,7 +356,7 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame, on: list[str]) -> dict[st
 
 
 def heat(runs: pd.DataFrame, known: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Normalised regret of each label against each kind of adversary, columns HEAT.
+    """Return normalised regret of each label against each kind of adversary, columns HEAT.
 
     The mean over seeds at the worst strength of the kind; a geometric mean over settings.
     """

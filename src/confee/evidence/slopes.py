@@ -74,7 +74,7 @@ COLUMNS = [
 
 
 def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
-    """Fitted exponents of R/T, one row per (policy label, axis or ray, part).
+    """Return fitted exponents of R/T, one row per (policy label, axis or ray, part).
 
     y = log(R/T) is regressed on the logarithm of the variable as each cell has it, see
     confee.evidence.regression for phases and interval. Parts:
@@ -86,7 +86,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
       that ratio.
     - `all`: the whole axis. `local`: its last two points.
     - `step`: two points of a ray along B, a factor of 8 apart; a row for each such pair, NaN where
-      one of the two does not enter.
+      either point does not enter.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8. `theory` is
@@ -99,7 +99,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     Parameters
     ----------
     worst
-        One row a cell, as from worst_cases.
+        One row per cell, as from worst_cases.
     points
         One row per (cell, axis), as in docs/design.md.
     """
@@ -130,7 +130,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
 
 
 def _ray_row(whole: Curve, model: Growth) -> dict:
-    """A ray as a row: its line, if it is one."""
+    """Return the row of a ray, with its line if the ray is straight."""
     entering = whole.entering()
     points = np.unique(entering.point)
     row: dict = {
@@ -172,7 +172,7 @@ def _ray_row(whole: Curve, model: Growth) -> dict:
 
 
 def _step_rows(whole: Curve, model: Growth) -> list[dict]:
-    """The exponent between any two points of a ray along B that are a factor of STEP apart."""
+    """Return a row for each two points of a ray along B that are a factor of STEP apart."""
     if whole.variable != "B":
         return []
     entering, rows = whole.entering(), []
@@ -203,8 +203,8 @@ def _step_rows(whole: Curve, model: Growth) -> list[dict]:
 
 
 def _between(ends: Curve, model: Growth) -> dict:
-    """The exponent between two points, and what the rate gives there; empty if they share no
-    phase."""
+    """Return the exponent between two points, and what the rate gives there; empty if the points
+    share no phase."""
     from scipy import stats
 
     cells = ends.point, ends.phase

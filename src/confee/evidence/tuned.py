@@ -46,7 +46,7 @@ def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
 
 
 def tuned_points(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the places of `hyque_tuned` on the axes: those of the scales tried, each once."""
+    """Return the places of `hyque_tuned` on the axes: all places at which scales were tried."""
     matches = points["label"].astype(str).map(_SCALED.fullmatch)
     mine = points[[bool(m and m[2]) for m in matches]]
     return mine.assign(label=TUNED, policy=TUNED).drop_duplicates(ignore_index=True)

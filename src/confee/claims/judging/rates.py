@@ -51,7 +51,7 @@ FULL = {"T=B": "B"}
 
 @dataclass(frozen=True)
 class Controls:
-    """Variable -> the policy that must hold, and the one that must fail, along it.
+    """Variable -> the policies that must hold and must fail along it.
 
     `T=B` stands for B on rays without idle rounds, where it is named.
     """
@@ -69,17 +69,17 @@ class Controls:
     )
     partner: str = IDEAL
     others: Sequence[str] = (IDEAL, IDEAL_ARMS)
-    """Policies with a proved rate; one of them replaces a control that is the judged policy."""
+    """Policies with a proved rate, to replace a control that is the judged policy."""
 
     @property
     def labels(self) -> set[str]:
-        """All policies that controls are made of, the partner along K included."""
+        """All policies that serve as controls, including the partner along K."""
         return {self.partner, *self.positive.values(), *self.negative.values()}
 
     def choose(self, label: str, variable: str, full: bool) -> tuple[str, str, str]:
         """Choose the controls of one ray of the policy `label`.
 
-        No policy controls itself: another one with a proved rate stands in, or `none`.
+        A policy never controls itself; another policy with a proved rate replaces it, or `none`.
 
         Parameters
         ----------

@@ -377,13 +377,13 @@ def share(
     return nonnegative(kept - exact(left), [(K, exact(arms) + y)])
 
 
-def blind_round(factor: F = F(1), drawn: str = "anew") -> bool:
+def blind_round(factor: F = F(1), drawn: str = "afresh") -> bool:
     """In a batch of one round the good arm is played with probability 1/K exactly."""
     h = histories()
 
     def holds(first: int, second: int) -> bool:
         hits = np.zeros(h.policy.max() + 1, dtype=np.int64)
-        for third in (0, 1) if drawn == "anew" else (second, second):
+        for third in (0, 1) if drawn == "afresh" else (second, second):
             law = (first, second, third)
             hits += h.total(h.weight(law) * (h.arm[:, 2] == third))
         # Two equally likely good arms: the mean of hits / 64 over them is 1/2.
