@@ -9,9 +9,9 @@ The claim is judged on drawn schedules, along rays with T/B = 10 and a fixed num
 *stale share* of a path is the mean share, over the rounds of the last block, of the active
 instance's queries that precede the latest change (see the study of ages). The gap times the stale
 share is the regret per round of a policy that learns perfectly and at once, so its exponent in B
-must be -1/3 or less. Two controls face the same changes, exactly: a sliding window of (sqrt(K) B / V)^{2/3}
-queries, whose stale share falls as B^{-1/3}, and the share of rounds whose instance began
-before the latest change, which does not fall.
+must be -1/3 or less. Two controls face the same changes, exactly: a sliding window of
+(sqrt(K) B / V)^{2/3} queries, whose stale share falls as B^{-1/3}, and the share of rounds whose
+instance began before the latest change, which does not fall.
 """
 
 from __future__ import annotations
