@@ -414,7 +414,7 @@ def test_rexp3bs_plans_are_its_controls():
         rng.random(300),
         strict=True,
     ):
-        assert rexp3b_budget._mended(int(K), int(T), int(B), float(V)) <= B
+        assert rexp3b_budget._corrected_plan(int(K), int(T), int(B), float(V)) <= B
 
 
 # ------------------------------------------------------------------ registry and ledger

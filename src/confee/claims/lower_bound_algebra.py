@@ -51,7 +51,7 @@ GAP = Correction(
     severity="gap",
     reason="each R_j is under a law of its own, and on an instance with a good arm in every batch "
     "what was seen in earlier batches can change the play of a later one",
-    effect="none once corrected: Theorem 5.1 keeps its constant on all of its range",
+    effect="none once mended: Theorem 5.1 keeps its constant on all of its range",
     shown="docs/proofs/lower-bound.md",
     closed=True,
 )
