@@ -1,4 +1,4 @@
-"""With ALG in UCB1's place the analysis stays (extension section): one claim a setting."""
+"""The analysis carries over to other base algorithms (extension section): a claim per setting."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def _readings(played: pd.DataFrame, outcome: str) -> tuple[Reading, ...]:
 
 
 def _step(policy: Conf, played: pd.DataFrame) -> Step:
-    """One reading of the quota."""
+    """Return the outcome of a reading of the quota."""
     step = f"`quota: {policy.get('quota', 'horizon')}`"
     runs = _runs(played, policy)
     if runs.empty:
@@ -257,7 +257,7 @@ def _step(policy: Conf, played: pd.DataFrame) -> Step:
 
 
 def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
-    """The runs at one scale of the thresholds and one size."""
+    """Return the outcome of the runs at one scale of the thresholds and one size."""
     runs = runs.reset_index(drop=True)
     counts = budget.summary(runs)
     name = f"thresholds times {scale:g}, T={T:.6g}, B={B:.6g}, b={theory.slot_length(T, B)}"

@@ -46,7 +46,7 @@ class Estimate:
 
 
 class Design:
-    """The regressors of one fit; made once, then used on any number of curves.
+    """The regressors of a fit, built once and used on any number of curves.
 
     Parameters
     ----------

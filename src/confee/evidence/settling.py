@@ -47,7 +47,7 @@ ROUNDING = 1e-3
 """Horizons and budgets are whole numbers."""
 
 SHARED = -0.5
-"""How the errors of two steps are correlated if one begins where the other ends."""
+"""Correlation of the errors of two steps if one begins where the other ends."""
 
 SPAN = 2.0
 """Whole steps that the budgets must span."""
@@ -118,7 +118,7 @@ def _places(part: pd.DataFrame) -> np.ndarray:
 
 
 def _outcome(chain: pd.DataFrame, widen: bool) -> dict:
-    """The rule on the steps of one policy."""
+    """Apply the rule to the steps of a policy."""
     begins = _places(chain)
     firsts = np.flatnonzero(begins[-1] + 1 - begins >= SPAN - 0.01)
     level = LEVEL / len(firsts)

@@ -151,7 +151,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Check:
-    """A ray of one policy against the rate: the excess with its limits, and what it says.
+    """A policy's ray against the rate: the excess with its limits, and the verdict.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def control_text(control: dict[str, Any]) -> str:
 
 
 def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
-    """The verdict of one ray by itself, before its controls are looked at.
+    """Return the verdict of a ray by itself, before its controls are considered.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ class _Limits:
 
 
 def _against_lower_bound(curve: Curve, claimed: Claimed) -> tuple[float, float]:
-    """(upper limit of the policy's own exponent, that of the lower bound) on the same cells."""
+    """Return the policy's upper limit and the lower bound's exponent, on the same cells."""
     own = measure(curve.x, curve.alone if curve.partner else curve.y, *_scatter(curve))
     if claimed.lower is None:
         return own.high, -math.inf
@@ -597,7 +597,7 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
 def with_controls(
     check: Check, positive: tuple[str, Check | None], negative: tuple[str, Check | None]
 ) -> Check:
-    """The check beside its controls, (label, check or None if it was not played there)."""
+    """Return the check with its controls, each (label, check or None if not played there)."""
     controls = {}
     wrong = []
     for kind, (label, own), must in (("positive", positive, HOLDS), ("negative", negative, FAILS)):
