@@ -61,9 +61,9 @@ def provable_regret(
     What the lower bound's proof shows at a given gap with the exact KL and the last batch kept.
     The good arm gets at most `share` of a batch without feedback, and at most information B_j / K
     of its B_j queries: (alpha / K, beta) by the counting lemma, (1 / K, 1) on average over the
-    good arm. Both grant that the B_j, taken under different laws, add up to B. Otherwise the
-    proof gives away the queries past `cap` times the batch's mean under the true law, which occur
-    with probability at most 1 / cap: (1 / K + 1 / cap, cap). A Delta rounded up to whole
+    good arm. Both grant that the B_j, taken under different laws, add up to B. Not granting it,
+    queries past `cap` times the batch's mean under the one true law, which are made with
+    probability at most 1 / cap, are given away: (1 / K + 1 / cap, cap). A Delta rounded up to whole
     rounds makes the root larger by (1 + 1 / Delta)^{1/2} at most.
     """
     known = math.sqrt(information * kl_half(gap) * B * gap / (2 * K * V))
@@ -198,11 +198,10 @@ def power_budget(T: int, exponent: float) -> int:
 def first_horizons(K: int, exponent: float, reading: Reading = AS_RUN) -> dict[str, int]:
     """First T, B = T^exponent, that meets a necessary condition of each change test, at scale 1.
 
-    `mean, whole budget` is test (ii) as if one block had all B queries, `mean, last block` test
-    (ii) with the queries that HyQue's last block can have, and `span` test (i) for the largest
-    instance that ends by T. The result is exact except for the rounding of T^exponent. The search
-    visits, in order, the ranges of T with a constant slot length and last block; in each range the
-    second condition holds from a first T on.
+    `mean, whole budget`: (ii), were all B queries in one block; `mean, last block`: (ii) with the
+    queries HyQue's last block can have; `span`: (i) for the largest instance that ends by T.
+    Exact but for the rounding of T^exponent: the second is met from some T on inside each stretch
+    with one slot length and one last block, and these are gone through in order.
     """
 
     def possible(factor: float, T: int, queries: float) -> bool:

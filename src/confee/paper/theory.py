@@ -31,7 +31,7 @@ def rate(K: float, T: float, B: float, V: float) -> float:
 
 
 def critical_gap(K: float, B: float, V: float) -> float:
-    """(K V / B)^{1/3}: the gap at which B queries detect a change just before the next change."""
+    """(K V / B)^{1/3}: the gap at which B queries detect a change just before the next one."""
     return (K * V / B) ** (1 / 3)
 
 
@@ -103,8 +103,7 @@ def rho(t: float, K: float, base: float = math.e) -> float:
 class Reading:
     """How rho^ is read: the paper prints `log` and leaves delta open.
 
-    `orders_base` is the base of log T + 1, `base` the base of all other logarithms. A delta of None
-    means 1/T.
+    `orders_base` is the base of log T + 1, `base` that of all others; delta None is 1/T.
     """
 
     delta: float | None = None
