@@ -60,12 +60,12 @@ def horizon_steps(results: Path) -> str:
     """Exponents over whole steps up to the largest budget, and where they stand still."""
     slopes, points = frames(results / "horizon", "slopes", "points")
     shown, _ = decades.steps(slopes, points)
-    found = settling(slopes).set_index(["policy", "axis"])
+    found = settling(slopes).set_index(["label", "axis"])
     last = shown["stop"].max()
     stops = [last / STEP**2, last / STEP, last]
     variation = points[points["V"] > 0].groupby("axis")["V"].first()
     rows = []
-    for (ray, label), mine in shown.groupby(["axis", "policy"], sort=False):
+    for (ray, label), mine in shown.groupby(["axis", "label"], sort=False):
         cells = []
         for stop in stops:
             here = mine[abs(mine["stop"] / stop - 1) < 0.01]

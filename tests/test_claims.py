@@ -188,7 +188,7 @@ def test_holm_takes_back_a_weak_verdict_among_many():
 
 
 def make_runs(cells, denied=0, **columns):
-    """The runs a cell asks for (or four), all B queries made and `denied` more wished."""
+    """The runs a cell asks for (or four), all B queries made and `denied` more asked for."""
     rows = []
     for cell in cells:
         for seed in range(cell.get("seeds", 4)):
@@ -229,14 +229,14 @@ def test_asked_cells_are_cut_where_they_say_and_lie_in_the_theorems_range():
         assert theory.theorem_range(c["K"], c["T"], c["B"], c["V"])
         assert 1e4 <= c["B"] <= 5e4
     assert shares == set(budget.FRACTIONS)
-    assert rexp3b_budget.wished(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
+    assert rexp3b_budget.printed_plan(32, 10**7, 120_000, 1 / 32) / 120_000 == pytest.approx(
         1.97, abs=0.01
     )
     assert len(asks("hyque-budget", "hyque", toy=True)) < len(hyque_cells())
     assert len(claims.needs(["hyque-budget", "rexp3b-budget"], False).asks) == 17
     for cell in asks("rexp3b-budget", "rexp3b", toy=True):
         sizes = {name: cell[name] for name in "KTBV"}
-        assert rexp3b_budget.wished(**sizes) > 1.9 * cell["B"]
+        assert rexp3b_budget.printed_plan(**sizes) > 1.9 * cell["B"]
 
 
 def hyque_runs(cells=None, **columns):
@@ -392,7 +392,7 @@ def test_rexp3b_budget_twins():
     assert failed.numbers["largest_wished_over_B"] == pytest.approx(1.96, abs=0.01)
     assert failed.numbers["largest_planned_over_B"] == pytest.approx(1.97, abs=0.01)
     plain = [{**cells[0], "K": 2, "T": 10**6, "B": 10**5, "V": 0.0}]
-    assert rexp3b_budget.wished(2, 10**6, 10**5, 0.0) == 10**5
+    assert rexp3b_budget.printed_plan(2, 10**6, 10**5, 0.0) == 10**5
     assert (
         one(claims.judge(evidence(regret=make_runs(plain)), ["rexp3b-budget"])).as_printed
         == "undecided"
@@ -400,7 +400,7 @@ def test_rexp3b_budget_twins():
 
 
 def test_rexp3bs_plans_are_its_controls():
-    """Twice the queries of a batch exceed B in some cell; the mended number never does."""
+    """Twice the queries of a batch exceed B in some cell; the corrected number never does."""
     found = one(
         claims.judge(evidence(regret=make_runs(asks("rexp3b-budget", "rexp3b"))), ["rexp3b-budget"])
     )
@@ -414,7 +414,7 @@ def test_rexp3bs_plans_are_its_controls():
         rng.random(300),
         strict=True,
     ):
-        assert rexp3b_budget._mended(int(K), int(T), int(B), float(V)) <= B
+        assert rexp3b_budget._corrected_plan(int(K), int(T), int(B), float(V)) <= B
 
 
 # ------------------------------------------------------------------ registry and ledger

@@ -144,7 +144,7 @@ def test_algebra_is_vacuous_if_the_other_exponent_passes(monkeypatch):
 
 
 def test_algebra_shows_the_steps_of_the_checked_proof():
-    rows, score = lower_bound_algebra.mended()
+    rows, score = lower_bound_algebra.corrected_proof()
     assert {row.outcome for row in rows} == {"holds", "cited"}
     assert score.killed == score.total > 100
 

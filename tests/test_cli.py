@@ -123,7 +123,7 @@ def test_one_number_has_many_spellings(capsys):
         ("V=-2", "V=-2: must be a number in [0, 1e+15]"),
         ("V=nan", "V=nan: must be"),
         ("V=.inf", "V=.inf: must be"),
-        ("policy=hyqe", "policy=hyqe: unknown; known: baque"),
+        ("policy=hyqe", "policy=hyqe: unknown; known: adswitch"),
         ("adversary=swiching", "adversary=swiching: unknown; known: blink, contextual_switching"),
         ("policy.pool=set", "policy.pool=set: no such key"),
         ("+policy.pool=set", "policy.pool=set: no such key; known: none"),
@@ -153,7 +153,7 @@ def test_bad_input_is_refused_in_one_line(capsys, change, said):
 
 def test_what_is_missing_is_named(capsys):
     assert refuse(capsys, "simulate", *CELL[:-1]) == "V: missing; give V=..."
-    assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; known: baque")
+    assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; known: adswitch")
     assert refuse(capsys, "simulate", *CELL, "K=3") == "K: given 2 times; must be given once"
     assert refuse(capsys, "simulate", *CELL, "--fast").startswith("unrecognized arguments: --fast")
     assert refuse(capsys, "simulate", "polcy=hyque", "K=2") == "polcy=hyque: no such key"

@@ -33,8 +33,8 @@ BAD = [
     ("centre.V=${oc.env:HOME}", "centre.V=${oc.env:HOME}: must not call a resolver"),
     ("~seed", "~seed: Could not delete from config. 'seed' does not exist."),
     ("+policy@policies.hyque=ucb1", "+policy@policies.hyque=ucb1: is set already; must be given"),
-    ("+policy@policies.x=3", "+policy@policies.x=3: unknown; known: baque"),
-    ("+policy@policies.x=../up", "policy=../up: unknown; known: baque"),
+    ("+policy@policies.x=3", "+policy@policies.x=3: unknown; known: adswitch"),
+    ("+policy@policies.x=../up", "policy=../up: unknown; known: adswitch"),
     ("+policy@policies.x=[[a]]", "+policy@policies.x=[[a]]: unknown; known"),
     ("+plays.hyque=3", "plays.hyque=3: must be a mapping"),
     ("+family={1:2}", "family.1: no such key; must be a word"),
@@ -72,9 +72,9 @@ BAD = [
     ("centre.B=1e9", "B=1000000000: must be a whole number in [K, T] = [2, 2000]"),
     ("policies.hyque.scale=-1", "policies.hyque.scale=-1: must be a number in [0, inf)"),
     ("+policies.hyque.pool=set", "policies.hyque.pool=set: no such key; known: scale, buffer"),
-    ("policies.hyque.name=hyqe", "policies.hyque.name=hyqe: unknown; known: baque"),
+    ("policies.hyque.name=hyqe", "policies.hyque.name=hyqe: unknown; known: adswitch"),
     ("policies.hyque={name:[hyque]}", "policies.hyque.name=['hyque']: unknown"),
-    ("+policy@policies.x=hyqe", "policy=hyqe: unknown; known: baque"),
+    ("+policy@policies.x=hyqe", "policy=hyqe: unknown; known: adswitch"),
     ("family.switching.strength=[-1]", "family.switching.strength=-1: must be a number in (0,"),
     ("family.switching.gap=0.9", "family.switching.gap=0.9: must be a number in (0, 0.5]"),
     ("family.hard.c=-1", "family.hard.c=-1: must be a number in (0, inf)"),
@@ -88,7 +88,7 @@ BAD = [
     ("experiment=tiny experiment=tiny", "experiment: given 3 times"),
     ("seeds.choose=3 seed=4", "seed=4: no such key"),
     ("policies.hyque.scale=1 policies.hyqu=1", "policies.hyqu=1: must be a mapping"),
-    ("policies.hyqu.scale=1", "policies.hyqu.name=None: unknown; known: baque"),
+    ("policies.hyqu.scale=1", "policies.hyqu.name=None: unknown; known: adswitch"),
     ("+policy@policies.x=hyque,ucb1", "+policy@policies.x=hyque,ucb1: must be one value"),
     ("+policy@policies.x={name:hyque}", "+policy@policies.x={name:hyque}: unknown; known"),
     ("+maps.a={K:2,T:1e3,beta:1e-9,nu:0} phases=4", "maps.a.beta=1e-09: makes T too large"),
@@ -224,7 +224,7 @@ def test_claims_that_are_named_have_a_folder_of_their_own(given):
 
 def test_one_name_is_asked_of_a_group():
     for value in ("[ucb1,hyque]", "ucb1,hyque", "{name:hyque}", "null", "3"):
-        allowed = "must be one value" if value == "ucb1,hyque" else "unknown; known: baque"
+        allowed = "must be one value" if value == "ucb1,hyque" else "unknown; known: adswitch"
         with pytest.raises(ConfeeError, match=f"^policy={re.escape(value)}: {allowed}"):
             composition.compose("cell", [f"policy={value}"])
 

@@ -145,7 +145,7 @@ def test_a_cell_is_canonical():
     assert one == other
     assert one.key == other.key
     assert one.label == "rexp3b(pool=set)"
-    with pytest.raises(ConfeeError, match=r"policy\.name=nobody: unknown; known: baque, "):
+    with pytest.raises(ConfeeError, match=r"policy\.name=nobody: unknown; known: adswitch, "):
         cell({"name": "nobody"}, Size(K=2, T=10, B=5, V=1))
     with pytest.raises(ConfeeError, match=r"policy\.pool=all: must be one of multiset, set"):
         cell({"name": "rexp3b", "pool": "all"}, Size(K=2, T=10, B=5, V=1))

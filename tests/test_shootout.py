@@ -436,7 +436,7 @@ def test_which_policy_names_the_winner_and_marks_what_it_is_told(made):
     assert unknown.startswith("UCB1 [")
     assert "(V)" not in unknown
     assert "(S)" not in unknown
-    assert f"against told {math.exp(0.5):.1f}" in unknown
+    assert f"against known {math.exp(0.5):.1f}" in unknown
     said = caption("which_policy", made)
     for text in (to_markdown(sheet), to_latex(sheet, said)):
         assert "Rexp3B" in text

@@ -557,7 +557,7 @@ def test_a_hostile_job_imports_and_writes_nothing(canary, name):
         jobs.do_job(file)
     key = {"policy": name, "options": {}, **CELL}
     play = {"kind": "play", "units": [{"cell": key, "opponents": [], "file": "../canary"}]}
-    with pytest.raises(ConfeeError, match="unknown; known: baque"):
+    with pytest.raises(ConfeeError, match="unknown; known: adswitch"):
         jobs.do_job(write(file, play))
     assert [f.name for f in canary.parent.rglob("*")] == ["results", "jobs", "x.json"]
 

@@ -1,7 +1,7 @@
 """Claims of the paper: one module each, from evidence to verdicts.
 
-A module with a `CLAIM`, or with several `CLAIMS` that share their code, is found by being here, or
-in `claims/` of the folder that `CONFEE_EXTRA` names.
+A module declares a `CLAIM`, or several `CLAIMS` that share their code. It is found if it lies here
+or in `claims/` of the folder that `CONFEE_EXTRA` names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _single(module: ModuleType) -> tuple[Claim, ...]:
 
 
 def _declares(name: str) -> bool:
-    """Whether a module of this package declares a claim: no other one need be imported."""
+    """Whether a module of this package declares a claim. Only such modules need be imported."""
     file = Path(__path__[0], f"{name}.py")
     return (
         file.exists()

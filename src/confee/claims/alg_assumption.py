@@ -1,7 +1,7 @@
 """The assumption on ALG, measured for each base algorithm: ids alg-assumption/<algorithm>.
 
-The paper says that some rho exists. Whether the rho that this project schedules and tests each
-algorithm with is one is a question of our own.
+The paper says that a suitable rho exists. Whether the rho that this project uses for each
+algorithm's schedule and tests is suitable is our own question.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PRINTED = 1.0
 """The constant before rho(t) in the second inequality."""
 
 OTHERS = (2.0, 4.0, 8.0, 16.0, 32.0)
-"""Constants tried beside, up to the first that does: Wei and Luo's Assumption 1' asks for some
-constant, and rescales rho."""
+"""Larger constants, tried in this order until one suffices. Wei and Luo's Assumption 1' allows any
+constant and rescales rho."""
 
 World = tuple[str, float, float]
 
@@ -60,10 +60,10 @@ LONG = 20_000
 """Rounds after which twice the bonus is over rho(t); before, an index is cut at 1."""
 
 ALIKE: tuple[World, ...] = (("equal", 0.5, 0.0),)
-"""Where an algorithm with twice the bonus is put: nothing there is worth exploring."""
+"""The world in which an algorithm with twice the bonus must fail: exploring gains nothing."""
 
 WITHOUT: tuple[World, ...] = (("better", 0.5, 0.3),)
-"""Where an algorithm without bonus is put: it misses what is better."""
+"""The world in which an algorithm without bonus must fail: it misses the better arm."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Tried:
 
 
 TRIED = {
-    one.id: one
-    for one in (
+    tried.id: tried
+    for tried in (
         Tried(
             OFUL,
             ({"K": 4, "d": 3}, {"K": 8, "d": 4}, {"K": 16, "d": 6}),
@@ -145,8 +145,8 @@ TRIED = {
 
 
 def needs(tried: Tried, toy: bool) -> Needs:
-    """Every world at every size, with the bonus of theory and a narrow one; and without bonus,
-    which must fail."""
+    """Ask for every world at every size, with the bonus of theory, with a narrow bonus, and without
+    bonus, which must fail."""
     T = 2000 if toy else tried.T
     worlds = TOY_WORLDS if toy else WORLDS
     variants = [
@@ -216,10 +216,10 @@ def _narrow(
 
 
 def _curve(alg: Algorithm, sizes: Mapping[str, int]) -> list[float]:
-    """rho(1), rho(2), ... at some sizes."""
+    """Return rho(1), rho(2), ... of an algorithm at `sizes`."""
     path, _ = nearly_still(alg, 2, "equal", 0.5, 0.0, sizes)
-    told = known(path, alg.setting.id)
-    return assumption.curve(lambda t: alg.rho(t, told))
+    knowledge = known(path, alg.setting.id)
+    return assumption.curve(lambda t: alg.rho(t, knowledge))
 
 
 CLAIMS = tuple(tried.claim for tried in TRIED.values())

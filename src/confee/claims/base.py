@@ -33,8 +33,8 @@ class Claim:
     statement, place
         The claim in our words, and where the paper makes it.
     judge
-        Returns the findings for the evidence of an experiment, made by `finding`; none where the
-        experiment plays nothing that the claim speaks of.
+        Function that returns the findings, built by `finding`, for an experiment's evidence. The
+        list is empty if the experiment plays nothing that the claim is about.
     prediction
         What the claim predicts; empty if that depends on the evidence.
     needs
@@ -47,7 +47,7 @@ class Claim:
     ours
         Whether the question is this project's own and the paper promises nothing.
     order
-        Rank among all claims where they are listed. Claims without one come last, by id.
+        Rank in lists of claims. Claims without a rank come last, by id.
     group
         The heading under which the scoreboard lists it.
     statements

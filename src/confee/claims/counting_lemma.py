@@ -57,10 +57,11 @@ def satisfying(x: list[Fraction], y: list[Fraction], alpha: Fraction, beta: Frac
 
 
 def decide(alpha: Fraction, beta: Fraction) -> Decision:
-    """Exact for all n >= 2.
+    """Decide the lemma exactly for all n >= 2.
 
-    Fewer than n / alpha + n / beta indices break a condition: with 1 / alpha + 1 / beta <= 1 one
-    is left at every n. Else n / alpha + n / beta - 2 >= n from some n on, so the search ends.
+    Fewer than n / alpha + n / beta indices break a condition. If 1 / alpha + 1 / beta <= 1, an
+    index remains at every n. Otherwise n / alpha + n / beta - 2 >= n for all large n, so the search
+    ends.
     """
     if 1 / alpha + 1 / beta <= 1:
         return Decision(True)

@@ -61,7 +61,7 @@ AGAINST: dict[str, Conf] = {
 
 
 def needs(toy: bool) -> Needs:
-    """Each policy at one cell, changing and stationary, under both proxies."""
+    """Ask for each policy in a cell, changing and stationary, under both proxies."""
     T, B, seeds = (4_000, 800, 3) if toy else (200_000, 20_000, 8)
     asks = [
         Ask(
@@ -132,9 +132,9 @@ def residuals(runs: pd.DataFrame) -> np.ndarray:
 
 
 def mixed_proxies(runs: dict[str, pd.DataFrame]) -> Control:
-    """The control: error by the printed proxy with drift by the one over means, run by run.
+    """Return the control, with error by the printed proxy and drift by the proxy over means.
 
-    Both are of the same plays (the regrets agree), so only the proxies differ.
+    Both come from the same plays (the regrets agree), so only the proxies differ.
     """
     control = Control("error part over rewards, drift part over means", note="largest residual")
     means, literal = runs["means"], runs["literal"]

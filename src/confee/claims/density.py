@@ -108,10 +108,10 @@ NOTHING = Density(UNDECIDED, 0, 0, 0)
 
 
 def check(rows: pd.DataFrame, cut: str = "cut") -> Density:
-    """Counts phases outside [B/2T, B/T): `fails` with one, `holds` with none of 1000.
+    """Count the phases outside [B/2T, B/T): `fails` if there are any, `holds` if none of 1000.
 
-    cut: where a phase ends in its last block n >= 1: right after a query, whichever (`cut`; one
-    that violates is enough), or with the block (`end`).
+    `cut` says where a phase ends in its last block n >= 1: right after any query (`cut`, where one
+    violation is enough), or at the end of the block (`end`).
     """
     rows = rows[rows["order"] > 0]
     if cut == "end":
@@ -165,7 +165,7 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 
 def corrections_of(rows: pd.DataFrame) -> tuple[Correction, ...]:
-    """The two ends mended, each with what the drawn phases say."""
+    """Return the corrections of both ends, each with its outcome in the drawn phases."""
     phases = rows[rows["order"] > 0]
     sparse = int((phases["cut_least"] * phases["B"] / phases["T"] * phases["b"] < 1 - 1e-9).sum())
     dense = check(long_enough(rows))
@@ -227,7 +227,7 @@ def _extreme(rows: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _place(row: pd.Series, column: str) -> dict:
-    """Where an extreme lies, with the largest density that arithmetic allows there."""
+    """Return where an extreme lies, and the largest density that arithmetic allows there."""
     T, B, n, b = (int(row[name]) for name in ("T", "B", "order", "b"))
     most = proofs.densest_phase(n, b) * T / B
     return {

@@ -55,8 +55,8 @@ Setting = tuple[int, int, int, float]
 
 
 def thresholds(K: int, T: int, B: int) -> dict[str, float]:
-    """The least threshold of each test: of (ii) with all B queries in one block, of (i) on the
-    largest instance. No block has more queries, and no span is longer."""
+    """Return the least threshold of each test: of test (ii) with all B queries in one block, of
+    test (i) on the largest instance. No block has more queries, and no span is longer."""
     order = max(proofs.largest_order(T, B), 0)
     return {
         "mean": proofs.change_threshold(proofs.MEAN_TEST, T, B, K),
@@ -70,7 +70,7 @@ def can_fire(K: int, T: int, B: int, V: float, scale: float = 1.0) -> bool:
 
 
 def premise(settings: set[Setting], scale: float = 1.0) -> tuple[str, float]:
-    """(`holds` if a test can fire at no setting, else `fails`; the share at which one can)."""
+    """Return `holds` if no test can fire at any size, else `fails`, and the share where one can."""
     share = sum(can_fire(*setting, scale=scale) for setting in settings) / max(len(settings), 1)
     return (FAILS if share else HOLDS), share
 

@@ -38,7 +38,7 @@ AGAINST = {
     "jump": {"name": "single_jump", "size": SIZE, "time": ["quarter", "half", "last_block"]},
     "still": {"name": "stationary", "gap": SIZE, "level": 0.5},
 }
-"""The jump, and the same means without it: restarts there are no answer to a change."""
+"""The jump, and the same means without the jump, where restarts answer no change."""
 
 DETECTED = 0.9
 """Share of runs in which a restart must follow. The paper says with high probability."""
@@ -82,16 +82,17 @@ def _studies(toy: bool):
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """Scale 1 after a jump of 1/2; other scales are steps.
+    """Judge restarts at scale 1 after a jump of 1/2; other scales are steps.
 
-    `vacuous` where no test can fire. `fails`: in some cell and for some time of the jump, the share
-    of runs with a restart is under DETECTED, by exact limits for all of these together. `holds`:
-    over it in all of them. The control is the same policy where nothing jumps, which must fail: it
-    does not if the policy restarts anyway, and then a restart says nothing. The twin goes through
-    the same check as a step, which must hold: a verdict other than that is not the check's doing.
+    The outcome is `vacuous` where no test can fire. It is `fails` if, in any cell and for any time
+    of the jump, the share of runs with a restart is under DETECTED, by exact limits for all of them
+    together, and `holds` if the share is over DETECTED in all of them. The control is the same
+    policy where nothing jumps. The control must fail; if the policy restarts there too, a restart
+    says nothing. The twin goes through the same check as a step that must hold, which shows that
+    the check itself can be passed.
 
-    Any restart in a run with a jump counts, before the jump too and however late: runs record how
-    many there were, not when. That favours the claim.
+    Every restart in a run with a jump counts, even before the jump or long after it, because runs
+    record the number of restarts and not their times. This favours the claim.
     """
     runs = evidence.asked_for(ID)
     if runs.empty or not (runs["label"] == JUDGED).any():

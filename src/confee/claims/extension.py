@@ -1,4 +1,4 @@
-"""With ALG in UCB1's place the analysis stays (extension section): one claim a setting."""
+"""The analysis carries over to other base algorithms (extension section): a claim per setting."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Case:
 
     @property
     def policies(self) -> dict[str, Conf]:
-        """Role -> policy, but for what is told a wrong V."""
+        """Role -> policy, without the control that is given a wrong V."""
         name, narrow = self.alg.id, dict(self.tried.narrow)
         hyque, restarted = {"name": f"hyque_{name}"}, {"name": f"{name}_restarted"}
         return {
@@ -151,7 +151,7 @@ class Case:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Role -> what its runs are called."""
+        """Role -> label of its runs."""
         result = {role: label_of(policy) for role, policy in self.policies.items()}
         return result | {"misled": f"{self.alg.id}_misled"}
 
@@ -165,9 +165,12 @@ class Case:
         }
 
     def controls(self, variant: str) -> Controls:
-        """Along both rays the variant restarted at the optimal rate, told V, must hold; uniform
-        play, which is any algorithm that sees nothing, must fail along B, and the restarted
-        algorithm told the least V of the ray along V."""
+        """Return the controls of a variant.
+
+        The variant that knows V and restarts at the optimal rate must hold along both rays. Uniform
+        play, which equals any algorithm without feedback, must fail along B. The restarted
+        algorithm that is given the least V of the ray must fail along V.
+        """
         ideal = self.labels[f"{variant}restarted"]
         return Controls(
             positive={"B": ideal, "V": ideal},
@@ -175,15 +178,15 @@ class Case:
         )
 
     def adversaries(self, strengths: Sequence[Any]) -> dict[str, Conf]:
-        """Its adversaries at some strengths."""
+        """Return the case's adversaries at `strengths`."""
         return {
             label: {**conf, "strength": list(strengths)} for label, conf in self.against.items()
         }
 
 
 CASES = {
-    one.id: one
-    for one in (
+    case.id: case
+    for case in (
         Case(
             TRIED["alg-assumption/oful"],
             6,
@@ -244,9 +247,9 @@ def _on_lines(case: Case, toy: bool) -> Iterator[Ask]:
 
 
 def _misled(case: Case, toy: bool) -> Iterator[Ask]:
-    """The restarted algorithm along V, told the least V of the line all along.
+    """Yield cells in which the restarted algorithm is given the ray's least V instead of its V.
 
-    Its rate of restarts goes with V^{2/3}, so a scale on that rate tells it another V.
+    Its rate of restarts is proportional to V^{2/3}, so a scale on that rate amounts to another V.
     """
     ray = case.rays(toy)["V"]
     for place in ray.places("V"):
@@ -277,10 +280,10 @@ def _schedules(case: Case, toy: bool) -> Iterator[Draws]:
 
 
 def _chances(case: Case, last: int) -> list[list[float]]:
-    """The chances of blocks 0..last, to 12 digits: the same on all machines."""
+    """Return the chances of blocks 0..last, rounded to 12 digits, so that all machines agree."""
     against = family(case.adversaries(STRENGTHS), Size(case.K, 1000, 500, 1.0))[0]
-    told = known(draw_path(against, Size(case.K, 1000, 1000, 1.0), 0), case.alg.setting.id)
-    blocks = [case.alg.chances(n, told) for n in range(last + 1)]
+    knowledge = known(draw_path(against, Size(case.K, 1000, 1000, 1.0), 0), case.alg.setting.id)
+    blocks = [case.alg.chances(n, knowledge) for n in range(last + 1)]
     return [[float(f"{chance:.12g}") for chance in chances] for chances in blocks]
 
 
@@ -288,11 +291,11 @@ def _chances(case: Case, last: int) -> list[list[float]]:
 
 
 def judge(case: Case, evidence: Evidence) -> list[Finding]:
-    """`holds` if all three parts do, `fails` if one fails.
+    """Return `holds` if all three parts hold, `fails` if any part fails.
 
-    Budget and density are counted, as `hyque-budget` and `density` do. Exponents in B and V are
-    judged as those of `hyque-rate`, of both variants, at a level divided by their number; but on an
-    axis on which the variant restarted at the optimal rate, told V, fails too, nothing is shown.
+    Budget and density are counted, as in `hyque-budget` and `density`. The exponents in B and V of
+    both variants are judged as in `hyque-rate`, at a level divided by the number of variants. An
+    axis shows nothing if the variant that knows V and restarts at the optimal rate fails there too.
     """
     played = evidence.asked_for(case.id)
     label_of_hyque = case.labels["hyque"]
@@ -365,8 +368,11 @@ def judge(case: Case, evidence: Evidence) -> list[Finding]:
 
 
 def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
-    """(outcome, variant that decided, its verdict): `fails` if one does at a level divided by the
-    number of variants, `holds` if all are consistent."""
+    """Return the outcome, the variant that decided, and that variant's verdict.
+
+    The outcome is `fails` if any variant fails at a level divided by the number of variants, and
+    `holds` if all are consistent.
+    """
     joints = {name: combine(checks) for name, checks in rows.items()}
     failing = [
         name
@@ -374,7 +380,7 @@ def _of_variants(rows: Mapping[str, Sequence[Check]]) -> tuple[str, str, Joint]:
         if j.verdict == FAILS and len(joints) * (j.p_value or 0.0) <= ALPHA
     ]
     if failing:
-        name = min(failing, key=lambda one: joints[one].p_value or 0.0)
+        name = min(failing, key=lambda variant: joints[variant].p_value or 0.0)
         return FAILS, name, joints[name]
     open_ones = [name for name, j in joints.items() if j.verdict != CONSISTENT]
     name = (open_ones or list(joints))[0]
@@ -388,8 +394,8 @@ def _drawn(case: Case, evidence: Evidence) -> pd.DataFrame:
 
 
 def drawn_from(asked: pd.DataFrame, toy: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(worst, points) of every setting in asked.parquet, for a picture: with columns `setting` and,
-    of each policy, `role`."""
+    """Return (worst, points) of every setting in asked.parquet, with the columns `setting` and
+    `role` (the policy's), for a figure."""
     import pandas as pd
 
     frames = []
@@ -405,7 +411,7 @@ def drawn_from(asked: pd.DataFrame, toy: bool) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(worst, points) of all that was played, the misled one by its own name."""
+    """Return (worst, points) of all runs; the misled policy has its own label."""
     import pandas as pd
 
     name = case.labels["misled"]
@@ -415,7 +421,7 @@ def _exponents(case: Case, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def _controls(counted, drawn, joint: Joint) -> dict[str, Control]:
-    """What must fail each part: budget, density, and the ray that decides on exponents."""
+    """Return the control that must fail for each part: budget, density, exponents."""
     doubled = drawn[drawn["quota"] == 2] if len(drawn) else drawn
     dense = density.check(doubled) if len(doubled) else None
     return {
@@ -431,18 +437,21 @@ def _controls(counted, drawn, joint: Joint) -> dict[str, Control]:
 
 
 def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome: str) -> Control:
-    """Of a claim that fails, that of a part that fails, and whose control does; else the first
-    that did not fail, if any. An exponent's ray looks at its own controls (see `exponents`)."""
+    """Return the claim's control, chosen among those of its parts.
+
+    If the claim fails, prefer a failing part whose control failed as expected. Otherwise prefer a
+    control that did not fail. A ray considers its own controls (see `exponents`).
+    """
     if outcome == FAILS:
         counted = [tried[part] for part in PARTS if outcomes[part] == FAILS]
-        control = next((one for one in counted if one.as_expected is True), counted[0])
+        control = next((c for c in counted if c.as_expected is True), counted[0])
     else:
         counted = [tried[part] for part in ("budget", "density")]
-        control = next((one for one in counted if one.as_expected is not True), counted[0])
+        control = next((c for c in counted if c.as_expected is not True), counted[0])
     others = [
-        f"{one.what}: {'failed' if one.as_expected else 'did not fail'}"
-        for one in tried.values()
-        if one is not control
+        f"{other.what}: {'failed' if other.as_expected else 'did not fail'}"
+        for other in tried.values()
+        if other is not control
     ]
     return dataclasses.replace(control, note="; ".join(filter(None, [control.note, *others])))
 
@@ -450,13 +459,13 @@ def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome:
 def _corrections(
     case: Case, outcomes: Mapping[str, str], drawn: pd.DataFrame
 ) -> tuple[Correction, ...]:
-    """Those of the lemma on density, and what a rate that fails amounts to."""
-    found: tuple[Correction, ...] = ()
+    """Return the corrections of the lemma on density, and that of a rate that fails."""
+    corrections: tuple[Correction, ...] = ()
     if outcomes["density"] == FAILS:
-        found += density.corrections_of(drawn[drawn["quota"] == 1])
+        corrections += density.corrections_of(drawn[drawn["quota"] == 1])
     if outcomes["exponents"] == FAILS:
-        found += (dataclasses.replace(RULED_OUT, place=PLACE),)
-    return found
+        corrections += (dataclasses.replace(RULED_OUT, place=PLACE),)
+    return corrections
 
 
 def _density_steps(drawn: pd.DataFrame) -> list[Step]:
@@ -472,13 +481,13 @@ def _density_steps(drawn: pd.DataFrame) -> list[Step]:
         "density, B | 2T, complete blocks": density.check(density.even(rows), "end"),
     }
     return [
-        Step(step=name, outcome=found.verdict, number=found.below + found.above, note=found.text)
-        for name, found in readings.items()
+        Step(step=name, outcome=check.verdict, number=check.below + check.above, note=check.text)
+        for name, check in readings.items()
     ]
 
 
 def _compared(case: Case, worst: pd.DataFrame, points: pd.DataFrame) -> list[Step]:
-    """The exponents of what HyQue is compared with, as parts of no consequence."""
+    """Return the exponents of the other policies; these steps do not count in the verdict."""
     steps = []
     compared = {r: label for r, label in case.labels.items() if r not in ("hyque", "narrow hyque")}
     for role, label in compared.items():
@@ -501,7 +510,7 @@ def _levels(case: Case, worst: pd.DataFrame, toy: bool) -> dict[str, dict[str, d
                     level = float(table[key]) / theory.rate(*place.size)
                     by.setdefault(f"{place.point:g}", []).append(level)
             if by:
-                means = {point: sum(some) / len(some) for point, some in by.items()}
+                means = {point: sum(values) / len(values) for point, values in by.items()}
                 levels.setdefault(axis, {})[label] = means
     return levels
 
@@ -512,12 +521,12 @@ def _levels_text(case: Case, levels: Mapping[str, Mapping[str, Mapping[str, floa
     if not along:
         return ""
     last = list(along[case.labels["hyque"]])[-1]
-    told = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
-    return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {told}"
+    shown = ", ".join(f"{label} {by[last]:.2f}" for label, by in along.items() if last in by)
+    return f"; R over T (KV/B)^(1/3) at B = {float(last):.2g}: {shown}"
 
 
 def _decide(outcomes: Mapping[str, str], where: str, decisive: str, joint: Joint) -> str:
-    """What of the parts that do not hold is to be done, or is known."""
+    """Return what would decide the parts that are undecided, and where the budget is exceeded."""
     notes = [f"budget: {where}"] if where else []
     if outcomes["density"] == UNDECIDED:
         notes.append(f"density: {density.PHASES} phases without a violation")

@@ -45,24 +45,24 @@ RUNS, TOY_RUNS = 20, 4
 
 
 def needs(toy: bool) -> Needs:
-    """Stationary paths at scale 1, at smaller scales, calibrated, and at one that must fail."""
+    """Ask for stationary paths at scale 1, smaller scales, a calibrated and a control scale."""
     scales = (CONTROL_SCALE,) if toy else (*change_tests.SCALES, CONTROL_SCALE)
     asks = change_tests.asks(ID, toy, scales, AGAINST, TOY_RUNS if toy else RUNS)
     return Needs(asks=tuple(_enough(ask) for ask in asks))
 
 
 def _enough(ask: Ask) -> Ask:
-    """Three times the runs of a calibrated scale, as 5 % of them are expected to restart."""
+    """Triple the seeds of a calibrated scale, as 5 % of its runs are expected to restart."""
     more = ask.policy["name"] == CALIBRATED
     return dataclasses.replace(ask, seeds=3 * ask.seeds) if more else ask
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """Scale 1 against delta = 1/T; other scales are steps.
+    """Judge scale 1 against delta = 1/T; other scales are steps.
 
-    `fails`: in some cell the share of runs that restart is over 1/T, by exact limits for all cells
-    together. `vacuous`: none restarts and by arithmetic none could. Else `undecided`: runs without
-    a restart show a share of at most 3/n, never 1/T.
+    The outcome is `fails` if the share of runs that restart is over 1/T in any cell, by exact
+    limits for all cells together. It is `vacuous` if no run restarts and by arithmetic none could.
+    Otherwise it is `undecided`: n runs without a restart show a share of at most 3/n, never 1/T.
     """
     runs = evidence.asked_for(ID)
     if runs.empty or not (runs["label"] == JUDGED).any():

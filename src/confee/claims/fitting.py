@@ -1,8 +1,8 @@
-"""Regrets of any simulator, judged against a rate by the rule that judges HyQue's.
+"""Judge regrets of any simulator against a rate, by the rule that judges HyQue's.
 
-A table has a row for each run. Its cells become worst cases over adversaries, its cells in a row
-become rays, and each ray is fitted and judged between a control that must hold and one that must
-fail. The table's author names the controls; without them no verdict is more than `undecided`.
+A table has a row for each run. Worst cases over adversaries are taken in each cell, and aligned
+cells become rays. Each ray is fitted and judged beside a control that must hold and a control that
+must fail. The table's author names the controls; without them the verdict is `undecided`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LARGEST = 10**7
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found in a table of regrets.
+    """Findings on a table of regrets.
 
     Parameters
     ----------
@@ -89,28 +89,28 @@ def fit(
     holds: str | Mapping[str, str] | None = None,
     fails: str | Mapping[str, str] | None = None,
 ) -> Fit:
-    """Judges regrets of any simulator against a rate R/T <= K^k V^v B^b (ln B)^p.
+    """Judge regrets of any simulator against a rate R/T <= K^k V^v B^b (ln B)^p.
 
     Parameters
     ----------
     frame
         A row for each run: policy, T, V, K, seed, regret; B if it is less than T; adversary if
-        there are several (the worst one counts). Seeds are compared within a cell.
+        there are several (the worst counts). Seeds are compared within a cell.
     claim
         `B=-1/3 V=1/3 K=1/3`; `log=1/2` forgives a factor (ln B)^(1/2). An axis that is not named
         is not judged.
     policy
-        Whom to judge; by default all but the controls and `uniform`, which if it is there tells
-        which cells are no better than uniform play.
+        The policy to judge; by default all except the controls and `uniform`. If the table has
+        `uniform`, cells that are no better than uniform play enter no fit.
     holds, fails
-        The controls: a policy that is known to keep the claimed rate, and one that is known to miss
-        it. Both are put through the same check on the same cells. A mapping names one for each of
-        the axes B, V, K and T: `{"B": "random_restart", "V": "blind"}`.
+        The controls: a policy known to keep the claimed rate, and a policy known to miss it. Both
+        go through the same check on the same cells. A mapping names a policy for each of the axes
+        B, V, K and T: `{"B": "random_restart", "V": "blind"}`.
 
     Raises
     ------
     ConfeeError
-        In one line, for what is wrong with the table or the claim.
+        If the table or the claim is invalid.
     """
     powers = parsed(claim)
     runs = checked(frame)
@@ -118,8 +118,8 @@ def fit(
     positive, negative = _controls("holds", holds), _controls("fails", fails)
     named = [
         ("policy", policy),
-        *(("holds", one) for one in positive.values()),
-        *(("fails", one) for one in negative.values()),
+        *(("holds", name) for name in positive.values()),
+        *(("fails", name) for name in negative.values()),
     ]
     for role, name in named:
         if name is not None and name not in names:
@@ -326,8 +326,8 @@ def _refuse(bad: np.ndarray, values: pd.Series, name: str, must: str) -> None:
 
 
 def _worst(runs: pd.DataFrame) -> pd.DataFrame:
-    """Worst cases over adversaries. No number helps to choose the adversary that it measures: one
-    half of the seeds chooses for the other."""
+    """Return worst cases over adversaries. Each half of the seeds measures the adversary that the
+    other half chose, so no run measures an adversary that it helped to choose."""
     # Names of adversaries that confee has would be held to what confee knows of them.
     worst = worst_cases(runs.assign(adversary="table: " + runs["adversary"]), choose=0)
     worst["adversary"] = worst["adversary"].str.removeprefix("table: ")

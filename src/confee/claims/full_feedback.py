@@ -37,7 +37,7 @@ def needs(toy: bool) -> Needs:
 
 
 def full_rays(points: pd.DataFrame, variables: Collection[str] = ("B",)) -> list[str]:
-    """The rays along some variables on which every round may be queried (T = B)."""
+    """Return the rays along `variables` on which every round may be queried (T = B)."""
     rays = points[points["variable"].isin(variables)].groupby("axis")
     return [str(ray) for ray, cells in rays if (cells["T"] == cells["B"]).all()]
 

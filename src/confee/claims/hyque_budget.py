@@ -70,8 +70,8 @@ CUT_PHASES = Correction(
 )
 
 CUTS = ((7, 6), (31, 8))
-"""(b, N) of the phases cut by hand: a restart in block N, then one in each block that is the first
-with 2^{n+1} > b."""
+"""(b, N) of the phases cut by hand: a restart in block N, then in each phase a restart in the first
+block with 2^{n+1} > b."""
 
 
 def needs(toy: bool) -> Needs:
@@ -104,7 +104,7 @@ def needs_of_restarts(toy: bool) -> Needs:
 def judge(evidence: Evidence) -> list[Finding]:
     """`fails` if a run asks for more than B queries, `holds` if none does at any of those places.
 
-    Judges the default reading of the quota; the other one is a step beside it.
+    Judge the default reading of the quota; the other reading is a step.
     """
     played = budget.played(evidence, ID)
     runs = _runs(played, HORIZON)
@@ -238,7 +238,7 @@ def _runs(played: pd.DataFrame, policy: Conf) -> pd.DataFrame:
 
 
 def _readings(played: pd.DataFrame, outcome: str) -> tuple[Reading, ...]:
-    """The other reading of the quota, where the outcome is another one."""
+    """Return the other reading of the quota if its outcome differs."""
     step = _step(BLOCK, played)
     if step.outcome in (outcome, UNDECIDED):
         return ()
@@ -247,7 +247,7 @@ def _readings(played: pd.DataFrame, outcome: str) -> tuple[Reading, ...]:
 
 
 def _step(policy: Conf, played: pd.DataFrame) -> Step:
-    """One reading of the quota."""
+    """Return the outcome of a reading of the quota."""
     step = f"`quota: {policy.get('quota', 'horizon')}`"
     runs = _runs(played, policy)
     if runs.empty:
@@ -257,7 +257,7 @@ def _step(policy: Conf, played: pd.DataFrame) -> Step:
 
 
 def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
-    """The runs at one scale of the thresholds and one size."""
+    """Return the outcome of the runs at one scale of the thresholds and one size."""
     runs = runs.reset_index(drop=True)
     counts = budget.summary(runs)
     name = f"thresholds times {scale:g}, T={T:.6g}, B={B:.6g}, b={theory.slot_length(T, B)}"

@@ -1,15 +1,15 @@
 """Without a restart HyQue's regret per round still falls as B^{-1/3}, as if it had no floor.
 
-This is no sentence of the paper. It is what Theorem 4.1 implies at every horizon that can be run,
-as no change test can fire there (see detection/horizon). An instance of order n plays what it
-learnt when its block began until the block ends, and its share of the rounds does not depend on T
+The paper does not say this. Theorem 4.1 implies it at every horizon that can be run, as no change
+test can fire there (see detection/horizon). An instance of order n plays what it learnt at the
+beginning of its block until the block ends, and its share of the rounds does not depend on T
 or B.
 
 The claim is judged on drawn schedules, along rays with T/B = 10 and a fixed number of changes. The
 *stale share* of a path is the mean share, over the rounds of the last block, of the active
-instance's queries that were made before the latest change (see the study of ages). Times the gap it
-is the regret per round of a policy that learns perfectly and at once, so its exponent in B must be
--1/3 or less. Two controls face the same changes, exactly: a sliding window of
+instance's queries that precede the latest change (see the study of ages). The gap times the stale
+share is the regret per round of a policy that learns perfectly and at once, so its exponent in B
+must be -1/3 or less. Two controls face the same changes, exactly: a sliding window of
 (sqrt(K) B / V)^{2/3} queries, whose stale share falls as B^{-1/3}, and the share of rounds whose
 instance began before the latest change, which does not fall.
 """

@@ -137,7 +137,7 @@ def judge_two_thirds(evidence: Evidence) -> list[Finding]:
 
 
 def largest_variations(K: int, T: int, B: int) -> dict[str, float]:
-    """Return the largest V for which the drift term is within the rate, as printed and mended.
+    """Return the largest V for which the drift term is within the rate, printed and corrected.
 
     V L <= K^{1/3} V^{1/3} T / B^{1/3}, L the length of an idle streak, holds up to
     V = K^{1/2} (T/L)^{3/2} / B^{1/2}: K^{1/2} B^{1/2} for L = T/B^{2/3}, and

@@ -1,4 +1,4 @@
-"""The ledger of findings: as JSON, as Markdown for a reader, one claim as facts in words."""
+"""The ledger of findings as JSON and as Markdown, and the facts about a claim in words."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 At the printed gap no policy can tell the arms apart, so uniform play has the least regret there and
 the comparison says nothing about policies. Here the gap varies, up to where policies that know the
 batches do better than uniform play, and regret at each policy's worst gap is compared with the best
-constant that is proved, (1 - 1/K)^2 / (3 * 2^(4/3)): some three times the printed one.
+constant that is proved, (1 - 1/K)^2 / (3 * 2^(4/3)), about three times the printed constant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SCALE = 10.0
 """Factor of the control: some policy must have less regret than this many times the bound."""
 
 CELLS = ((4, 10**6, 4.0), (2, 10**6, 4.0), (4, 10**7, 4.0), (16, 10**7, 16.0))
-"""(K, T, V) at B = T^0.8; all policies play the first one, the informed one all of them."""
+"""(K, T, V) at B = T^0.8. All policies play the first size; `informed` plays all of them."""
 
 TOY_CELL = (4, 10**5, 1.0)
 BEST, POSITIVE = "informed", "uniform"
@@ -64,7 +64,7 @@ BOTH = ["policy", "label", *SIZE]
 
 
 def needs(toy: bool) -> Needs:
-    """Every policy at every gap of the first size, and the informed one at those of all sizes."""
+    """Ask for every policy at each gap of the first size, and for `informed` at all sizes."""
     first, *more = (TOY_CELL,) if toy else CELLS
     policies = PLAYED[:3] if toy else PLAYED
     seeds = 6 if toy else 12
@@ -79,7 +79,7 @@ def _ask(policy: str, K: int, T: int, V: float, seeds: int) -> Ask:
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """`consistent` if no policy is below the bound, at its gap or at the worst; `fails` if one is.
+    """Return `fails` if a policy is below the bound at its gap or the worst, else `consistent`.
 
     The oracle must come out below, some policy must be below the bound times 10, and uniform play
     must be above it. Policies of the experiment that play the instance on the grid, with few seeds,
@@ -187,15 +187,15 @@ def at_scale() -> dict[str, dict[str, float]]:
 
 
 def _on_the_grid(evidence: Evidence) -> pd.DataFrame:
-    """What the experiment's policies played, without those that are told the path."""
+    """Return the runs of the experiment's policies, without the policies that know the path."""
     runs = runs_on_hard(evidence.regret, evidence.choose)
-    told = {p.id for p in POLICIES.values() if "path" in p.known}
-    return runs[~runs["policy"].isin(told)]
+    informed = {p.id for p in POLICIES.values() if "path" in p.known}
+    return runs[~runs["policy"].isin(informed)]
 
 
 def _runs(evidence: Evidence) -> pd.DataFrame:
-    """The claim's own runs. With the grid's thousand cells of few seeds among them no limit for all
-    of them at once would say anything."""
+    """Return the claim's own runs. The grid's thousand cells of few seeds stay out: simultaneous
+    limits over all of them would be too wide to say anything."""
     import pandas as pd
 
     runs = runs_on_hard(evidence.asked_for(ID))
@@ -203,7 +203,7 @@ def _runs(evidence: Evidence) -> pd.DataFrame:
 
 
 def _at_their_gap(regret: pd.DataFrame) -> pd.DataFrame:
-    """Regret over what is provable at that very gap, where that is more than nothing."""
+    """Return regret over the bound at the same gap, for the rows where that bound is positive."""
     bounds = []
     for row in regret.itertuples(index=False):
         gap = row.c * theory.hard_gap(row.K, row.B, row.V)
@@ -215,9 +215,9 @@ def _at_their_gap(regret: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at_worst(regret: pd.DataFrame) -> pd.DataFrame:
-    """Regret at the worst gap over the best bound, where several gaps were played.
+    """Return regret at the worst gap over the best bound, where several gaps were played.
 
-    The limits are the largest of those of the gaps, which are for all gaps at once.
+    Its limits are the largest limits over the gaps, which hold for all gaps at once.
     """
     several = regret[regret.groupby(BOTH)["c"].transform("nunique") > 1]
     grouped = several.groupby(BOTH, sort=True)

@@ -1,8 +1,8 @@
-"""Every step and constant of the lower bound's proof as printed, and of the mended proof.
+"""Every step and constant of the lower bound's proof as printed, and of the corrected proof.
 
 Notation: m = ceil(T / Delta) batches, B_j queries in batch j, epsilon the gap. Printed steps are
 judged by numbers where the choices of Delta and epsilon are possible, the ranges on all of the
-printed range; one number that breaks a step refutes it. The mended proof is that of
+printed range; a single number that breaks a step refutes it. The corrected proof is that of
 docs/proofs/lower-bound.md, whose steps confee.paper.checked certifies.
 """
 
@@ -452,8 +452,8 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 
 @cache
-def mended() -> tuple[tuple[Step, ...], Score]:
-    """The steps of the mended proof as a machine checks them, and how many mutants it rejects."""
+def corrected_proof() -> tuple[tuple[Step, ...], Score]:
+    """Return the steps of the corrected proof with their outcomes, and its score on mutants."""
     from confee.paper import checked
 
     proof = checked.PROOFS["lower-bound"]
@@ -471,19 +471,19 @@ def mended() -> tuple[tuple[Step, ...], Score]:
 
 
 def judged(lines: Sequence[Line]) -> Finding:
-    """`holds` if every printed line does. What must fail: the lines with another exponent, and
-    mutants of the mended proof."""
+    """Return `holds` if every printed line holds. Two controls must fail: the lines with another
+    exponent, and mutants of the corrected proof."""
     outcome, rows = judge_proof(lines)
-    mended_rows, score = mended()
-    survives = FAILS if failing(mended_rows) else HOLDS
+    corrected_rows, score = corrected_proof()
+    survives = FAILS if failing(corrected_rows) else HOLDS
     wrong = failing(rows)
     usual, other = (judge_proof(printed(e))[1] for e in (CUBE_ROOT, CONTROL_EXPONENT))
     broken = set(failing(other)) - set(failing(usual))
     return apply_control(
         CLAIM.finding(
             as_printed=outcome,
-            measured=f"{len(rows) - len(wrong)} of {len(rows)} steps hold; a mended proof of "
-            f"{len(mended_rows)} steps {'holds' if survives == HOLDS else 'fails'}, with the "
+            measured=f"{len(rows) - len(wrong)} of {len(rows)} steps hold; a corrected proof of "
+            f"{len(corrected_rows)} steps {'holds' if survives == HOLDS else 'fails'}, with the "
             "printed constant and on all of the printed range",
             horizon=ANY_HORIZON,
             controls=(
@@ -495,7 +495,7 @@ def judged(lines: Sequence[Line]) -> Finding:
                     note=", ".join(sorted(broken)),
                 ),
                 Control(
-                    what="mutants of the mended proof, share rejected",
+                    what="mutants of the corrected proof, share rejected",
                     value=score.killed / score.total,
                     as_expected=score.killed == score.total,
                     note=f"{score.killed} of {score.total}",
@@ -509,7 +509,7 @@ def judged(lines: Sequence[Line]) -> Finding:
             if wrong
             else "no step has a left side larger than the right one",
             number_of="left side over right side where that is worst",
-            steps=(*rows, *mended_rows),
+            steps=(*rows, *corrected_rows),
         )
     )
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 ID = "naive-allocation"
 
 REFERENCE = "informed"
-"""Told borders and gap. It too spreads its queries evenly over batches, and explores first."""
+"""This policy knows the borders and the gap. It too explores first in each batch and spreads its
+queries evenly over batches."""
 
 POSITIVE = "uniform"
 """Play without any use of queries must cost substantially more."""

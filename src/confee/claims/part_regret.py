@@ -69,7 +69,7 @@ def needs(id: str, toy: bool) -> Needs:
 
 
 def judge(id: str, evidence: Evidence, label: str = "hyque") -> list[Finding]:
-    """The verdict on one part of one policy's regret, none if no ray plays it."""
+    """Return the verdict on a part of a policy's regret; empty if no ray plays the policy."""
     part = PARTS[id]
     if evidence.regret.empty or not (evidence.points["label"] == label).any():
         return []

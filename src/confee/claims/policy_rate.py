@@ -36,7 +36,7 @@ def needs(policy: str, toy: bool) -> Needs:
 
 
 def judge(policy: str, evidence: Evidence) -> list[Finding]:
-    """One verdict for each set of options with which the policy was played."""
+    """Return a verdict for each set of options with which the policy was played."""
     rate, points = _rate(policy), evidence.points
     findings = []
     for label in sorted(set(points.loc[points["policy"] == policy, "label"])):

@@ -46,19 +46,20 @@ AGAINST = {"stationary": {"name": "stationary"}}
 
 
 def needs(toy: bool) -> Needs:
-    """A cell whose first batch ends just before T, so that a second one starts afresh."""
+    """Ask for a cell whose first batch ends just before T, so that a second batch starts."""
     size = Size(8, 50_000, 1_200, 1 / 8) if toy else Size(32, 10_000_000, 120_000, 1 / 32)
     return Needs(asks=(Ask(ID, {"name": "rexp3b"}, size, against=AGAINST, seeds=4),))
 
 
-def wished(K: int, T: int, B: int, V: float) -> int:
-    """Queries Rexp3B plans in T rounds as printed: Delta_B per batch, the last one cut at T."""
+def printed_plan(K: int, T: int, B: int, V: float) -> int:
+    """Return the queries that Rexp3B as printed plans: Delta_B per batch, the last cut at T."""
     length, queries = theory.rexp3b_batch(K, T, B, V)
     return (T // length) * queries + min(queries, T % length)
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """`fails` if any run asks for more than B, `holds` if none does where the plan would."""
+    """Return `fails` if a run asks for more than B queries, `holds` if none does although the
+    printed plan exceeds B, else `undecided`."""
     played = budget.played(evidence, ID)
     runs = played[played["label"] == "rexp3b"].reset_index(drop=True)
     if runs.empty:
@@ -94,27 +95,27 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 
 def _controls(runs: pd.DataFrame) -> tuple[Control, ...]:
-    """Plans in the same cells: twice Delta_B must exceed B, the mended Delta_B must not."""
+    """Plans in the same cells: twice Delta_B must exceed B, the corrected Delta_B must not."""
     cells = set(runs[SIZE].itertuples(index=False, name=None))
-    double = max(2 * wished(K, T, B, V) / B for K, T, B, V in cells)
-    mended = max(_mended(K, T, B, V) / B for K, T, B, V in cells)
+    double = max(2 * printed_plan(K, T, B, V) / B for K, T, B, V in cells)
+    corrected = max(_corrected_plan(K, T, B, V) / B for K, T, B, V in cells)
     return (
         Control("the plan with twice Delta_B, queries over B", FAILS, double > 1, double),
-        Control("the plan with floor(B / ceil(T/Delta_T))", HOLDS, mended <= 1, mended),
+        Control("the plan with floor(B / ceil(T/Delta_T))", HOLDS, corrected <= 1, corrected),
     )
 
 
-def _mended(K: int, T: int, B: int, V: float) -> int:
-    """Queries planned with the mended Delta_B, the last batch cut at T."""
+def _corrected_plan(K: int, T: int, B: int, V: float) -> int:
+    """Return the queries planned with the corrected Delta_B, the last batch cut at T."""
     length, _ = theory.rexp3b_batch(K, T, B, V)
     queries = B // math.ceil(T / length)
     return (T // length) * min(queries, length) + min(queries, T % length)
 
 
 def _planned(runs: pd.DataFrame) -> float:
-    """Largest wished / B that the printed plan has in the cells played."""
+    """Return the largest ratio of the printed plan's queries to B in the cells played."""
     cells = set(runs[SIZE].itertuples(index=False, name=None))
-    return max(wished(K, T, B, V) / B for K, T, B, V in cells)
+    return max(printed_plan(K, T, B, V) / B for K, T, B, V in cells)
 
 
 CLAIM = Claim(

@@ -109,7 +109,7 @@ def replays_set(control: Control, measured: str) -> tuple[Reading, ...]:
 
 
 def over_bound(evidence: Evidence, label: str) -> pd.DataFrame:
-    """Worst-case regret over the bound, one row a cell in the theorem's range.
+    """Worst-case regret over the bound, a row for each cell in the theorem's range.
 
     Columns: CELL, bound, ratio, low, high, seeds; limits for all rows together (Bonferroni).
     """

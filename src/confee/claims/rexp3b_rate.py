@@ -1,4 +1,4 @@
-"""Rexp3B, which is told V, has regret O((K ln K)^{1/3} V^{1/3} T / B^{1/3})."""
+"""Rexp3B, which knows V, has regret O((K ln K)^{1/3} V^{1/3} T / B^{1/3})."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def needs(toy: bool) -> Needs:
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """One verdict; Rexp3B that replays the set of arms (as printed) is the control along B."""
+    """Return the verdict; along B the control is Rexp3B that replays the set, as printed."""
     verdicts = judge_rate(evidence, CLAIM.finding, "rexp3b", CLAIMED, CONTROLS)
     return [dataclasses.replace(verdict, readings=_readings(verdict)) for verdict in verdicts]
 

@@ -48,13 +48,13 @@ FULL = {
 TOY_FULL = {"V at T=B": Ray([2], [2000], (1, 2, 4, 8), [1], still=STILL)}
 STILL_RAYS = {"B at V=0": Ray([4], [3200 * 2**k for k in range(6)], [0], [10])}
 TOY_STILL_RAYS = {"B at V=0": Ray([2], [300, 600, 1200, 2400], [0], [10])}
-"""Rays at T = B, whose exponents in T are on the experiment's own rays, and one at V = 0. The
+"""Rays at T = B, whose exponents in T are on the experiment's own rays, and a ray at V = 0. The
 exponent in K at V = 0 is not judged: at few arms every index policy's regret grows faster than
 sqrt(K)."""
 
 GAPS = (0.5, 1, 1.5, 2, 3, 5, 8)
 """Gaps of the stationary row in units of sqrt(K / B): where an index cannot tell arms apart. A run
-then commits to the right arm or to a wrong one, so regret spreads by about its mean and needs many
+then commits to the right or to a wrong arm, so regret spreads by about its mean and needs many
 seeds."""
 
 WIDEST = 0.5
@@ -69,7 +69,7 @@ STILL_SEEDS = {"cbm_ucb": 128, "ucb1": 128, "uniform": 2}
 class Row:
     """A row of the table.
 
-    `name` says what was run. `claimed_text` is the row's bound; `tag` that of its own cells.
+    `name` says what was played, `claimed_text` is the row's bound, `tag` the tag of its own cells.
     """
 
     name: str
@@ -104,8 +104,8 @@ ROWS = {
 
 
 def against(K: int, T: int, B: int, V: float) -> Mapping[str, Conf]:
-    """Changes at equal distances, in HyQue's last block, and of the best arm alone. At V = 0 gaps
-    in units of sqrt(K / B) and a wide one."""
+    """Return adversaries that change at equal distances, in HyQue's last block, and in the best arm
+    alone. At V = 0 they have the gaps GAPS and a wide gap."""
     if V == 0:
         gaps = [c * math.sqrt(K / B) for c in GAPS]
         return {
@@ -140,8 +140,8 @@ def needs(toy: bool) -> Needs:
 
 
 def judge(evidence: Evidence) -> list[Finding]:
-    """One verdict with a step for each row: `fails` if one row does, at a level divided by their
-    number; `consistent` if all are."""
+    """Return a verdict with a step for each row: `fails` if any row fails at a level divided by the
+    number of rows, `consistent` if all rows are."""
     rows = {name: row_checks(row, evidence) for name, row in ROWS.items()}
     played = {name: checks for name, checks in rows.items() if checks}
     if not played:
@@ -199,14 +199,14 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 
 def _deciding_first(checks: Sequence[Check]) -> list[Check]:
-    """The checks of a row, beginning with the one that decides it."""
+    """Return the checks of a row, beginning with the decisive check."""
     first = combine(checks).decisive
     return [first, *(check for check in checks if check is not first)]
 
 
 def row_checks(row: Row, evidence: Evidence) -> list[Check]:
-    """The checks of one row, on the experiment's rays and the claim's own; none if its policy was
-    not played."""
+    """Return the checks of a row on the rays of the experiment and of the claim; the list is empty
+    if the row's policy was not played."""
     worst, points = evidence.worst, evidence.points
     checks = []
     if row.tag != STATIONARY:
@@ -239,31 +239,31 @@ def master_fires(checks: Sequence[Check]) -> bool:
 
 
 def step(name: str, checks: Sequence[Check]) -> Step:
-    """A row as a part of the verdict; the number is the excess on the ray that decides it."""
+    """Return a row as a step of the verdict; its number is the excess on the decisive ray."""
     row = ROWS[name]
     title = f"{name}: {row.name}, {row.claimed_text}"
     if not checks:
         return Step(step=title, outcome=UNDECIDED, number=None, note="not played")
-    joint, found = combine(checks), outcome(row, checks)
+    joint, verdict = combine(checks), outcome(row, checks)
     excess = joint.decisive.excess
-    said = [*(c.text for c in checks), joint.decide]
-    if found == VACUOUS:
-        said.insert(0, _no_test_fires())
+    notes = [*(c.text for c in checks), joint.decide]
+    if verdict == VACUOUS:
+        notes.insert(0, _no_test_fires())
     return Step(
         step=title,
-        outcome=found,
+        outcome=verdict,
         number=None if math.isnan(excess) else excess,
-        note="; ".join(filter(None, said)),
+        note="; ".join(filter(None, notes)),
     )
 
 
 def _no_test_fires() -> str:
-    """Why MASTER's row is vacuous."""
+    """Return why MASTER's row is vacuous."""
     return f"no change test can fire below T = {first_fires():.2g}"
 
 
 def first_fires() -> float:
-    """The first horizon at which a change test can fire at B = T, two arms."""
+    """Return the first horizon at which a change test can fire at B = T with two arms."""
     usual = table()["log2 T + 1, else ln, delta=1/T"]["B=T"]["K=2"]
     return float(np.min(list(usual.values())))
 

@@ -173,7 +173,7 @@ def _primary_keys(name: str) -> list[str]:
 
 
 def _search_path() -> list[str]:
-    """Return an override of Hydra's that adds conf/ of one's own folder, if there is one."""
+    """Return an override of Hydra's that adds conf/ of the user's folder, if there is one."""
     conf_files.check_own()  # Hydra would silently skip a file whose name is taken
     # In single quotes Hydra takes a backslash literally unless a quote follows.
     place = re.sub(r"(\\*)'", r"\1\1\\'", str(conf_files.own() or ""))
@@ -222,7 +222,7 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     blamed = next((schema.show(o) for o in overrides if key(o) in words), where)
     if match := re.match("Error merging override (.*)", text):
         blamed, text = schema.show(match[1].removeprefix("++")), cause
-    reason = next((said for word, said in REASONS.items() if word in text + cause), "")
+    reason = next((reason for word, reason in REASONS.items() if word in text + cause), "")
     return ": ".join(dict.fromkeys([blamed, reason or _first_line(text) or _first_line(cause)]))
 
 

@@ -1,5 +1,5 @@
-"""The configurations that Hydra composes: files of conf/, of this checkout and of a folder of one's
-own, and the defaults of registered policies and adversaries."""
+"""The configurations that Hydra composes: files in conf/ of this checkout and of the user's
+folder, and the defaults of registered policies and adversaries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REGISTERED: Mapping[str, Mapping[str, Any]] = {
     "adversary": adversaries.ADVERSARIES,
 }
 """Groups with registered members, each a configuration with its default options. A file of the
-group gives one of them other options under another name."""
+group gives a member other options under another name."""
 
 LARGEST = 10**6
 """The largest file, in bytes."""
@@ -62,7 +62,7 @@ def _installed() -> Path | None:
 
 
 def own() -> Path | None:
-    """Return conf/ of one's own folder, if there is one. Raises ConfeeError if it is a file."""
+    """Return conf/ of the user's folder, if there is one. Raises ConfeeError if it is a file."""
     base = plugins.root()
     if not base or not (base / "conf").exists():
         return None
@@ -78,7 +78,7 @@ def defaults(group: str, name: str) -> dict[str, Any]:
 
 
 def names(group: str) -> list[str]:
-    """Return what `<group>=` can name. Imports every module of one's own folder."""
+    """Return what `<group>=` can name. Imports every module of the user's folder."""
     return sorted({*files(group), *REGISTERED.get(group, ())})
 
 
@@ -88,9 +88,9 @@ def has(group: str, name: str) -> bool:
 
 
 def files(group: str) -> dict[str, Path]:
-    """Return the files of a group by name, including those of one's own folder.
+    """Return the files of a group by name, including those of the user's folder.
 
-    Raises ConfeeError if one's own file has a name that confee uses.
+    Raises ConfeeError if a file of the user has a name that confee uses.
     """
     by_name = {file.stem: file for file in _visible(folder() / group)}
     base = own()

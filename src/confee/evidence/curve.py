@@ -101,7 +101,7 @@ class Curve:
         return replace(self, **arrays)
 
     def at_points(self, points: np.ndarray) -> Curve:
-        """The curve at some of its points."""
+        """Return the curve at the given points."""
         return self.only(np.isin(self.point, points))
 
     def entering(self, reasons: tuple[str, ...] = ("",)) -> Curve:
@@ -190,7 +190,7 @@ def reasons(table: pd.DataFrame) -> np.ndarray:
     def flag(name: str) -> pd.Series:
         return table[name].eq(True)
 
-    said = [
+    rules = [
         (table["regret"].isna(), "not run"),
         (~flag("in_range"), "out of range"),
         (~(table["regret"] > 0), "no regret"),
@@ -199,7 +199,7 @@ def reasons(table: pd.DataFrame) -> np.ndarray:
         (flag("ceiling") & ~free, "at ceiling"),
         (flag("edge") & ~free, "grid edge"),
     ]
-    return np.select([c.to_numpy() for c, _ in said], [r for _, r in said], default="")
+    return np.select([c.to_numpy() for c, _ in rules], [r for _, r in rules], default="")
 
 
 def _paired(moving, y, se, seeds, reason, partner, other):
@@ -209,10 +209,10 @@ def _paired(moving, y, se, seeds, reason, partner, other):
     place = {cell: i for i, cell in enumerate(zip(other.point, other.phase, strict=True))}
     cells = zip(moving["point"], moving["phase"], strict=True)
     at = np.array([place.get(cell, -1) for cell in cells], dtype=int)
-    there = (at >= 0) & (other.reason[at] == "")
-    out = np.where((reason == "") & ~there, f"{partner} does not enter", reason)
-    both = np.where(there, np.hypot(se, other.se[at]), se)
-    return y - np.where(there, other.y[at], 0.0), both, np.minimum(seeds, other.seeds[at]), out
+    shared = (at >= 0) & (other.reason[at] == "")
+    out = np.where((reason == "") & ~shared, f"{partner} does not enter", reason)
+    both = np.where(shared, np.hypot(se, other.se[at]), se)
+    return y - np.where(shared, other.y[at], 0.0), both, np.minimum(seeds, other.seeds[at]), out
 
 
 def _uniform(worst: pd.DataFrame, moving: pd.DataFrame) -> np.ndarray:
@@ -220,9 +220,9 @@ def _uniform(worst: pd.DataFrame, moving: pd.DataFrame) -> np.ndarray:
     import pandas as pd
 
     played = worst[is_uniform(worst["policy"])].groupby(SIZE)["regret"].max()
-    found = played.reindex(pd.MultiIndex.from_frame(moving[SIZE])).to_numpy(float)
+    uniform = played.reindex(pd.MultiIndex.from_frame(moving[SIZE])).to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(found / moving["T"].to_numpy(float))
+        return np.log(uniform / moving["T"].to_numpy(float))
 
 
 def _overhead(still: pd.DataFrame, moving: pd.DataFrame) -> float:
@@ -279,8 +279,11 @@ class Measure:
         return not (abs(self.bend) > BEND and self.bend_p <= BEND_LEVEL)
 
     def less(self, slope: float, end: float, growth: float) -> Measure:
-        """The measure of the curve less one without error: its slope, the one between its last two
-        points, and its growth. The scatter, and so each interval's width, stays as it is."""
+        """Return the measure of the difference to an exact curve.
+
+        The exact curve has slope `slope`, slope `end` between its last two points, and growth
+        `growth`. Each interval keeps its width, since an exact curve adds no scatter.
+        """
         own = slope if self.straight else end
         return replace(
             self,
@@ -304,8 +307,14 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
     speak of, and the interval rests on the seeds and the phases.
     """
     line = Design(x, point, phase).fit(y, se, seeds, 0, LEVEL)
-    found = {"slope": line.value, "low": line.low, "high": line.high, "se": line.se, "df": line.df}
-    values: dict[str, Any] = {name: float(array[0]) for name, array in found.items()}
+    estimates = {
+        "slope": line.value,
+        "low": line.low,
+        "high": line.high,
+        "se": line.se,
+        "df": line.df,
+    }
+    values: dict[str, Any] = {name: float(array[0]) for name, array in estimates.items()}
     points = np.unique(point)
     if len(points) > MINIMAL_POINTS:
         values |= _parabola(x, y, se, seeds, point, phase)
@@ -314,8 +323,8 @@ def measure(x, y, se, seeds, point, phase) -> Measure:
     design = Design if whole.straight else _at_the_end
     least = MINIMAL_POINTS if whole.straight else MINIMAL_POINTS + 1
     halves = []
-    for one in np.unique(phase) if len(np.unique(phase)) > 1 else ():
-        mine = phase == one
+    for number in np.unique(phase) if len(np.unique(phase)) > 1 else ():
+        mine = phase == number
         if len(np.unique(point[mine])) >= least:
             half = design(x[mine], point[mine], phase[mine])
             fit = half.fit(y[mine], se[mine], seeds[mine], 0, LEVEL)
@@ -347,7 +356,7 @@ def _parabola(x, y, se, seeds, point, phase) -> dict[str, float]:
 def _at_the_end(x, point, phase) -> Design:
     """A parabola in u = x - (middle of the last two points): the coefficient of u is the slope
     there."""
-    u = x - np.mean([x[point == one].mean() for one in np.unique(point)[-2:]])
+    u = x - np.mean([x[point == last].mean() for last in np.unique(point)[-2:]])
     return Design(np.column_stack([u, u**2]), point, phase)
 
 
@@ -375,8 +384,8 @@ def change(y, se, seeds, point, phase) -> Change | None:
     first, last = point == point.min(), point == point.max()
     shared = np.intersect1d(phase[first], phase[last])
     steps, variances, count, known = [], [], 0.0, False
-    for one in shared:
-        ends = [here & (phase == one) for here in (first, last)]
+    for number in shared:
+        ends = [here & (phase == number) for here in (first, last)]
         steps.append(y[ends[1]].mean() - y[ends[0]].mean())
         variances.append(sum(float(np.sum(np.nan_to_num(se[e]) ** 2)) for e in ends))
         count += sum(float(np.sum(np.maximum(seeds[e] - 1, 0))) for e in ends)
@@ -398,15 +407,15 @@ def _growth(y, se, seeds, point, phase) -> dict[str, float]:
     """The growth of y from the first point to the last, with its limits, as fields of Measure."""
     from scipy import stats
 
-    found = change(y, se, seeds, point, phase)
-    if found is None:
+    step = change(y, se, seeds, point, phase)
+    if step is None:
         return {}
-    half = float(stats.t.ppf(0.5 + LEVEL / 2, found.df)) * found.se
+    half = float(stats.t.ppf(0.5 + LEVEL / 2, step.df)) * step.se
     return {
-        "growth": found.value,
-        "growth_low": found.value - half,
-        "growth_high": found.value + half,
-        "growth_df": found.df,
+        "growth": step.value,
+        "growth_low": step.value - half,
+        "growth_high": step.value + half,
+        "growth_df": step.df,
     }
 
 

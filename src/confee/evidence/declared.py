@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def growth(policy: str) -> Growth:
-    """What is fixed about a policy's regret curve: what it declares, or what its rate says."""
+    """Return the growth of a policy's regret: as the policy declares, or as its rate implies."""
     id = tuned.OF if policy == tuned.TUNED else policy
     spec = POLICIES.get(id)
     if spec is None:

@@ -32,29 +32,29 @@ def flags(worst: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
     entries
         One row per cell and adversary: `cell`, `adversary` and `gap`.
     """
-    made = _grid_ends(entries, worst["entry"])
-    made["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
+    columns = _grid_ends(entries, worst["entry"])
+    columns["saturated"] = worst["regret"] > 0.5 * _uniform_play(worst, entries)
     sizes = [
         (growth(policy), Size(*size))
         for policy, *size in worst[["policy", *SIZE]].itertuples(index=False, name=None)
     ]
-    made["in_range"] = [bool(curve.in_range(size)) for curve, size in sizes]
-    made["short_batch"] = [curve.distorted(size) for curve, size in sizes]
-    flawed = made[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
-    made["eligible"] = made["in_range"] & ~flawed
-    return made
+    columns["in_range"] = [bool(curve.in_range(size)) for curve, size in sizes]
+    columns["short_batch"] = [curve.distorted(size) for curve, size in sizes]
+    flawed = columns[["saturated", "edge", "ceiling", "short_batch"]].any(axis=1)
+    columns["eligible"] = columns["in_range"] & ~flawed
+    return columns
 
 
 def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """`ceiling`, `edge`, `at_limit`: whether the chosen gap is at an end of those that were tried.
+    """Return `ceiling`, `edge` and `at_limit`: whether the chosen gap is at an end of those tried.
 
-    `at_limit` says that it is the largest its family has, whatever the others have.
+    `at_limit` says that the gap is its adversary's largest, whatever other adversaries have.
 
-    The largest one is at a ceiling if its family has no larger gap, else at an edge, as is the
-    smallest. The setting's own largest gap (1 for arms, since means lie in [0, 1]) is neither: no
-    family could offer more, so the worst case there is the problem's and not cut short by the grid.
-    Nor is a largest gap of one family where another one was tried with larger gaps, if both are
-    steady. V = 0 has no gap and no end, and a family without a strength has neither.
+    The largest gap tried is at a ceiling if its adversary has no larger gap, else at an edge. The
+    smallest gap tried is at an edge. The setting's own largest gap (1 for arms, since means lie in
+    [0, 1]) is neither, because no adversary could offer more, so the grid does not cut the worst
+    case short. The largest gap of a steady adversary is neither if another steady adversary was
+    tried with larger gaps. Cells at V = 0 and adversaries without a strength have no ends.
     """
     import pandas as pd
 
@@ -70,13 +70,13 @@ def _grid_ends(entries: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     ceiling = top & (gap >= limit * (1 - 1e-9))
     edge = (top | bottom) & ~ceiling & inside
     at_limit = gap >= limit * (1 - 1e-9)
-    made = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
-    return pd.DataFrame(made, index=chosen.index)
+    columns = {"ceiling": ceiling, "edge": edge, "at_limit": at_limit}
+    return pd.DataFrame(columns, index=chosen.index)
 
 
 def _steady(adversary: pd.Series) -> pd.Series:
     """Whether each adversary's strength is a lead that stays open, see Adversary."""
-    return adversary.isin([one.id for one in ADVERSARIES.values() if one.steady])
+    return adversary.isin([a.id for a in ADVERSARIES.values() if a.steady])
 
 
 def _of_adversary(family: pd.DataFrame, name: str) -> np.ndarray:
@@ -95,7 +95,7 @@ def _uniform_play(worst: pd.DataFrame, entries: pd.DataFrame) -> np.ndarray:
 
     played = worst[is_uniform(worst["policy"])].groupby(SIZE)["regret"].max()
     measured = played.reindex(pd.MultiIndex.from_frame(worst[SIZE])).to_numpy(dtype=float)
-    alike = {one.id for one in ADVERSARIES.values() if one.others_alike}
+    alike = {a.id for a in ADVERSARIES.values() if a.others_alike}
     open_gap = entries[_steady(entries["adversary"]) & entries["adversary"].isin(alike)]
     largest = open_gap.groupby("cell")["gap"].max().reindex(worst.index)
     largest = largest.fillna(entries.groupby("cell")["gap"].max().reindex(worst.index))

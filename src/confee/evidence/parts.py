@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 REFERENCE = "uniform"
-"""The policy whose worst case says what is saturated: there, its regret counts whole."""
+"""The policy whose worst case defines saturation; its whole regret counts, not a part."""
 
 
 def part_worst(
     evidence: Evidence, part: str, labels: Collection[str] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(worst, points) of a part of the regret, as those of the whole.
+    """Return (worst, points) of a part of the regret, in the form of those of the whole regret.
 
-    The worst adversary of a part need not be that of the regret, and the fresh seeds played only
-    those of the regret. So only seeds below `choose` count, that met the whole family; they are cut
-    in two folds, of which each measures the adversary chosen without it (see worst_cases).
+    The worst adversary for a part may differ from the worst for the regret, which is all that the
+    fresh seeds played. So only seeds below `choose` count, since they met the whole family. They
+    are cut in two folds; each fold measures the adversary that the other fold chose (see
+    worst_cases).
 
     R_query, claimed to be of order K^{1/3} V^{1/3} B^{2/3}, is taken times T/B: then the claim is
     the rate K^{1/3} V^{1/3} T / B^{1/3} of the other parts, on the same cells. It is also what

@@ -1,13 +1,13 @@
 """Which policy has the least regret: rankings and paired questions, on maps of many adversaries.
 
 All policies meet the same paths, seed by seed. So policies are compared by differences of log
-regret over the same (adversary, parameters, seed), averaged over all of these but the seed: one
-number a seed. Seeds are independent, whatever the adversaries that share one, so the t-interval
-over seeds is right. Ratios are geometric means.
+regret over the same (adversary, parameters, seed), averaged over adversaries and parameters: one
+number per seed. Seeds are independent, whichever adversaries share a seed, so the t-interval over
+seeds is valid. Ratios are geometric means.
 
-Regret under one round counts as one round: only controls, and policies on worlds that are solved
-at once, have so little. Kinds of adversary weigh the same however many strengths each has, and so
-do settings (K, T, B, V).
+Regret under one round counts as one round; only controls and policies in trivial worlds have so
+little. Kinds of adversary weigh the same however many strengths each has, and so do the sizes
+(K, T, B, V).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LEVEL = 0.05
 """Intervals and sets of winners miss with at most this probability."""
 
 MARGIN = 1.05
-"""What is within 5 % of the best is as good."""
+"""Labels within 5 % of the best count as equally good."""
 
 LEAST = 1.0
-"""Rounds of regret that count as none."""
+"""Rounds of regret; less counts as this much."""
 
 EQUAL = "switching"
 PATTERNS = ("switching_centred", "switching_random", "packed(hyque)", "packed(rexp3b)")
-"""Changes placed or shaped otherwise than at equal distances, at the same gap."""
+"""Adversaries whose changes are not at equal distances, at the same gap."""
 
 PAIRS = (
     ("random_restart", "ucb1"),
@@ -55,7 +55,7 @@ PAIRS = (
     ("random_restart_unaware", "glr_ucb"),
     ("random_restart_unaware", "hyque"),
 )
-"""Do restarts help, detected or not? The first policy's regret over the second's."""
+"""Pairs that ask whether restarts help: the first policy's regret over the second's."""
 
 BLIND = (
     ("ucb1_leader", "ucb1"),
@@ -63,7 +63,7 @@ BLIND = (
     ("cbm_ucb", "ucb1_leader"),
     ("cbm_ucb", "ucb1"),
 )
-"""Is it when a policy looks, or what it plays while it does not?"""
+"""Pairs that differ in when a policy queries, or in what it plays in idle rounds."""
 
 WIDTHS = (
     ("ucb1(exploration=0.5)", "ucb1"),
@@ -71,7 +71,8 @@ WIDTHS = (
     ("ucb1(exploration=0.5)", "sw_ucb"),
     ("ucb1", "sw_ucb(xi=2)"),
 )
-"""Is it the window, or the constant of the confidence width? UCB1's is twice SW-UCB's."""
+"""Pairs that differ in the window, or in the constant of the confidence width (UCB1's is twice
+SW-UCB's)."""
 
 RANKING = [
     "situation",
@@ -111,18 +112,18 @@ HEAT = ["policy", "label", "told", "budget", "kind", "still", "norm", "settings"
 def played(regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> pd.DataFrame:
     """The runs on the ranked maps, of the seeds that met every adversary.
 
-    Columns beside those of `regret`: `kind` of adversary, `one` (which of its kind), `gap`,
+    Columns beside those of `regret`: `kind` of adversary, `member` (which of its kind), `gap`,
     `budget` (ln B / ln T), `norm`: regret over T (K V / B)^{1/3}, over T sqrt(K / B) at V = 0.
     """
     cells = points.loc[points["axis"].isin(RANKED), CELL].drop_duplicates()
     runs = regret[regret["seed"] < choose].merge(cells, on=CELL)
     parameters = [c for c in runs if c.startswith("adversary.")]
-    one = ["|".join(map(str, row)) for row in runs[parameters].itertuples(index=False)]
+    member = ["|".join(map(str, row)) for row in runs[parameters].itertuples(index=False)]
     unit = {s: _unit(*s) for s in set(runs[SIZE].itertuples(index=False, name=None))}
     units = [unit[s] for s in runs[SIZE].itertuples(index=False, name=None)]
     return runs.assign(
         kind=kinds(runs),
-        one=one,
+        member=member,
         gap=runs["adversary.gap"].round(12) if "adversary.gap" in runs else math.nan,
         budget=(np.log(runs["B"]) / np.log(runs["T"])).round(2),
         norm=runs["regret"] / units,
@@ -141,7 +142,7 @@ def _log(regret: pd.Series) -> pd.Series:
 
 
 def average(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean log regret of each seed (rows) and label (columns): kinds and settings weigh alike."""
+    """Return mean log regret, seeds x labels; kinds of adversary and sizes weigh the same."""
     value = runs.assign(log=_log(runs["regret"]))
     by = ["label", "seed", *SIZE]
     value = value.groupby([*by, "kind"])["log"].mean().groupby(by).mean()
@@ -151,32 +152,33 @@ def average(runs: pd.DataFrame) -> pd.DataFrame:
 def worst(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """As `average`, against the adversary with the most mean regret of each setting and label.
 
-    Adaptive adversaries are none of those that a worst case is taken over. The second frame says
-    which it is: label, SIZE, kind, norm (mean over seeds).
+    The worst case is taken over all adversaries except adaptive ones. The second frame names the
+    worst adversary: label, SIZE, kind, norm (mean over seeds).
     """
     runs = runs[~runs["kind"].str.endswith("(adaptive)")]
     by = ["label", *SIZE]
-    means = runs.groupby([*by, "kind", "one"])["norm"].mean().reset_index()
+    means = runs.groupby([*by, "kind", "member"])["norm"].mean().reset_index()
     picks = means.loc[means.groupby(by)["norm"].idxmax()].reset_index(drop=True)
-    mine = runs.merge(picks[[*by, "kind", "one"]], on=[*by, "kind", "one"])
+    mine = runs.merge(picks[[*by, "kind", "member"]], on=[*by, "kind", "member"])
     value = mine.assign(log=_log(mine["regret"])).set_index([*by, "seed"])["log"]
-    return _balanced(value), picks.drop(columns="one")
+    return _balanced(value), picks.drop(columns="member")
 
 
 def _balanced(value: pd.Series) -> pd.DataFrame:
-    """Seeds x labels, of those labels that were played at every setting and seed."""
+    """Return seeds x labels, for the labels that were played at every size and seed."""
     table = value.unstack("label").dropna(axis=1)
     return table.groupby("seed").mean()
 
 
 def compare(scores: pd.DataFrame) -> pd.DataFrame:
-    """Every label against the one with the least mean score: ratio, low, high, least, best.
+    """Compare every label with the label of least mean score.
 
-    `low, high` is the 95 % t-interval of the ratio over seeds, one label at a time. `least` is a
-    lower limit of all ratios together (Bonferroni over the other labels, one-sided): whichever
-    label is truly the best, all its `least` are at most 1 with 95 %, whatever it was compared
-    with. So `best`, `least` at most MARGIN, is a set that holds the truly best label with 95 %, and
-    what is left out is worse by more than the margin.
+    Returns the columns ratio, low, high, least, best. `low, high` is the 95 % t-interval of the
+    ratio over seeds for each label alone. `least` is a simultaneous one-sided lower limit of all
+    ratios (Bonferroni over the other labels): whichever label is truly the best, its `least` is at
+    most 1 with probability 95 %, whatever label it was compared with. So the set `best`, `least` at
+    most MARGIN, holds the truly best label with probability 95 %, and the labels outside it are
+    worse by more than the margin.
     """
     import pandas as pd
 
@@ -207,26 +209,35 @@ def _t(degrees: int, level: float) -> float:
 # --------------------------------------------------------------------------- the ranking
 
 
-def situation_of(told: Sequence[str]) -> str:
-    """`path`, `V`, `S` or `nothing`: the most that a policy is told beside T and B."""
-    return next((one for one in ("path", "V", "S") if one in told), "nothing")
+def situation_of(known: Sequence[str]) -> str:
+    """Return the most that a policy knows besides T and B: `path`, `V`, `S` or `nothing`."""
+    return next((fact for fact in ("path", "V", "S") if fact in known), "nothing")
 
 
-def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Who is best: columns RANKING, a row for each label of a situation, budget and criterion.
+def ranking(runs: pd.DataFrame, known: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Rank the labels in each situation, at each budget and by each criterion.
 
-    Situations: V is `known` (all policies that are not told the path), `unknown` (those told
-    neither V nor the number of changes S), or `zero` (all again; nothing changes). `V` is one value
-    or `all`. `by` is the `mean` log regret over adversaries, or the `worst` of them. `level` is
-    normalised regret, a geometric mean, and `adversary` the kind that is worst most often.
+    The situations are `known` (V is known: all policies except those that know the path), `unknown`
+    (the policies that know neither V nor the number of changes S), and `zero` (V = 0, where nothing
+    changes: the policies of `known` again). Column `V` holds a value or `all`. Column `by` is the
+    criterion: the `mean` log regret over adversaries, or the `worst`. `level` is the geometric mean
+    of normalised regret, and `adversary` the kind that is worst most often.
 
-    Args:
-        runs: of `played`.
-        told: policy id -> what it is told.
+    Parameters
+    ----------
+    runs
+        As from `played`.
+    known
+        Policy id -> what the policy is given.
+
+    Returns
+    -------
+    DataFrame
+        Columns RANKING.
     """
     import pandas as pd
 
-    group = runs["policy"].map(lambda policy: situation_of(told[policy]))
+    group = runs["policy"].map(lambda policy: situation_of(known[policy]))
     runs = runs.assign(group=group)[group != "path"]
     rows = []
     for budget, at in runs.groupby("budget"):
@@ -236,28 +247,28 @@ def ranking(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFra
                 mine = mine[mine["group"] == "nothing"]
             several = sorted(mine["V"].unique())
             for V in ["all", *several] if len(several) > 1 else several:
-                some = mine if V == "all" else mine[mine["V"] == V]
-                said = {
+                part = mine if V == "all" else mine[mine["V"] == V]
+                common = {
                     "situation": situation,
                     "V": f"{V:g}" if V != "all" else V,
                     "budget": budget,
-                    "settings": len(some[SIZE].drop_duplicates()),
-                    "seeds": some["seed"].nunique(),
+                    "settings": len(part[SIZE].drop_duplicates()),
+                    "seeds": part["seed"].nunique(),
                 }
-                for by, table in _both(some):
-                    rows.append(table.assign(by=by, **said))
+                for by, table in _both(part):
+                    rows.append(table.assign(by=by, **common))
     if not rows:
         return pd.DataFrame(columns=RANKING)
-    made = pd.concat(rows, ignore_index=True)
+    table = pd.concat(rows, ignore_index=True)
     policy = runs.drop_duplicates("label").set_index("label")[["policy", "group"]]
-    made["policy"] = made["label"].map(policy["policy"])
-    made["told"] = made["label"].map(policy["group"])
+    table["policy"] = table["label"].map(policy["policy"])
+    table["told"] = table["label"].map(policy["group"])
     order = ["situation", "V", "budget", "by", "ratio", "label"]
-    return made[RANKING].sort_values(order, ignore_index=True)
+    return table[RANKING].sort_values(order, ignore_index=True)
 
 
 def _both(runs: pd.DataFrame):
-    """(criterion, its table) for the mean over adversaries and for the worst of them."""
+    """Yield (criterion, table) for the mean over adversaries and for the worst adversary."""
     units = runs.drop_duplicates(SIZE)
     shift = np.log([_unit(*s) for s in units[SIZE].itertuples(index=False, name=None)]).mean()
     scores = average(runs)
@@ -274,52 +285,54 @@ def _both(runs: pd.DataFrame):
 
 
 def questions(runs: pd.DataFrame) -> pd.DataFrame:
-    """Paired ratios of regret, columns QUESTIONS; budgets apart, and `V` as `moving` or `zero`.
+    """Return paired ratios of regret at each budget, columns QUESTIONS; `V` is `moving` or `zero`.
 
     - `pattern`: a label's regret where changes are packed, random or centred, over its regret where
       they are equal, at the same setting, gap and seed;
     - `restarts`: one label's regret over another's (PAIRS) on the same paths; `blind`: likewise
       (BLIND), of policies that differ in what idle rounds play, or in when they query; `width`
       (WIDTHS): in the constant of the confidence width, or in the window;
-    - `plan`: a label under another query plan, over the same with its plan of default.
+    - `plan`: a label under another query schedule, over the same policy with its default schedule.
 
-    `ratio` is a geometric mean with its 95 % t-interval over seeds, one at a time. `restarts` and
-    `restarts_versus` are counts a run.
+    `ratio` is a geometric mean with its own 95 % t-interval over seeds. `restarts` and
+    `restarts_versus` are mean counts per run.
     """
     import pandas as pd
 
     rows = []
     labels = set(runs["label"])
     asked = {"restarts": PAIRS, "blind": BLIND, "width": WIDTHS}
-    pairs = [(q, a, b) for q, some in asked.items() for a, b in some if {a, b} <= labels]
+    pairs = [(q, a, b) for q, listed in asked.items() for a, b in listed if {a, b} <= labels]
     plans = sorted(label for label in labels if "(plan=" in label)
     pairs += [("plan", a, a.partition("(")[0]) for a in plans if a.partition("(")[0] in labels]
     for (budget, still), at in runs.groupby(["budget", runs["V"] == 0]):
         where = {"V": "zero" if still else "moving", "budget": budget}
         for question, a, b in pairs:
-            one, other = at[at["label"] == a], at[at["label"] == b]
-            on = [*SIZE, "kind", "one", "seed"]
-            found = _paired(one, other, on)
-            if found["settings"]:
-                rows.append({"question": question, "label": a, "versus": b, **where, **found})
+            first, second = at[at["label"] == a], at[at["label"] == b]
+            on = [*SIZE, "kind", "member", "seed"]
+            ratios = _paired(first, second, on)
+            if ratios["settings"]:
+                rows.append({"question": question, "label": a, "versus": b, **where, **ratios})
         if still:
             continue
         for label, mine in at.groupby("label"):
             equal = mine[mine["kind"] == EQUAL]
             for kind in PATTERNS:
                 other = mine[mine["kind"] == kind]
-                found = _paired(other, equal, [*SIZE, "gap", "seed"])
-                said = {"question": "pattern", "label": label, "versus": kind}
-                if found["settings"]:
-                    rows.append({**said, **where, **found})
+                ratios = _paired(other, equal, [*SIZE, "gap", "seed"])
+                names = {"question": "pattern", "label": label, "versus": kind}
+                if ratios["settings"]:
+                    rows.append({**names, **where, **ratios})
     order = ["question", "label", "versus", "V", "budget"]
     return pd.DataFrame(rows, columns=QUESTIONS).sort_values(order, ignore_index=True)
 
 
-def _paired(one: pd.DataFrame, other: pd.DataFrame, on: list[str]) -> dict[str, float]:
+def _paired(first: pd.DataFrame, second: pd.DataFrame, on: list[str]) -> dict[str, float]:
     """exp of the mean difference of log regret over rows that agree in `on`."""
-    one, other = (f.assign(log=_log(f["regret"]))[[*on, "log", "restarts"]] for f in (one, other))
-    pairs = one.merge(other, on=on, suffixes=("", "_versus"))
+    first, second = (
+        f.assign(log=_log(f["regret"]))[[*on, "log", "restarts"]] for f in (first, second)
+    )
+    pairs = first.merge(second, on=on, suffixes=("", "_versus"))
     apart = pairs.assign(apart=pairs["log"] - pairs["log_versus"])
     cells = ["seed", *SIZE]
     for by in ([*cells, "kind"] if "kind" in on else cells, cells, ["seed"]):
@@ -342,16 +355,16 @@ def _paired(one: pd.DataFrame, other: pd.DataFrame, on: list[str]) -> dict[str, 
 # --------------------------------------------------------------------------- the heat map
 
 
-def heat(runs: pd.DataFrame, told: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Normalised regret of each label against each kind of adversary, columns HEAT.
+def heat(runs: pd.DataFrame, known: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return normalised regret of each label against each kind of adversary, columns HEAT.
 
     The mean over seeds at the worst strength of the kind; a geometric mean over settings.
     """
     by = ["policy", "label", "budget", "kind", *SIZE]
-    means = runs.groupby([*by, "one"])["norm"].mean().groupby(by).max()
+    means = runs.groupby([*by, "member"])["norm"].mean().groupby(by).max()
     log = np.log(means.clip(lower=1e-12)).reset_index()
     table = log.groupby(by[:4])["norm"].agg(["mean", "size"]).reset_index()
-    table["told"] = table["policy"].map(lambda policy: situation_of(told[policy]))
+    table["told"] = table["policy"].map(lambda policy: situation_of(known[policy]))
     table["norm"] = np.exp(table["mean"])
     table["still"] = table["kind"].isin(runs.loc[runs["V"] == 0, "kind"].unique())
     return table.rename(columns={"size": "settings"})[HEAT]

@@ -46,7 +46,7 @@ class Estimate:
 
 
 class Design:
-    """The regressors of one fit; made once, then used on any number of curves.
+    """The regressors of a fit, built once and used on any number of curves.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ def _harmonics(cut: np.ndarray) -> np.ndarray:
 
 
 def _extend(base: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The base with those columns of which it leaves over 1 % unexplained, one after another.
+    """Return the base extended by each column of which it leaves over 1 % unexplained.
 
-    A horizon is a whole number, so what is collinear on paper is collinear up to rounding only;
-    a regressor made of rounding would cost a degree of freedom.
+    Horizons are whole numbers, so columns that are collinear on paper are so up to rounding only. A
+    regressor that consists of rounding would cost a degree of freedom.
     """
     for column in columns.T:
         if _residual(column, base) > SEPARATE * float(column @ column):

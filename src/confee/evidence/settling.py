@@ -2,8 +2,8 @@
 
 A *step* is a pair of points of a ray along B, a factor of 8 apart (part `step` of slopes.csv). Its
 exponent e_i is that of R/T in B between the two. The steps of one policy on one ray overlap where
-the ray has points in between; all of them are used. They are looked at from step d on, for every d
-from which on the budgets span two whole steps, a factor of 64.
+the ray has points in between; all of them are used. The rule considers the steps from step d on,
+for every d from which the budgets span two whole steps, a factor of 64.
 
 The *drift* from step d on is the slope of the least-squares line through e_d, e_{d+1}, ..., against
 log_8 of the budget: by how much the exponent changes while B grows by a factor of 8. Its limits
@@ -15,15 +15,14 @@ hold for all d together (Bonferroni, 95 %). Then the exponents are
 - `moving` if there is no such d, and the limits of the drift over all steps exclude 0;
 - `open` otherwise: the intervals cannot tell.
 
-*Widening.* The errors of the steps come from seeds and phases; that the worst adversary is one of a
-few tried is not in them. Where exponents scatter by more than their errors, all errors of the fit
-are multiplied by sqrt(Q / df), as in Birge (1932) and by the Particle Data Group. Q is that of the
-fit in question: around a line for the drift, around one value for the mean. Errors are never made
-smaller.
+*Widening.* The errors of the steps come from seeds and phases. They ignore that the worst adversary
+is only the worst of a few tried. Where exponents scatter by more than their errors, all errors of
+the fit are multiplied by sqrt(Q / df), as in Birge (1932) and by the Particle Data Group. Q is that
+of the fit in question: around a line for the drift, around one value for the mean. Errors are never
+made smaller.
 
-Two steps that share a point, one as its end and one as its beginning, have correlated errors: by
-SHARED, as where all points are equally well known. Errors are at least ROUNDING: policies without
-noise have none.
+If one step ends where another begins, their errors are correlated by SHARED, the correlation if all
+points have equal errors. Errors are at least ROUNDING, because policies without noise have none.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ ROUNDING = 1e-3
 """Horizons and budgets are whole numbers."""
 
 SHARED = -0.5
-"""How the errors of two steps are correlated if one begins where the other ends."""
+"""Correlation of the errors of two steps if one begins where the other ends."""
 
 SPAN = 2.0
 """Whole steps that the budgets must span."""
@@ -119,7 +118,7 @@ def _places(part: pd.DataFrame) -> np.ndarray:
 
 
 def _outcome(chain: pd.DataFrame, widen: bool) -> dict:
-    """The rule on the steps of one policy."""
+    """Apply the rule to the steps of a policy."""
     begins = _places(chain)
     firsts = np.flatnonzero(begins[-1] + 1 - begins >= SPAN - 0.01)
     level = LEVEL / len(firsts)
@@ -133,8 +132,8 @@ def _outcome(chain: pd.DataFrame, widen: bool) -> dict:
     first = still[0] if still else 0
     part, (drift, low, high, drift_widened) = parts[first], drifts[first]
     outcome = SETTLED if still else MOVING if low > 0 or high < 0 else OPEN
-    one = np.ones((len(part), 1))
-    mean, mean_low, mean_high, widened = _fitted(part, one, LEVEL, widen)
+    constant = np.ones((len(part), 1))
+    mean, mean_low, mean_high, widened = _fitted(part, constant, LEVEL, widen)
     return {
         "outcome": outcome,
         "start": part["start"].iloc[0],

@@ -74,7 +74,7 @@ COLUMNS = [
 
 
 def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
-    """Fitted exponents of R/T, one row per (policy label, axis or ray, part).
+    """Return fitted exponents of R/T, one row per (policy label, axis or ray, part).
 
     y = log(R/T) is regressed on the logarithm of the variable as each cell has it, see
     confee.evidence.regression for phases and interval. Parts:
@@ -86,7 +86,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
       that ratio.
     - `all`: the whole axis. `local`: its last two points.
     - `step`: two points of a ray along B, a factor of 8 apart; a row for each such pair, NaN where
-      one of the two does not enter.
+      either point does not enter.
 
     Only eligible cells enter. `rate` is the exponent of the paper's rate *on the same cells by
     the same fit*: -1/3 on B, but 0.8 * (-1/3) on T when that axis runs along B = T^0.8. `theory` is
@@ -99,7 +99,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     Parameters
     ----------
     worst
-        One row a cell, as from worst_cases.
+        One row per cell, as from worst_cases.
     points
         One row per (cell, axis), as in docs/design.md.
     """
@@ -121,26 +121,26 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     if "variable" in points:
         on_rays = points[points["variable"].isin(AXES)]
         for (ray, label), here in on_rays.groupby(["axis", "label"], sort=True):
-            found = curve(worst, points, str(label), str(ray))
-            if found is not None:
+            whole = curve(worst, points, str(label), str(ray))
+            if whole is not None:
                 model = growth(str(here["policy"].iloc[0]))
-                rows.append(_ray_row(found, model))
-                rows += _step_rows(found, model)
+                rows.append(_ray_row(whole, model))
+                rows += _step_rows(whole, model)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ray_row(found: Curve, model: Growth) -> dict:
-    """A ray as a row: its line, if it is one."""
-    entering = found.entering()
+def _ray_row(whole: Curve, model: Growth) -> dict:
+    """Return the row of a ray, with its line if the ray is straight."""
+    entering = whole.entering()
     points = np.unique(entering.point)
     row: dict = {
-        "label": found.label,
-        "axis": found.ray,
+        "label": whole.label,
+        "axis": whole.ray,
         "part": "ray",
         "points": len(points),
         "cells": len(entering.y),
-        "horizon": int(found.T.max()),
-        "left_out": found.left_out,
+        "horizon": int(whole.T.max()),
+        "left_out": whole.left_out,
         "short": len(points) < MINIMAL_POINTS,
         "seeds": int(entering.seeds.min()) if len(points) else 0,
     }
@@ -171,19 +171,19 @@ def _ray_row(found: Curve, model: Growth) -> dict:
     return row
 
 
-def _step_rows(found: Curve, model: Growth) -> list[dict]:
-    """The exponent between any two points of a ray along B that are a factor of STEP apart."""
-    if found.variable != "B":
+def _step_rows(whole: Curve, model: Growth) -> list[dict]:
+    """Return a row for each two points of a ray along B that are a factor of STEP apart."""
+    if whole.variable != "B":
         return []
-    entering, rows = found.entering(), []
-    pairs = itertools.combinations(np.unique(found.point), 2)
+    entering, rows = whole.entering(), []
+    pairs = itertools.combinations(np.unique(whole.point), 2)
     for start, stop in pairs:
         if not math.isclose(stop, STEP * start, rel_tol=0.01):
             continue
         ends = entering.at_points(np.array([start, stop]))
         row: dict = {
-            "label": found.label,
-            "axis": found.ray,
+            "label": whole.label,
+            "axis": whole.ray,
             "part": "step",
             "start": start,
             "stop": stop,
@@ -191,8 +191,8 @@ def _step_rows(found: Curve, model: Growth) -> list[dict]:
             "points": len({*ends.point}),
             "cells": len(ends.y),
             "seeds": 0,
-            "horizon": int(found.T.max()),
-            "left_out": found.left_out,
+            "horizon": int(whole.T.max()),
+            "left_out": whole.left_out,
             "short": False,
         }
         rows.append(row)
@@ -203,8 +203,8 @@ def _step_rows(found: Curve, model: Growth) -> list[dict]:
 
 
 def _between(ends: Curve, model: Growth) -> dict:
-    """The exponent between two points, and what the rate gives there; empty if they share no
-    phase."""
+    """Return the exponent between two points, and what the rate gives there; empty if the points
+    share no phase."""
     from scipy import stats
 
     cells = ends.point, ends.phase
@@ -243,9 +243,9 @@ def _left_out(cells: pd.DataFrame) -> str:
         return ""
     for reason, group in out.groupby("reason", sort=True):
         places = []
-        for (axis, point), some in group.groupby(["axis", "point"], sort=True):
+        for (axis, point), left in group.groupby(["axis", "point"], sort=True):
             whole = ((cells["axis"] == axis) & (cells["point"] == point)).sum()
-            share = "" if len(some) == whole else f" ({len(some)} of {whole} phases)"
+            share = "" if len(left) == whole else f" ({len(left)} of {whole} phases)"
             places.append(f"{axis}={point:.3g}{share}")
         parts.append(f"{reason}: {', '.join(places)}")
     return "; ".join(parts)
@@ -341,9 +341,9 @@ def _axis_rows(
     entering = _whole_points(cells, cells["reason"] == "")
     parts = [("upper", _upper(entering, axis)), ("all", entering), ("local", _last(entering, 2))]
     rows = []
-    for part, some in parts:
-        span = _span(some, axis)
-        count = some["point"].nunique()
+    for part, chosen in parts:
+        span = _span(chosen, axis)
+        count = chosen["point"].nunique()
         short = count < MINIMAL_POINTS or (axis in SPANNING and span < MINIMAL_SPAN)
         common = {
             "label": label,
@@ -351,8 +351,8 @@ def _axis_rows(
             "span": span,
             "left_out": left_out,
             "short": bool(short and part != "local"),
-            "start": some["point"].min(),
-            "stop": some["point"].max(),
+            "start": chosen["point"].min(),
+            "stop": chosen["point"].max(),
         }
         if count < 2:
             rows.append(
@@ -360,15 +360,15 @@ def _axis_rows(
                     **common,
                     "axis": axis,
                     "points": count,
-                    "cells": len(some),
+                    "cells": len(chosen),
                     "seeds": 0,
                     "horizon": int(cells["T"].max()),
                 }
             )
             continue
-        x = _variables(some, model)[axis]
-        design = _design(some, x, some["point"].to_numpy(), model)
-        rows += _fit_rows(some, design, model, [axis], common, level)
+        x = _variables(chosen, model)[axis]
+        design = _design(chosen, x, chosen["point"].to_numpy(), model)
+        rows += _fit_rows(chosen, design, model, [axis], common, level)
     return rows
 
 

@@ -32,22 +32,21 @@ def tuned_rows(worst: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = worst["label"].astype(str).map(_SCALED.fullmatch)
-    rows = worst[found.notna()].copy()
+    matches = worst["label"].astype(str).map(_SCALED.fullmatch)
+    rows = worst[matches.notna()].copy()
     if rows.empty:
         return worst.iloc[:0]
-    rows["scale"] = [float(m[2] or 1) for m in found.dropna()]
+    rows["scale"] = [float(m[2] or 1) for m in matches.dropna()]
     counts = rows.groupby(SIZE)["scale"].transform("nunique")
     rows = rows[counts > 1]
     if rows.empty:
         return worst.iloc[:0]
     best = rows.sort_values("scale").groupby(SIZE)["naive"].idxmin()
-    made = rows.loc[best].assign(policy=TUNED, label=TUNED)
-    return pd.DataFrame(made)
+    return pd.DataFrame(rows.loc[best].assign(policy=TUNED, label=TUNED))
 
 
 def tuned_points(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the places of `hyque_tuned` on the axes: those of the scales tried, each once."""
-    found = points["label"].astype(str).map(_SCALED.fullmatch)
-    mine = points[[bool(m and m[2]) for m in found]]
+    """Return the places of `hyque_tuned` on the axes: all places at which scales were tried."""
+    matches = points["label"].astype(str).map(_SCALED.fullmatch)
+    mine = points[[bool(m and m[2]) for m in matches]]
     return mine.assign(label=TUNED, policy=TUNED).drop_duplicates(ignore_index=True)

@@ -33,7 +33,7 @@ RATES = ("paper", "proof", "alone")
 def start_rates(rates: str, n: int, length: float) -> Rate:
     """Return the start chances that one of `RATES` names, in a block of order n.
 
-    The proof's are made for streaks of `length` rounds: M = floor(log2(length)).
+    The proof's chances are for streaks of `length` rounds: M = floor(log2(length)).
     """
     if rates == "paper":
         return partial(proofs.start_rate, n)
@@ -273,8 +273,8 @@ def idle_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) -
     A slot in which an instance begins starts with a query. So an idle streak lies between two such
     slots i < i' (or the block's end), and has at most (i' - i) b - 1 rounds. For more than `length`
     the w = ceil((L + 1)/b) - 1 slots after i, L = floor(length) + 1, hold no beginning. Union over
-    i: the chance that an instance begins in slot i times that of none in the w slots that follow,
-    of which at least floor(w/2^m) are places of order m. A block that T cuts has fewer slots, and
+    i: the chance that an instance begins in slot i times the chance that none begins in the next w
+    slots, at least floor(w/2^m) of them places of order m. A block that T cuts has fewer slots, and
     its instances begin with a query as well, so the bound covers it too.
     """
     rate = rate or partial(proofs.start_rate, n)
@@ -302,8 +302,8 @@ def query_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) 
     A query streak begins with a slot i in which an instance begins, or resumes because a started
     span has just ended. The streak fills slots i, ..., i + w - 1, w = floor((L + 1)/b), L =
     floor(length), and no started span ends in them, since each ends with an idle round. Union over
-    i: the chance that a span ends before i, or that one which is longer than w slots begins with i,
-    times that of no started span among the w slots. They hold floor(w/2^m) places of order m if i
+    i: the chance that a span ends before i, or that a span longer than w slots begins with i, times
+    the chance of no started span among the w slots. They hold floor(w/2^m) places of order m if i
     is a multiple of 2^m, else at least floor((w + 1)/2^m) - 1.
     """
     rate = rate or partial(proofs.start_rate, n)

@@ -1,4 +1,4 @@
-"""What a figure or a table declares of itself, and where all of them are found."""
+"""What figures and tables declare about themselves, and the catalogue of them all."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _slip(c: Correction, id: str) -> tuple[str, ...]:
 
 
 def _why(c: Correction) -> str:
-    """Why it has that severity, and what shows the mended statement."""
+    """Return why it has that severity, and what shows the corrected statement."""
     page = _page(CLAIM.sub("", c.shown).strip(", "))
     shown = f" ({page})" if page else ""
     reason = typeset(c.reason)

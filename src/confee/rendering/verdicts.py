@@ -66,7 +66,7 @@ SEVERITY_MARKS = {name: Mark(*_LOOKS[name], name, meaning) for name, meaning in 
 """From the lightest to the gravest."""
 
 CLOSED = "closed"
-"""A gap whose mended statement is enough for all that rests on it."""
+"""A gap whose corrected statement supports everything that rests on it."""
 
 CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "the argument breaks; another one is given")
 

@@ -1,4 +1,4 @@
-"""What is missing of a plan, cut into jobs."""
+"""Cut the missing parts of a plan into jobs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def done_file(job: str) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """What is missing of a plan in results/, as found when it is first asked for."""
+    """The parts of a plan that results/ lacks, each looked up when it is first needed."""
 
     plan: Plan
 
@@ -82,7 +82,7 @@ class Missing:
 
 
 def cut(missing: Missing, how: Jobs, remote: bool) -> list[Job]:
-    """Cut what is missing into jobs.
+    """Cut the missing parts into jobs.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def cut(missing: Missing, how: Jobs, remote: bool) -> list[Job]:
 
 
 def _playing(missing: Missing, sizes: tuple[float, float]) -> list[Job]:
-    """The jobs that play units. Of a cell, later turns wait for earlier ones."""
+    """Return the jobs that play units. Later turns of a cell wait for earlier turns."""
     turns_of: dict[Any, dict[tuple[bool, int], list[str]]] = {}
     for u in missing.plan.everything:
         turns_of.setdefault(u.game, {}).setdefault(_turn(u), []).append(u.file.as_posix())

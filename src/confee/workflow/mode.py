@@ -58,7 +58,7 @@ def _options(words: Sequence[str] | None) -> Any:
 def _parsed(words: tuple[str, ...]) -> Any:
     """The options as Snakemake's own parser reads them, with short and abbreviated names.
 
-    Of all these a Snakefile is told only whether it is a dry run.
+    A Snakefile sees only one of them: whether this is a dry run.
     """
     from snakemake.cli import get_argument_parser
 

@@ -29,7 +29,7 @@ BYTES_PER_RUN, MANY_RUNS = 2800, 200_000
 
 
 class Workflow:
-    """An experiment's plan, what of it is missing, and how Snakemake makes it.
+    """An experiment's plan, its missing parts, and how Snakemake makes them.
 
     Raises ConfeeError if the configuration is invalid.
 
@@ -95,7 +95,7 @@ class Workflow:
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What the results are made from, without what changes no number: cores, shards, hosts."""
+        """The inputs of the results, except those that change no number: cores, shards, hosts."""
         p = self.plan
         played = [
             sorted({u.whole.file.as_posix() for u in p.units}),

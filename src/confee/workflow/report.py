@@ -107,7 +107,7 @@ def _text(file: Path) -> str:
 
 
 def _shown(plan: Mapping[str, Any], name: str, frames: Mapping[str, Frame]) -> Shown:
-    """A figure or a table as its job made it."""
+    """A figure or a table, read from the files of its job."""
     from confee.rendering.report import Shown
 
     file = FIGURES / results.folder(plan).name / name

@@ -6,14 +6,15 @@ While V_[1,t] <= rho(t), the assumption asks for
 2. mean over tau <= t of (f~_tau - R_tau) <= rho(t) + V_[1,t].
 
 A study has a row for each run. `short` is the largest (min f* - V - f~) / rho(t), which is over 0
-where the first is broken. `needed` is the largest (mean of f~ - R, less V) / rho(t), which is over
-c where the second is broken with c before rho. Runs of one world count together.
+where the first inequality is broken. `needed` is the largest (mean of f~ - R, less V) / rho(t),
+which is over c where the second inequality is broken with the constant c. Runs of one world count
+together.
 
-`fails`: in some world the share of runs that break it at some round is over 1/T, by exact limits
-for all worlds together; that is the looser reading of "with probability 1 - delta/T for all t" with
-delta = 1/T: each round by itself, and T rounds. `holds`: no run breaks it, every world has RUNS
-runs at least, and the nearest miss is MARGIN rho(t) away. As n runs cannot show a probability of
-1/T, this means: not within 3/n of being seen, and by no close shave.
+The outcome is `fails` if, in any world, the share of runs that break an inequality in any round is
+over 1/T, by exact limits for all worlds together. This is the looser reading of "with probability
+1 - delta/T for all t" with delta = 1/T: each round by itself, and T rounds. The outcome is `holds`
+if no run breaks an inequality, every world has at least RUNS runs, and the nearest miss is MARGIN
+rho(t) away. n runs cannot show a probability of 1/T; they show one of at most 3/n.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
     from confee.claims.base import Claim
 
 RUNS = 20
-"""Runs of a world, and the least of any world for `holds`."""
+"""Runs of each world, and the fewest with which it can hold."""
 
 MARGIN = 0.05
-"""How far off, in units of rho(t), the nearest miss must be for `holds`."""
+"""The distance of the nearest miss, in units of rho(t), that `holds` requires."""
 
 WORLD = ["T", "world", "level", "gap"]
-"""What a world is, beside the sizes of its setting."""
+"""The columns that name a world, besides the sizes of its setting."""
 
 
 def statement(who: str, constant: float = 1.0) -> str:
@@ -80,10 +81,11 @@ def judged(
 ) -> Finding:
     """The verdict on one algorithm, `who`: both inequalities with `constant` in the second.
 
-    bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1),
-    rho(2), ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome
-    and a step. beside: steps of no consequence. wide: runs with twice the bonus, which must break
-    the second inequality. corrections: what mends the statement if it fails.
+    bare: runs of it without bonus. others: constants that are tried beside. curves: rho(1), rho(2),
+    ... at some sizes. exact: what arithmetic says of the first inequality, as an outcome and a
+    step. beside: steps that do not count in the verdict. wide: runs with twice the bonus, which
+    must break the second inequality. corrections: those of the statement, for the case that it
+    fails.
     """
     first, second = optimism(rows, sizes), excess(rows, sizes, constant)
     sides = side_conditions(curves)
@@ -233,7 +235,7 @@ def _side(name: str, holds: bool, number: float, note: str) -> Step:
 
 
 def _needed_by(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:
-    """The largest constant needed for each value of some columns."""
+    """Return the largest constant needed for each value of the columns."""
     needed = {}
     for key, group in rows.groupby(list(columns)):
         words = [value if isinstance(value, str) else f"{value:g}" for value in key]

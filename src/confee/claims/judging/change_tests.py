@@ -1,6 +1,6 @@
 """What the claims on HyQue's change tests share: cells, scales, and where a restart is possible.
 
-A run counts its restarts and does not date them: `restarts` > 0 says that some test fired.
+A run records the number of its restarts and not their times; `restarts` > 0 says that a test fired.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def asks(
 
 
 def labels(runs: pd.DataFrame) -> list[str]:
-    """The labels of `runs`: the one judged, the calibrated one, the rest by falling scale."""
+    """Return the labels of `runs`: judged, calibrated, then the rest by falling scale."""
     scale = runs.groupby("label")["policy.scale"].max()
     rest = sorted(set(scale.index) - {JUDGED, CALIBRATED}, key=lambda name: -scale[name])
     return [name for name in (JUDGED, CALIBRATED) if name in scale.index] + rest
@@ -79,7 +79,7 @@ def possible(runs: pd.DataFrame) -> pd.Series:
 def first_horizon(K: int, beta: float, factor: int = proofs.MEAN_TEST) -> int:
     """The first T at which a test can fire at scale 1 with B = T^beta (see proofs.first_horizons).
 
-    Of test (ii) by default, were all queries in one block; of test (i) for its factor.
+    By default of test (ii), as if one block had all queries; with `factor` SPAN_TEST, of test (i).
     """
     horizons = proofs.first_horizons(K, round(beta, 2))
     return horizons["span" if factor == proofs.SPAN_TEST else "mean, whole budget"]

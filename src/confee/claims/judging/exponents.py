@@ -2,7 +2,7 @@
 
 An upper bound on the regret is judged one-sided. The *excess* is the slope of y = log(R/T), less
 that of the rate, less that of the logarithms that the claim forgives, all on the same cells: how
-much faster regret grows than claimed. All limits are 95 % ones.
+much faster regret grows than claimed. All limits are 95 % limits.
 
 A ray along B or V, in this order:
 
@@ -20,17 +20,17 @@ A ray along B or V, in this order:
 5. `holds`: the upper limit is at most the margin, and the excess between the last two points at
    most 0.08. It never holds where more than half of the worst case is incurred at V = 0 as well
    (*overhead*), or where that was not measured.
-6. *Replication*: each phase has seeds of its own. If one of them alone says the opposite of all of
-   them together, `undecided`.
+6. *Replication*: each phase has seeds of its own. If a single phase says the opposite of all phases
+   together, `undecided`.
 
 A ray along K judges the difference to a partner with a proved rate, at two budgets: `fails` only if
-the excess at the larger budget is over the margin, and is not smaller by 0.03 than at the smaller
-one, and at most half of the worst case is overhead. A ray along T at fixed B judges the growth of
-R/T beyond mixing between its ends, divided by the growth of log T; it never bars `consistent`.
+the excess at the larger budget is over the margin and not smaller by 0.03 than at the smaller
+budget, and at most half of the worst case is overhead. A ray along T at fixed B judges the growth
+of R/T beyond mixing between its ends, divided by the growth of log T; it never bars `consistent`.
 
-*Controls*: a policy whose rate is proved must hold, with the logarithms of its own theorem, and one
-that is known to break it must fail, on the same cells and by the same steps. If either does not,
-the ray says at most `undecided`.
+*Controls*: a policy whose rate is proved must hold, with the logarithms of its own theorem, and a
+policy known to break the rate must fail, on the same cells and by the same steps. Otherwise the ray
+is `undecided`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Check:
-    """A ray of one policy against the rate: the excess with its limits, and what it says.
+    """A policy's ray against the rate: the excess with its limits, and the verdict.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def control_text(control: dict[str, Any]) -> str:
 
 
 def judge_ray(curve: Curve, claimed: Claimed, free: bool = False) -> Check:
-    """The verdict of one ray by itself, before its controls are looked at.
+    """Return the verdict of a ray by itself, before its controls are considered.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ class _Limits:
 
 
 def _against_lower_bound(curve: Curve, claimed: Claimed) -> tuple[float, float]:
-    """(upper limit of the policy's own exponent, that of the lower bound) on the same cells."""
+    """Return the policy's upper limit and the lower bound's exponent, on the same cells."""
     own = measure(curve.x, curve.alone if curve.partner else curve.y, *_scatter(curve))
     if claimed.lower is None:
         return own.high, -math.inf
@@ -564,9 +564,9 @@ def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) ->
 
 
 def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) -> Check:
-    """The verdict of paired rays along K at one or more budgets, before controls; see the module.
+    """Return the verdict of paired rays along K before controls; see the module.
 
-    The rays are differences to a partner's. The one at the largest budget is what is judged.
+    Each ray is the difference to a partner's ray. The ray at the largest budget is judged.
     """
     curves = sorted(curves, key=lambda ray_curve: ray_curve.B.mean())
     # A ray on which too few points enter takes no part beside others.
@@ -597,7 +597,7 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
 def with_controls(
     check: Check, positive: tuple[str, Check | None], negative: tuple[str, Check | None]
 ) -> Check:
-    """The check beside its controls, (label, check or None if it was not played there)."""
+    """Return the check with its controls, each (label, check or None if not played there)."""
     controls = {}
     wrong = []
     for kind, (label, own), must in (("positive", positive, HOLDS), ("negative", negative, FAILS)):

@@ -38,7 +38,7 @@ SEVERITIES = {
     "condition": "true under an assumption that the paper makes elsewhere or can make",
     "horizon": "ruled out at the horizons played, and no further",
     "gap": "the argument breaks; the result may stand",
-    "false": "the statement is wrong, and no small change mends it",
+    "false": "the statement is wrong, and no small change makes it true",
 }
 """How serious an error is, from the lightest to the gravest, and what each word means."""
 
@@ -108,12 +108,12 @@ class Correction:
     effect
         What the change does to the theorems that use the statement.
     outcome
-        The outcome of the mended statement.
+        The outcome of the corrected statement.
     shown
         What shows it: a page of docs/proofs, or the check's own numbers.
     closed
-        Whether the mended statement is enough for all that rests on it. A `gap` that is closed
-        breaks nothing.
+        Whether the corrected statement supports everything that rests on it. A `gap` that is
+        closed breaks nothing.
     """
 
     place: Text
@@ -131,7 +131,7 @@ class Correction:
             raise ValueError(f"{self.severity}, {self.outcome}")
 
     def now(self, outcome: str, shown: str = "") -> Correction:
-        """Return the correction with the outcome that its mended statement has in these runs."""
+        """Return the correction with the outcome of its corrected statement in these runs."""
         return dataclasses.replace(self, outcome=outcome, shown=shown or self.shown)
 
 
@@ -201,7 +201,7 @@ class Finding:
     corrections
         What has to be changed for the statement to be true; empty if nothing.
     readings
-        Readings of the paper under which the outcome is another one.
+        Readings of the paper under which the outcome differs.
     basis
         What the outcome rests on, which decides what `fails` means.
     ours
@@ -264,15 +264,15 @@ class Finding:
 
     @property
     def mended(self) -> Annotated[str, {"enum": ["", *OUTCOMES]}]:
-        """The worst outcome of the mended statements. Empty if nothing had to be mended, as where a
-        statement is ruled out at a horizon and may be true as it is."""
+        """The worst outcome of the corrected statements. Empty if nothing had to be corrected, as
+        where a statement is ruled out at a horizon and may be true as printed."""
         outcomes = {c.outcome for c in self.corrections if c.severity != "horizon"}
         worst_first = (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS)
         return next((outcome for outcome in worst_first if outcome in outcomes), "")
 
     @property
     def breaks(self) -> bool:
-        """Whether the statements that rest on this one lose their support."""
+        """Whether the statements that rest on this claim lose their support."""
         return any(c.severity in BREAKING and not c.closed for c in self.corrections)
 
     @property
@@ -292,11 +292,11 @@ class Finding:
 
 
 def graded(finding: Finding) -> Finding:
-    """The finding with a correction if it fails and declares none but typos.
+    """Return the finding, with a correction added if it fails and declares only typos.
 
-    So no claim that fails is ever counted as one with nothing to correct. What a simulation rules
-    out is a matter of the horizon; what counting or arithmetic refutes counts as `false` until
-    someone declares how it is mended.
+    A claim that fails therefore always counts as needing a correction. A statement that a
+    simulation rules out gets the severity `horizon`. A statement that counting or arithmetic
+    refutes counts as `false` until its module declares a correction.
     """
     if finding.as_printed != FAILS or any(c.severity != "typo" for c in finding.corrections):
         return finding
@@ -316,7 +316,7 @@ def graded(finding: Finding) -> Finding:
 
 
 def gravest(severities: Iterable[str]) -> str:
-    """The gravest of some severities, `none` if there are none."""
+    """Return the gravest of the severities, `none` if there are none."""
     order = list(SEVERITIES)
     return max(severities, key=order.index, default="none")
 
@@ -340,7 +340,7 @@ def apply_control(finding: Finding) -> Finding:
 
 
 def correct(findings: Iterable[Finding], primary: Iterable[str]) -> list[Finding]:
-    """Holm's correction over the primary findings; one that does not survive is `undecided`."""
+    """Apply Holm's correction to the primary findings; those that fail it become `undecided`."""
     from statsmodels.stats.multitest import multipletests
 
     findings, primary = list(findings), set(primary)

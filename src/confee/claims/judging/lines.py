@@ -36,8 +36,8 @@ def curves(runs: pd.DataFrame, rays: Rays) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(worst, points) of runs that were asked for on `rays`, as of a grid.
 
     Where rays cross, a run may be there twice and counts once. All seeds met all adversaries; they
-    are cut in two halves, and each half measures the adversary that was worst in the other one (see
-    worst_cases).
+    are cut in two halves, and each half measures the adversary that was worst in the other half
+    (see worst_cases).
     """
     import pandas as pd
 

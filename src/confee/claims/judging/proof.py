@@ -16,7 +16,7 @@ TOLERANCE = 1e-12
 ANY_HORIZON = "any horizon (arithmetic, no runs)"
 
 Sides = tuple[Any, Any]
-"""Numbers or arrays, positive: the side that must not be larger, and the other one."""
+"""Positive numbers or arrays: the side that must not be larger, and the other side."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ FULL = {"T=B": "B"}
 
 @dataclass(frozen=True)
 class Controls:
-    """Variable -> the policy that must hold, and the one that must fail, along it.
+    """Variable -> the policies that must hold and must fail along it.
 
     `T=B` stands for B on rays without idle rounds, where it is named.
     """
@@ -69,17 +69,17 @@ class Controls:
     )
     partner: str = IDEAL
     others: Sequence[str] = (IDEAL, IDEAL_ARMS)
-    """Policies with a proved rate; one of them replaces a control that is the judged policy."""
+    """Policies with a proved rate, to replace a control that is the judged policy."""
 
     @property
     def labels(self) -> set[str]:
-        """All policies that controls are made of, the partner along K included."""
+        """All policies that serve as controls, including the partner along K."""
         return {self.partner, *self.positive.values(), *self.negative.values()}
 
     def choose(self, label: str, variable: str, full: bool) -> tuple[str, str, str]:
         """Choose the controls of one ray of the policy `label`.
 
-        No policy controls itself: another one with a proved rate stands in, or `none`.
+        A policy never controls itself; another policy with a proved rate replaces it, or `none`.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ def ray_checks(
     controls: Controls = USUAL,
     rays: Collection[str] | None = None,
 ) -> list[Check]:
-    """A check for each ray of a policy, and one for all its rays along K, with their controls."""
+    """Return a check for each ray of a policy, and a joint check along K, with their controls."""
     rows = points[(points["label"] == label) & points["variable"].isin(VARIABLES)]
     if rays is not None:
         rows = rows[rows["axis"].isin(rays)]
@@ -217,7 +217,7 @@ def distinct(checks: Sequence[Check]) -> list[Check]:
 
 
 def judge(curves: Sequence[Curve], claimed: Claimed, free: bool = False) -> Check:
-    """One ray, or all rays along K together, before controls."""
+    """Judge a ray, or all rays along K together, before controls."""
     if curves[0].variable == "K":
         return judge_arms(curves, claimed, free)
     return judge_ray(curves[0], claimed, free)
@@ -248,7 +248,7 @@ def _control(
 
 
 def combine(checks: Sequence[Check]) -> Joint:
-    """One verdict of several rays."""
+    """Return the joint verdict of several rays."""
     tested = [c for c in checks if c.p_fails is not None]
     failing = [c for c in tested if c.verdict == FAILS]
     if failing:
@@ -323,7 +323,7 @@ def exponents_verdict(
 
 
 def controls_of(check: Check) -> tuple[Control, ...]:
-    """The controls of a ray: the negative one, then the positive one; none if it has none."""
+    """Return the negative and the positive control of a ray, as far as it has them."""
     result = []
     for kind, expected in (("negative", FAILS), ("positive", HOLDS)):
         if (entry := check.controls.get(kind)) is not None:

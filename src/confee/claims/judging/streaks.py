@@ -2,7 +2,7 @@
 
 The paper says P(a streak over T B^-alpha rounds in a block) <= exp(-C x) with a universal C > 0 and
 x = B^{1-alpha/2}/sqrt(T). So a chance P implies C <= -ln P / x. `confee.paper.streaks` gives P of
-the largest complete block, the worst one, exactly or between certified bounds. No draws enter.
+the largest complete block, which is the worst, exactly or between certified bounds, without draws.
 Along B = T^beta, from the smallest to the largest T of `HORIZONS`, the statement
 
 - `fails` if C at the largest T is certified to be under `FLOOR`, a hundredth of the least constant
@@ -10,8 +10,8 @@ Along B = T^beta, from the smallest to the largest T of `HORIZONS`, the statemen
 - `holds` if C at the largest T is certified to be at least that least constant, 1/2;
 - is `undecided` otherwise.
 
-The claim fails with one beta and holds with all of them. This is kind to the authors: any C > 0
-would do, one block is looked at rather than a whole phase, and smaller T never count against it.
+The claim fails if it fails for any beta, and holds if it holds for all. The rule favours the claim:
+it looks at a single block rather than a whole phase, and smaller T never count against it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Outcome:
 
     @property
     def worst(self) -> Point:
-        """The largest T of the trend that decides: the one that allows the least C."""
+        """The largest T of the decisive trend, which allows the least C."""
         ends = [t.points[-1] for t in self.trends if t.outcome == self.outcome]
         return min(ends, key=lambda point: point.implied[::-1])
 
@@ -255,7 +255,7 @@ def log_factors(kind: str) -> dict[str, float]:
 
 @cache
 def with_logarithm(kind: str) -> Step:
-    """Judge streaks up to T ln(T)/sqrt(B), the mended length, by the largest of `log_factors`."""
+    """Judge streaks up to T ln(T)/sqrt(B), the corrected length, by the largest factor."""
     factor = max(log_factors(kind).values())
     return Step(
         "at most T ln(T)/sqrt(B), all blocks up to T, with probability 1 - 1/T",

@@ -73,8 +73,10 @@ def witness(conversions: int = 3, b: int = 3, size: tuple[int, int] = WITNESS) -
 
 def counted(sizes_: int = 41, among: int = 285) -> bool:
     """41 of the 285 sizes with 2 <= B <= T <= 30 and b not dividing T attain it."""
-    found = [outcome(T, B).conversions == _bound(T, B, outcome(T, B), "down") for T, B in _uneven()]
-    return sum(found) == sizes_ and len(found) == among
+    attained = [
+        outcome(T, B).conversions == _bound(T, B, outcome(T, B), "down") for T, B in _uneven()
+    ]
+    return sum(attained) == sizes_ and len(attained) == among
 
 
 PROOF = Proof(

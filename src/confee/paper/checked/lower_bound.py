@@ -369,21 +369,21 @@ def root_rounded(value: F = F(7, 100)) -> bool:
 
 
 def share(
-    left: F = F(9, 50), arms: F = F(2), cap: F = F(4), learnt: F = F(7, 100), one: F = F(1)
+    left: F = F(9, 50), arms: F = F(2), cap: F = F(4), learnt: F = F(7, 100), whole: F = F(1)
 ) -> bool:
     """1 - 1/K - 1/4 - 7/100 >= 9/50 for K >= 2."""
     K, y = symbols("K y")
-    kept = exact(one) - 1 / K - 1 / exact(cap) - exact(learnt)
+    kept = exact(whole) - 1 / K - 1 / exact(cap) - exact(learnt)
     return nonnegative(kept - exact(left), [(K, exact(arms) + y)])
 
 
-def blind_round(factor: F = F(1), drawn: str = "anew") -> bool:
+def blind_round(factor: F = F(1), drawn: str = "afresh") -> bool:
     """In a batch of one round the good arm is played with probability 1/K exactly."""
     h = histories()
 
     def holds(first: int, second: int) -> bool:
         hits = np.zeros(h.policy.max() + 1, dtype=np.int64)
-        for third in (0, 1) if drawn == "anew" else (second, second):
+        for third in (0, 1) if drawn == "afresh" else (second, second):
             law = (first, second, third)
             hits += h.total(h.weight(law) * (h.arm[:, 2] == third))
         # Two equally likely good arms: the mean of hits / 64 over them is 1/2.
@@ -731,7 +731,7 @@ PROOF = Proof(
                 *off("arms", F(2), "less"),
                 *off("cap", F(4), "less"),
                 *off("learnt", F(7, 100), "more"),
-                changed(one=F(19, 20)),
+                changed(whole=F(19, 20)),
             ),
             SUM,
         ),

@@ -90,7 +90,7 @@ def _last(T: int, B: int, D: int, Q: int, capped: bool = True) -> tuple[int, int
 
 
 def last_batch(least: int = 1, capped: bool = True, factor: F = F(1)) -> bool:
-    """Under the cap the last batch still has at least one query, and B are made at most."""
+    """Under the cap the last batch has at least one query, and at most B rounds are queried."""
 
     def holds(T: int, B: int, D: int, Q: int) -> bool:
         m, _, g = _last(T, B, D, Q, capped)

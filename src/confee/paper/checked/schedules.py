@@ -75,17 +75,17 @@ class Outcome:
 
 def _subtree(order: int, start: int, outer: int) -> set[tuple[int, ...]]:
     """Owners of the 2^order slots from `start` on; `outer` owns what nothing finer owns."""
-    found: set[tuple[int, ...]] = set()
+    patterns: set[tuple[int, ...]] = set()
     own = (order << 8) + start
     for owner in (outer, own):
         if order == 0:
-            found.add((owner,))
+            patterns.add((owner,))
             continue
         half = 1 << (order - 1)
         left = _subtree(order - 1, start, owner)
         right = _subtree(order - 1, start + half, owner)
-        found |= {a + c for a in left for c in right}
-    return found
+        patterns |= {a + c for a in left for c in right}
+    return patterns
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Regret over the lower bound, a row a policy: nobody goes below 1, and how far all stay above."""
+"""Regret over the lower bound, a row per policy: how far all policies stay above 1."""
 
 from __future__ import annotations
 
