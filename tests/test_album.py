@@ -61,7 +61,7 @@ def experiment(tmp_path):
         files.save(fig, tmp_path / f"{name}.pdf", ABOUT)
     slopes = pd.DataFrame(
         {
-            "policy": ["hyque"],
+            "label": ["hyque"],
             "axis": ["B_at_V4"],
             "part": ["ray"],
             "points": [6],

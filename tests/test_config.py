@@ -204,8 +204,8 @@ def test_a_ray_has_still_cells_at_its_ends_where_the_family_has_a_stationary_wor
         ({"overrides": 3}, "overrides=3: must be one string"),
         (
             {"overrides": "experiment=bar"},
-            "experiment=bar: unknown; known: extensions, floor, horizon, paper, rate, shootout, "
-            "smoke, tiny",
+            "experiment=bar: unknown; known: extensions, floor, horizon, paper, priorfree, rate, "
+            "shootout, smoke, tiny",
         ),
         ({"overrides": "experiment="}, "experiment='': unknown"),
     ],

@@ -344,7 +344,7 @@ def _claims(chosen: Any) -> None:
     for id in chosen.ids:
         if id not in findings:
             raise ConfeeError(
-                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings)}"
+                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings) or 'none'}"
             )
     shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
     # In a pipe or a log file lines are not cut, but the text of a single claim is wrapped.

@@ -139,7 +139,8 @@ def _row(ax: Axes, row, y: float) -> None:
     _badge(ax, PRINTED, y, mark, outcome(row.as_printed, row.basis))
     grade = weight(row)
     _badge(ax, SEVERITY, y, ALL[grade], ALL[grade].word)
-    ax.text(NAME, y, row.id, fontsize=7.5, va="center", style="italic" if row.ours else "normal")
+    name = row.id.replace("policy-rate/", "rate: ")
+    ax.text(NAME, y, name, fontsize=7.5, va="center", style="italic" if row.ours else "normal")
     for x, expected in ((POSITIVE, HOLDS), (CONTROL, FAILS)):
         _control(ax, x, came_out(row.controls, expected), y)
     ray = decided(row)
