@@ -71,14 +71,21 @@ def own(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(textwrap.dedent(text), encoding="utf-8")
 
+        def stage(self) -> str:
+            code = "from confee.workflow.stages import code_of; print(code_of()['hash'])"
+            return self.printed(code)[0]
+
         def told(self) -> list[str]:
+            return self.printed(TOLD)
+
+        def printed(self, code: str) -> list[str]:
             env = {
                 **os.environ,
                 "CONFEE_EXTRA": str(self.folder),
                 "CONFEE_CACHE": str(tmp_path / "c"),
             }
             env["PYTHONPATH"] = f"{ROOT / 'src'}:{self.beside}"
-            done = fresh.python("-c", TOLD, cwd=tmp_path, env=env)
+            done = fresh.python("-c", code, cwd=tmp_path, env=env)
             assert done.returncode == 0, done.stderr
             return done.stdout.splitlines()
 
@@ -185,45 +192,13 @@ def test_line_ends_and_marks_of_editors_change_no_hash():
     assert sources.plain(text) != sources.plain(b"a = 1\nb = 3\n")
 
 
-DECLARED = """
-def play(world):
-    name="inside a function"
-
-POLICY = Policy(
-    id="mine",
-    name="Mine",
-    summary="one line",
-    kernel=play,
-    options=Options,
-    known=("T", "B"),
-    arguments=arguments,
-    role=CONTROL,
-    growth=growth.LINEAR,
-    rate=Rate("T", 0.5),
-    look=Look("#00A878", "X", SOLID),
-    place=7,
-    ceiling=0.5,
-    variants={"mine(a)": "mine, a"},
-)
-"""
-LINES = dict(re.findall(r"^    (\w+)=(.*),$", DECLARED.partition("POLICY")[2], re.MULTILINE))
-SHOWN = ("name", "summary", "role", "growth", "rate", "look", "place", "variants")
-COUNTED = ("id", "kernel", "options", "known", "arguments", "ceiling")
-
-
-@pytest.mark.parametrize("key", LINES)
-@pytest.mark.parametrize("value", ["OTHER", '"a, (b)"', "(\n        OTHER,\n        2,\n    )"])
-def test_only_what_numbers_depend_on_is_hashed_of_a_declaration(key, value):
-    """Whether a field is written on one line or on several, and whether it is given at all."""
-    assert {*SHOWN, *COUNTED} == {*LINES}
-    line = f"    {key}={LINES[key]},\n"
-    for edited in (DECLARED.replace(line, f"    {key}={value},\n"), DECLARED.replace(line, "")):
-        assert edited != DECLARED
-        for word in ("POLICY", "ADVERSARY"):
-            texts = [text.replace("POLICY", word).encode() for text in (DECLARED, edited)]
-            same = sources.plain(texts[0]) == sources.plain(texts[1])
-            assert same == (key in SHOWN), (word, key)
-    assert b'name="inside a function"' in sources.plain(DECLARED.encode())
+def test_a_stage_sees_what_policies_declare(own):
+    """Colours, rates and ranges that shipped and plugin policies declare are read by stages."""
+    declared = POLICY.format(above="", weight="1.0")
+    own.write("own/policies/mine.py", declared)
+    first = own.stage()
+    own.write("own/policies/mine.py", declared.replace('"one query"', '"one query, once"'))
+    assert own.stage() != first
 
 
 def test_a_series_is_known_by_what_it_says(tmp_path):

@@ -128,7 +128,7 @@ class _Registered(dict):
         return [f"{name}.yaml" for name in conf_files.REGISTERED[self.group]]
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 @contextlib.contextmanager

@@ -192,7 +192,8 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
         writes = bool(flags & (os.O_WRONLY | os.O_TRUNC))
     file = Path(path).absolute()
     apart = str(file).startswith((*SYSTEM, str(sources.PACKAGE))) or _is_installed(str(file))
-    if writes or apart or file.suffix in NO_DATA:
+    # A folder is opened to make a temporary file in it, as numba does; that reads no data.
+    if writes or apart or file.suffix in NO_DATA or file.is_dir():
         return
     reader = _reader(sys._getframe(1))
     if reader is None:

@@ -89,7 +89,7 @@ class Registry(MutableMapping[str, T]):
 
             following.watch()
         self._package, self._word, self._kind = package, word, kind
-        self._shipped, self._own = _modules(path), _modules(folders(package))
+        self._shipped, self._own = files_in(path), files_in(folders(package))
         for name in self._own:
             if not WORD.fullmatch(name):
                 raise ConfeeError(
@@ -159,7 +159,7 @@ def modules(package: str, taken: Iterable[str] = ()) -> list[ModuleType]:
 
     Raises ConfeeError if a name is `taken` or a module cannot be imported.
     """
-    files = _modules(folders(package))
+    files = files_in(folders(package))
     for name, file in files.items():
         if name in taken:
             raise ConfeeError(f"{file}: confee has a {name}; choose another name")
@@ -202,7 +202,7 @@ def _module(name: str, own: Path | None) -> ModuleType:
         raise
 
 
-def _modules(folders: list[str]) -> dict[str, Path]:
+def files_in(folders: list[str]) -> dict[str, Path]:
     """Return name -> file of the modules in `folders`."""
     files = (file for folder in folders for file in sorted(Path(folder).glob("*.py")))
     files = (file for file in files if file.stem != "__init__" and not file.name.startswith("."))

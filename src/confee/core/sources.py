@@ -143,25 +143,23 @@ def _source(module: str) -> bytes:
 _hashed: dict[Path, bytes] = {}
 """File -> its content when this process hashed it."""
 
+
 # What an entry declares of how it is shown and judged: keyword arguments of POLICY or ADVERSARY, at
 # an indentation of four blanks, on one line or up to their closing bracket.
-_DECLARED = re.compile(rb"^(?:POLICY|ADVERSARY) = \w+\(\n.*?^\)", re.MULTILINE | re.DOTALL)
-_SHOWN = re.compile(
-    rb"^    (?:name|summary|role|look|variants|growth|rate|place)=[^\n]*"
-    rb"(?:[(\[{]\n.*?^    [)\]}])?,\n",
-    re.MULTILINE | re.DOTALL,
-)
-
-
 def plain(text: bytes) -> bytes:
-    """Return `text` without what changes no number.
-
-    That is a byte-order mark, kinds of line ends, blank lines at the end, and what a policy or an
-    adversary declares of how it is shown and judged.
-    """
+    """Return a text without what differs between systems: a byte-order mark, line ends, lines left
+    blank at its end."""
     text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    text = _DECLARED.sub(lambda declared: _SHOWN.sub(b"", declared[0]), text)
     return text.rstrip(b"\n") + b"\n"
+
+
+def plugin_modules(*packages: str) -> tuple[str, ...]:
+    """Return the names of all plugin modules of these packages."""
+    return tuple(
+        f"{package}.{name}"
+        for package in packages
+        for name in plugins.files_in(plugins.folders(package))
+    )
 
 
 def check() -> None:

@@ -343,9 +343,8 @@ def _claims(chosen: Any) -> None:
     findings = {finding.id: finding for finding in judged}
     for id in chosen.ids:
         if id not in findings:
-            raise ConfeeError(
-                f"claim={id}: not judged in {chosen.experiment}; judged are {', '.join(findings) or 'none'}"
-            )
+            known = ", ".join(findings) or "none"
+            raise ConfeeError(f"claim={id}: not judged in {chosen.experiment}; judged are {known}")
     shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
     # In a pipe or a log file lines are not cut, but the text of a single claim is wrapped.
     console = Console(width=None if sys.stdout.isatty() else 120 if chosen.ids else 1000)

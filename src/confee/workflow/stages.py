@@ -29,10 +29,15 @@ FAR_FUTURE = 4_102_444_800
 
 
 def code_of(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, Any]:
-    """The hash of confee's modules without the packages `apart`, but with the modules `also`."""
+    """The hash of confee's modules without the packages `apart`, but with the modules `also`.
+
+    Plugin policies and adversaries are part of it, as stages read what these declare.
+    """
     packages = tuple(f"{package}." for package in apart)
     modules = [name for name in sources.package() if not name.startswith(packages)]
-    return {"apart": [*apart], "also": [*also], "hash": sources.code_hash(also, alone=modules)}
+    plugins = sources.plugin_modules("confee.policies", "confee.world.adversaries")
+    hashed = sources.code_hash([*also, *plugins], alone=modules)
+    return {"apart": [*apart], "also": [*also], "hash": hashed}
 
 
 def check(planned: Mapping[str, Any]) -> None:
