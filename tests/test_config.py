@@ -280,6 +280,7 @@ def test_composing_leaves_hydra_as_it_was():
 
     store = ConfigStore.instance()
     store.store(group="policy", name="ucb1", node={"of": "the caller"})
+    store.store(name="cell", node={"of": "the caller"})
     before, base = dict(store.repo["policy"]), version.getbase()
     try:
         for override, refused in (("policy=ucb1", False), ("policy=nobody", True)):
@@ -289,8 +290,9 @@ def test_composing_leaves_hydra_as_it_was():
             assert store.repo["policy"] == before
             assert "adversary" not in store.repo
             assert version.getbase() == base
+            assert "cell.yaml" in store.repo
     finally:
-        del store.repo["policy"]
+        del store.repo["policy"], store.repo["cell.yaml"]
 
 
 def test_composing_imports_only_the_policies_it_needs():

@@ -92,6 +92,28 @@ def test_a_page_is_followed_up_to_one_cell(page, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_policy_of_ones_own_plays_where_nothing_is_compiled_yet(tmp_path):
+    """numba writes its cache while the policy plays, which is no reading of data."""
+    file = tmp_path / "policies/thompson.py"
+    file.parent.mkdir()
+    file.write_text(blocks("add-a-policy.md", "python")[0], encoding="utf-8")
+    words = ["policy=thompson", "adversary=switching", "K=2", "T=1000", "B=100", "V=1", "seeds=1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "confee", "simulate", *words],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),
+            "CONFEE_EXTRA": str(tmp_path),
+            "CONFEE_CACHE": str(tmp_path / "cache"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_a_policy_of_ones_own_takes_part(tmp_path):
     import json
 

@@ -128,6 +128,9 @@ class _Registered(dict):
         return [f"{name}.yaml" for name in conf_files.REGISTERED[self.group]]
 
 
+HYDRAS = ("hydra", "_dummy_empty_config_.yaml")
+"""What Hydra itself keeps in its ConfigStore."""
+
 _lock = threading.RLock()
 
 
@@ -145,7 +148,8 @@ def _hydra() -> Iterator[None]:
         callers = base.version_base, store.repo
         version.setbase("1.3")
         groups = {group: _Registered(group) for group in conf_files.REGISTERED}
-        store.repo = {**store.repo, **groups}
+        # Without what the caller stored: a node of his called `cell` would be merged with ours.
+        store.repo = {name: store.repo[name] for name in HYDRAS if name in store.repo} | groups
         try:
             yield
         finally:

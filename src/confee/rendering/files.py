@@ -49,6 +49,7 @@ def save(fig: Figure, path: str | Path, provenance: Mapping[str, str]) -> None:
         case other:
             known = ".pdf, .png or .svg"
             raise ConfeeError(f"{path}: a figure is saved as {known}, not {other or 'bare'}")
+    style.check_font()
     # Saving lays a figure out and moves it slightly, so each file is saved from a copy.
     copied = copy.deepcopy(fig)
 

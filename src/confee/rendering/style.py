@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from confee.core.errors import ConfeeError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -72,6 +74,22 @@ RC: Any = {
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def check_font() -> None:
+    """Raise ConfeeError if matplotlib does not find the font: it would silently take another one,
+    in which texts have other widths."""
+    import matplotlib
+    from matplotlib import font_manager
+
+    family = RC["font.family"]
+    try:
+        font_manager.findfont(family, fallback_to_default=False)
+    except ValueError:
+        place = matplotlib.get_cachedir()
+        raise ConfeeError(
+            f"font={family}: not found; delete matplotlib's list of fonts in {place}"
+        ) from None
 
 
 @contextmanager
