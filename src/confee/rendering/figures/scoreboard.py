@@ -233,6 +233,7 @@ def short(row) -> str:
         return text + (f", claimed {_power(match['axis'], float(claimed[1]))}" if claimed else "")
     text = row.measured.partition("; ")[0]
     text = re.sub(r"^[^:]*(?: [=\d]|any T)[^:]*: ", "", text)  # where it was measured
+    text = text.replace("probability at least", "P \N{GREATER-THAN OR EQUAL TO}")
     text = re.sub(r"(\d)\.0%", r"\1%", text.replace("+-", "\N{PLUS-MINUS SIGN}"))
     text = re.sub(r"(?<![\w^)])-(?=\d)", "\N{MINUS SIGN}", text)
     text = re.sub(r"\beps\b", "\N{GREEK SMALL LETTER EPSILON}", text)
