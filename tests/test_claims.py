@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 
 import jsonschema
 import numpy as np
@@ -423,7 +424,8 @@ def test_rexp3bs_plans_are_its_controls():
 def test_registry():
     orders = [claim.order for claim in claims.CLAIMS.values()]
     assert orders == sorted(orders)
-    assert len(set(orders)) == len(orders)
+    of_the_paper = [order for order in orders if math.isfinite(order)]  # not what policies declare
+    assert len(set(of_the_paper)) == len(of_the_paper)
     with pytest.raises(ValueError, match="unknown nonsense"):
         claims.judge(evidence(), ["nonsense"])
 

@@ -196,7 +196,7 @@ def test_list_explains_one(capsys):
     assert "\nsetting:   linear; decision: arm\nrole:      a policy of the literature" in text
     assert "\ngiven:     features [K, d]; T, B\nalgorithm: OFUL\nsource:    /" in text
     assert "/policies/hyque_oful.py\n" in text
-    assert "\n  scale=1  (a number in [0, inf))\n      times rho^ in the change tests\n" in text
+    assert "\n  scale=1  (a number in [0, inf))\n      multiplies rho^ in the change tests;" in text
     text = run(capsys, "list", "linear_switching")
     assert "setting:   linear;" in text
     assert "strength:  set by gap, at most" in text
