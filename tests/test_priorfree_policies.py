@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confee.policies import POLICIES, adswitch, glr_ucb, likelihood_ratio, meta, scales
+from confee.policies import POLICIES, adswitch, glr_ucb, meta, scales
 from confee.world import game
 from support import plays
 from support import reference_priorfree as reference
@@ -194,9 +194,9 @@ def test_the_cheaper_ratio_test_says_the_same(rewards, growth, beta):
     sums = np.concatenate([[0], np.cumsum(rewards)]).astype(np.int32)[None, :]
     splits = glr_ucb.split_grid(1000, growth)
     for n in range(1, len(rewards) + 1):
-        said = likelihood_ratio.changed(sums, 0, n, splits, beta)
-        assert said == glr_ucb.changed(sums, 0, n, splits, beta)
-        assert likelihood_ratio.tried(splits, n) == sum(2 * splits <= n)
+        said = glr_ucb.changed(sums, 0, n, splits, beta)
+        assert said == glr_ucb.changed_by_ratio(sums, 0, n, splits, beta)
+        assert glr_ucb.tried(splits, n) == sum(2 * splits <= n)
 
 
 def test_windows_are_tried_often_enough():

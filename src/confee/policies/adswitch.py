@@ -41,7 +41,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import shuffled
-from confee.policies.idling import FrequencyOptions, best_mean, only
+from confee.policies.idling import FrequencyOptions, fill
 from confee.policies.look import DOTS, Look
 from confee.policies.queries import failures, new_schedule, next_query, schedule_kind
 from confee.policies.scales import due, finest, mark, new_marks, since, slot
@@ -64,7 +64,7 @@ class Constants(NamedTuple):
 @njit
 def play(world, ledger, K, T, B, kind, constants, rng):
     """In idle rounds, the leading good arm or arms by the frequency in the episode."""
-    anyone, leader = np.ones(K), np.zeros(K)
+    weights = np.ones(K)  # of idle rounds
     log_B = math.log(B)
     seen = np.zeros(2 * K)  # in the episode: plays of each arm, then rewards
     plays, rewards = seen[:K], seen[K:]
@@ -81,7 +81,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     data = new_data(K)
     plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
-    idle(world, ledger, data, 1, t, anyone, rng)
+    idle(world, ledger, data, 1, t, weights, rng)
     while t <= T:
         while next_slot < K:
             check(arms, plays, next_slot, chance, log_B, rng)
@@ -108,13 +108,8 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         after = t + 1
         t = next_query(plan, ledger, rng)
         if t > after:
-            if age == 0:
-                idle(world, ledger, data, after, t, anyone, rng)
-            elif constants.leads:
-                only(leader, best_mean(plays, rewards, arms[GOOD], rng))
-                idle(world, ledger, data, after, t, leader, rng)
-            else:
-                idle(world, ledger, data, after, t, plays, rng)
+            fill(weights, constants.leads, age, plays, rewards, arms[GOOD], rng)
+            idle(world, ledger, data, after, t, weights, rng)
 
 
 @leaf

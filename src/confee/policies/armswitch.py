@@ -37,10 +37,10 @@ import numpy as np
 from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
-from confee.policies.idling import FrequencyOptions, best_mean, only
+from confee.policies.idling import FrequencyOptions, fill
 from confee.policies.look import LONG, Look
+from confee.policies.paper_rate import paper_rate
 from confee.policies.queries import failures, new_schedule, next_query, schedule_kind
-from confee.policies.rate import Rate
 from confee.policies.scales import due, finest, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -61,7 +61,7 @@ class Constants(NamedTuple):
 @njit
 def play(world, ledger, K, T, B, kind, constants, rng):
     """In idle rounds, the leading good arm or arms by the frequency in the episode."""
-    anyone, leader = np.ones(K), np.zeros(K)
+    weights = np.ones(K)  # of idle rounds
     plays = np.zeros(K)  # in the episode
     # In the episode: rewards of each arm in marked plays, in all, and the chances of a good arm.
     seen = np.zeros(2 * K + 1)
@@ -77,7 +77,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     data = new_data(K)
     plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
-    idle(world, ledger, data, 1, t, anyone, rng)
+    idle(world, ledger, data, 1, t, weights, rng)
     while t <= T:
         while next_slot < K:
             chance = start_chance(age, K)
@@ -116,13 +116,8 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         after = t + 1
         t = next_query(plan, ledger, rng)
         if t > after:
-            if age == 0:
-                idle(world, ledger, data, after, t, anyone, rng)
-            elif constants.leads:
-                only(leader, best_mean(plays, rewards, arms[GOOD], rng))
-                idle(world, ledger, data, after, t, leader, rng)
-            else:
-                idle(world, ledger, data, after, t, plays, rng)
+            fill(weights, constants.leads, age, plays, rewards, arms[GOOD], rng)
+            idle(world, ledger, data, after, t, weights, rng)
 
 
 @leaf
@@ -258,12 +253,6 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="Abbasi-Yadkori, Gyorgy, Lazic 2023, Corollary 2, up to log^{3/2}",
-    ),
+    rate=paper_rate("without the log^{3/2} of its theorem (Abbasi-Yadkori et al. 2023)"),
     look=Look("#05316A", "$a$", LONG, place=35),
 )

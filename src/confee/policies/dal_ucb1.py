@@ -30,12 +30,11 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import cycle, forced, forget_all, new_instance, shuffled
-from confee.policies.glr_ucb import split_grid
+from confee.policies.glr_ucb import changed, split_grid
 from confee.policies.idling import FrequencyOptions, only
-from confee.policies.likelihood_ratio import changed
 from confee.policies.look import LONG, Look
+from confee.policies.paper_rate import paper_rate
 from confee.policies.queries import new_schedule, next_query, schedule_kind
-from confee.policies.rate import Rate
 from confee.policies.ucb import choose, update
 from confee.world.game import idle, new_data, query
 
@@ -184,12 +183,6 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="conjectured: its theorem is for changes far apart",
-    ),
+    rate=paper_rate("conjectured: its theorem is for changes far apart"),
     look=Look("#9D4AD7", "$D$", LONG, place=32),
 )

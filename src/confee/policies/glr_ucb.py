@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confee.core import schema
-from confee.core.jit import leaf, njit
+from confee.core.jit import inlined, leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import (
     after_query,
@@ -148,14 +148,64 @@ def threshold(n, delta):
 
 @leaf
 def changed(sums, arm, n, splits, beta):
-    """Whether the log likelihood ratio at some split of the grid is at least beta."""
+    """Whether the log likelihood ratio at some split of the grid is at least beta.
+
+    It can be only where a bound on it is, which is looked at first, at all splits and without a
+    branch, so that the processor looks at several of them at once.
+
+    Parameters
+    ----------
+    sums
+        sums[arm, m]: rewards of the arm's first m plays, 0 or 1 each.
+    n
+        Its plays.
+    splits
+        As `split_grid` makes them.
+    """
     total = sums[arm, n]
     if total == 0 or total == n:
         return False
     mean = total / n
-    # kl(p, q) <= (p - q)^2 / (q (1 - q)), so the ratio is at most n D^2 / (s (n - s) q (1 - q))
-    # with D = (sum of the first s) - s q. Only where this bound reaches beta are logarithms needed.
-    bar = (1.0 - 1e-9) * beta * mean * (1.0 - mean) / n
+    bar = bar_of(mean, n, beta)
+    own, reached = sums[arm], False
+    for i in range(tried(splits, n)):
+        s = float(splits[i])
+        reach = bar * s * (n - s)
+        early = own[splits[i]] - s * mean
+        late = total - own[n - splits[i]] - s * mean
+        reached |= (early * early >= reach) | (late * late >= reach)
+    return reached and changed_by_ratio(sums, arm, n, splits, beta)
+
+
+@inlined
+def bar_of(mean, n, beta):
+    """The bound: kl(p, q) <= (p - q)^2 / (q (1 - q)), so the ratio at a split after s plays is at
+    most n D^2 / (s (n - s) q (1 - q)) with D = (sum of the first s) - s q. It reaches beta only if
+    D^2 >= bar s (n - s)."""
+    return (1.0 - 1e-9) * beta * mean * (1.0 - mean) / n
+
+
+@inlined
+def tried(splits, n):
+    """How many splits s of the grid have 2 s <= n."""
+    low, high = 0, splits.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if 2 * splits[middle] <= n:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@leaf
+def changed_by_ratio(sums, arm, n, splits, beta):
+    """`changed` by the ratios themselves, at each split whose bound reaches beta."""
+    total = sums[arm, n]
+    if total == 0 or total == n:
+        return False
+    mean = total / n
+    bar = bar_of(mean, n, beta)
     for i in range(splits.shape[0]):
         s = splits[i]
         if 2 * s > n:

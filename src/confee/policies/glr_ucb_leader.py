@@ -16,8 +16,8 @@ from confee.policies import dal_ucb1
 from confee.policies.base import Policy
 from confee.policies.idling import LeaderOptions
 from confee.policies.look import SOLID, Look
+from confee.policies.paper_rate import paper_rate
 from confee.policies.queries import schedule_kind
-from confee.policies.rate import Rate
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,6 @@ POLICY = Policy(
     kernel=dal_ucb1.play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="conjectured: its theorem is for changes far apart",
-    ),
+    rate=paper_rate("conjectured: its theorem is for changes far apart"),
     look=Look("#9F8D07", (3, 0, 0), SOLID, place=31),
 )

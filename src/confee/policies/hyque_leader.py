@@ -26,12 +26,11 @@ from confee.paper import theory
 from confee.policies.base import Policy
 from confee.policies.blocks import arrange, draw_started, limit_quotas, square_roots
 from confee.policies.detecting import after_query, before_query, forget_all, new_instance
-from confee.policies.glr_ucb import split_grid, threshold
+from confee.policies.glr_ucb import changed, split_grid, threshold
 from confee.policies.hyque import demand
 from confee.policies.idling import only
-from confee.policies.likelihood_ratio import changed
 from confee.policies.look import LONG, Look
-from confee.policies.rate import Rate
+from confee.policies.paper_rate import paper_rate
 from confee.policies.ucb import PLAYS, REWARDS, begin, choose, new_instances, update
 from confee.world.game import anything, idle, new_data, new_memories, query
 
@@ -186,12 +185,6 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="conjectured: HyQue with the leader in idle rounds and practical change tests",
-    ),
+    rate=paper_rate("conjectured: HyQue with the leader in idle rounds and practical change tests"),
     look=Look("#110EF2", "$q$", LONG, place=37),
 )

@@ -54,3 +54,14 @@ def best_mean(plays, rewards, eligible, rng):
                 if rng.random() * ties < 1.0:
                     arm = k
     return arm
+
+
+@leaf
+def fill(weights, leads, age, plays, rewards, eligible, rng):
+    """Fill the weights of an idle streak, `age` queries into an episode: of the eligible arm of
+    the largest mean alone, or the frequencies of the plays; all arms alike before the first."""
+    if leads and age > 0:
+        only(weights, best_mean(plays, rewards, eligible, rng))
+    else:
+        for k in range(weights.shape[0]):
+            weights[k] = plays[k] if age > 0 else 1.0

@@ -42,12 +42,11 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import forget_all, new_instance
-from confee.policies.glr_ucb import split_grid
+from confee.policies.glr_ucb import changed, split_grid
 from confee.policies.idling import LeaderOptions, only
-from confee.policies.likelihood_ratio import changed
 from confee.policies.look import SOLID, Look
+from confee.policies.paper_rate import paper_rate
 from confee.policies.queries import new_schedule, next_query, schedule_kind
-from confee.policies.rate import Rate
 from confee.policies.ucb import MEAN, PLAYS, REWARDS, choose, update
 from confee.world.game import idle, new_data, query
 
@@ -234,12 +233,6 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="conjectured: nothing is proved of Lookout",
-    ),
+    rate=paper_rate("conjectured: nothing is proved of Lookout"),
     look=Look("#4E182F", (5, 0, 0), SOLID, 1.8, place=30),
 )

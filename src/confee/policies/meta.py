@@ -37,10 +37,10 @@ import numpy as np
 from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
-from confee.policies.idling import FrequencyOptions, best_mean, only
+from confee.policies.idling import FrequencyOptions, fill
 from confee.policies.look import DOT, Look
+from confee.policies.paper_rate import paper_rate
 from confee.policies.queries import new_schedule, next_query, schedule_kind
-from confee.policies.rate import Rate
 from confee.policies.scales import due, mark, new_marks, since, slot
 from confee.world.game import idle, new_data, query
 
@@ -63,7 +63,7 @@ class Constants(NamedTuple):
 @njit
 def play(world, ledger, K, T, B, kind, constants, rng):
     """In idle rounds, the leading good arm or arms by the frequency in the episode."""
-    anyone, leader = np.ones(K), np.zeros(K)
+    weights = np.ones(K)  # of idle rounds
     plays, rewards = np.zeros(K), np.zeros(K)  # in the episode
     estimates = np.zeros(K)  # sums in the episode
     marks = new_marks(B, K)
@@ -76,7 +76,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
     data = new_data(K)
     plan = new_schedule(kind, T, B)
     t = next_query(plan, ledger, rng)
-    idle(world, ledger, data, 1, t, anyone, rng)
+    idle(world, ledger, data, 1, t, weights, rng)
     while t <= T:
         count = bases[inner, ACTIVE]
         arm = number(active[inner], int(rng.random() * count))
@@ -109,13 +109,8 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         after = t + 1
         t = next_query(plan, ledger, rng)
         if t > after:
-            if age == 0:
-                idle(world, ledger, data, after, t, anyone, rng)
-            elif constants.leads:
-                only(leader, best_mean(plays, rewards, active[0], rng))
-                idle(world, ledger, data, after, t, leader, rng)
-            else:
-                idle(world, ledger, data, after, t, plays, rng)
+            fill(weights, constants.leads, age, plays, rewards, active[0], rng)
+            idle(world, ledger, data, after, t, weights, rng)
 
 
 @leaf
@@ -217,12 +212,6 @@ POLICY = Policy(
     kernel=play,
     options=Options,
     arguments=arguments,
-    rate=Rate(
-        K=1 / 3,
-        V=1 / 3,
-        B=-1 / 3,
-        log=lambda size: math.log(size.B) ** 0.5,
-        statement="Suk and Kpotufe 2022, Corollary 2, up to log^3 B",
-    ),
+    rate=paper_rate("without the log^3 B of its theorem (Suk and Kpotufe 2022, Corollary 2)"),
     look=Look("#8A5E59", "$m$", DOT, place=33),
 )
