@@ -309,8 +309,6 @@ def test_a_mistake_in_ones_own_is_one_line_before_anything_is_compiled_over_it(t
     page = (ROOT / "docs/add-a-base-algorithm.md").read_text()
     (text,) = re.findall(r"```python\n(\"\"\"HyQue over.*?)```", page, re.DOTALL)
     (tmp_path / "policies").mkdir()
-    (tmp_path / "conf/policy").mkdir(parents=True)
-    (tmp_path / "conf/policy/mine.yaml").write_text("name: mine")
     cell = ["adversary=switching", "K=2", "T=100", "B=10", "V=1"]
     for right, wrong, expected in (
         ("    rho=rho,\n    chances", "    chances", "TypeError: .*'rho'"),

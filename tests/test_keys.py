@@ -90,7 +90,6 @@ def own(tmp_path):
             return done.stdout.splitlines()
 
     found = Own()
-    found.write("own/conf/policy/mine.yaml", "name: mine\n")
     return found
 
 
