@@ -1,0 +1,389 @@
+"""A policy that knows neither V nor the number of changes incurs at most T (K V/B)^{1/3}.
+
+The paper does not say this of any constant; the question is ours. Its policy HyQue knows as little,
+and is the negative control. SW-UCB that knows V and plays the leading arm in idle rounds is the
+positive control. Each policy of CANDIDATES that an experiment plays is judged, in four parts:
+
+- in each cell with V > 0 its worst-case regret is at most T (K V/B)^{1/3};
+- along B and along V it keeps that rate, by the rule and with the controls of the other rates;
+- at V = 0 its regret at its own worst gap is at most 1.3 times that of UCB1 with the same
+  exploration constant and the same idle rule, on the same paths;
+- a search over the parameters of the paths finds none with more regret than T (K V/B)^{1/3}.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confee.claims.base import Claim
+from confee.claims.judging.exponents import Claimed
+from confee.claims.judging.finding import (
+    ALPHA,
+    CONSISTENT,
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Control,
+    Finding,
+    Step,
+    apply_control,
+    at_horizon,
+)
+from confee.claims.judging.rates import ray_checks
+from confee.claims.judging.ratios import paired, together
+from confee.core.size import Size
+from confee.evidence.columns import SIZE
+from confee.evidence.curve import budget_log
+from confee.paper import theory
+from confee.simulation.cells import label_of
+from confee.simulation.needs import Ask, Draws, Needs
+from confee.simulation.studies import hardest_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confee.evidence import Evidence
+    from confee.simulation.needs import Conf
+
+ID = "prior-free"
+STILL, PARTS = f"{ID}/still", f"{ID}/parts"
+"""Tags of the cells at V = 0, and of Lookout with parts switched off."""
+
+RATE = Claimed(logs=budget_log)
+"""The rate itself; a factor sqrt(ln B) is forgiven."""
+
+CONSTANT = 1.0
+"""Largest regret over T (K V/B)^{1/3}."""
+
+AT_REST = 1.3
+"""Largest regret at V = 0 over that of UCB1."""
+
+LEADER = {"idle": "leader"}
+CANDIDATES: tuple[tuple[Conf, Conf], ...] = (
+    ({"name": "lookout"}, {"name": "ucb1_leader", "exploration": 0.5}),
+    ({"name": "glr_ucb_leader"}, {"name": "ucb1_leader"}),
+    ({"name": "dal_ucb1", "detector_data": "all", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "meta", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "armswitch", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "hyque_leader"}, {"name": "ucb1_leader"}),
+    ({"name": "glr_ucb"}, {"name": "ucb1"}),
+    ({"name": "hyque"}, {"name": "ucb1"}),
+)
+"""Policies that know K, T and B alone, and UCB1 with their exploration constant and idle rule."""
+
+NEGATIVE, POSITIVE = "hyque", "sw_ucb_leader"
+JUDGED = "lookout"
+
+STILL_SIZES = (
+    Size(4, 1_280_000, 128_000, 0),
+    Size(10, 1_280_000, 128_000, 0),
+    Size(4, 128_000, 128_000, 0),
+)
+GAPS = {"stationary": {"name": "stationary", "strength": [1, 2, 4, 8, 16, 32]}}
+STILL_SEEDS = 24
+
+VARIANTS: Mapping[str, Conf] = {
+    "idle rounds by frequency": {"idle": "frequency"},
+    "no looks": {"checks": "none"},
+    "forced plays for looks": {"checks": "forced"},
+    "looks at the scale 0.1 only": {"eps": 0.1},
+    "looks at the scale 0.5 only": {"eps": 0.5},
+    "no restarts": {"restarts": False},
+    "twice the looks": {"rate_scale": 2},
+    "half the looks": {"rate_scale": 0.5},
+    "exploration constant 2": {"exploration": 2},
+    "half the threshold of tests": {"beta_scale": 0.5},
+    "twice the threshold of tests": {"beta_scale": 2},
+}
+"""What is changed in Lookout -> its options."""
+
+PARTS_SIZES = (Size(4, 1_280_000, 128_000, 4), Size(4, 1_280_000, 128_000, 32))
+PARTS_AGAINST = {
+    "switching": {"name": "switching", "strength": [1.3, 2.4, "ceiling"]},
+    "switching_centred": {"name": "switching_centred", "strength": [1.3]},
+    "fall": {"name": "fall", "strength": [2.4, "ceiling"]},
+    "rise": {"name": "rise", "strength": [2.4, "ceiling"]},
+    "blink": {"name": "blink", "strength": [1, 2.4], "duty": [0.1, 0.4]},
+    "drift": {"name": "drift", "strength": [2, "ceiling"]},
+    "excursions": {"name": "excursions", "strength": [2.7], "above": 0.6, "duty": 0.4},
+}
+PARTS_SEEDS = 24
+
+SEARCHES = (
+    (JUDGED, Size(4, 640_000, 64_000, 4), "all"),
+    (JUDGED, Size(4, 640_000, 64_000, 32), "all"),
+    (JUDGED, Size(10, 640_000, 64_000, 8), "all"),
+    (JUDGED, Size(4, 64_000, 64_000, 8), "all"),
+    (JUDGED, Size(4, 640_000, 64_000, 4), "excursions"),
+    (JUDGED, Size(10, 640_000, 64_000, 8), "excursions"),
+    ("glr_ucb_leader", Size(10, 640_000, 64_000, 8), "excursions"),
+    ("sw_ucb_leader", Size(10, 640_000, 64_000, 8), "excursions"),
+)
+"""(policy, size, adversary whose options are varied), see `hardest_paths`."""
+SEARCH_SEEDS = 32
+SECONDS = 60.0
+
+
+def needs(toy: bool) -> Needs:
+    """The cells at V = 0, Lookout with parts switched off, and the searches."""
+    if toy:
+        size = Size(2, 2000, 400, 0)
+        confs = [conf for pair in CANDIDATES[:1] for conf in pair]
+        return Needs(asks=tuple(Ask(STILL, conf, size, GAPS, 4) for conf in confs))
+    confs = {label_of(conf): conf for pair in CANDIDATES for conf in pair}.values()
+    still = [Ask(STILL, conf, size, GAPS, STILL_SEEDS) for conf in confs for size in STILL_SIZES]
+    lookouts = [{"name": JUDGED}, *({"name": JUDGED, **v} for v in VARIANTS.values())]
+    parts = [
+        Ask(PARTS, conf, size, PARTS_AGAINST, PARTS_SEEDS)
+        for conf in lookouts
+        for size in PARTS_SIZES
+    ]
+    searches = [
+        Draws(
+            hardest_paths.STUDY.id,
+            {"policy": {"name": name}, **size._asdict()}
+            | {"start": start, "toy": False, "seeds": SEARCH_SEEDS},
+            SECONDS,
+        )
+        for name, size, start in SEARCHES
+    ]
+    return Needs(asks=(*still, *parts), studies=tuple(searches))
+
+
+def judge(evidence: Evidence) -> list[Finding]:
+    """Return a finding for each candidate that the experiment plays."""
+    findings = []
+    controls = (
+        _control(evidence.worst, NEGATIVE, FAILS),
+        _control(evidence.worst, POSITIVE, HOLDS),
+    )
+    for conf, twin in CANDIDATES:
+        label = label_of(conf)
+        cells = normalised(evidence.worst, label)
+        if len(cells):
+            findings.append(_finding(evidence, label, label_of(twin), cells, controls))
+    return findings
+
+
+def _finding(
+    evidence: Evidence, label: str, twin: str, cells: pd.DataFrame, controls: tuple[Control, ...]
+) -> Finding:
+    """Return the finding of one policy."""
+    still = at_rest(evidence.asked_for(STILL), label, twin)
+    searched = search(evidence, label)
+    along = evidence.points["variable"].isin(["B", "V"])
+    rays = set(evidence.points.loc[along & (evidence.points["V"] > 0), "axis"])
+    rates = ray_checks(evidence.worst, evidence.points, label, RATE, rays=rays)
+    top = cells.loc[cells["ratio"].idxmax()]
+    steps = [
+        Step(
+            "every cell with V > 0",
+            outcome(cells, CONSTANT),
+            float(top["ratio"]),
+            f"largest regret over T (K V/B)^(1/3), {_limits(top)} at {_place(top)}, against "
+            f"{top['adversary']}; least {cells['ratio'].min():.2f}; {len(cells)} cells",
+        )
+    ]
+    steps += [
+        Step(f"rate along {check.name}", check.verdict, check.exponent, check.text)
+        for check in rates
+    ]
+    worst_still = [rows.loc[rows["regret"].idxmax()] for _, rows in still.groupby(SIZE)]
+    for row in worst_still:
+        result = FAILS if row["low"] > AT_REST else HOLDS if row["high"] <= AT_REST else UNDECIDED
+        steps.append(
+            Step(
+                f"V = 0 at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}",
+                result,
+                float(row["ratio"]),
+                f"regret over that of {twin} at its worst gap {row['gap']:.3g}, {_limits(row)}; "
+                f"at most {AT_REST:g} is asked for",
+            )
+        )
+    for row in searched.to_dict("records"):
+        step = f"search over {row['start']} at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}"
+        steps.append(
+            Step(
+                f"{step}, V = {row['V']:g}",
+                FAILS if row["low"] > CONSTANT else HOLDS if row["high"] <= CONSTANT else UNDECIDED,
+                row["ratio"],
+                f"{row['adversary']} with {row['parameters']} is the worst of {row['tried']} "
+                f"candidates, {_limits(row)}",
+            )
+        )
+    total = together(step.outcome for step in steps)
+    verdict = CLAIM.finding(
+        id=f"{ID}/{label}",
+        statement=f"{label}, which knows K, T and B: worst-case regret is at most T (K V/B)^(1/3)",
+        as_printed=CONSISTENT if total == HOLDS else total,
+        measured="; ".join(f"{step.step}: {step.note}" for step in steps[:2]),
+        horizon=at_horizon(cells["T"].max(), evidence.toy),
+        controls=tuple(c for c in controls if c.what != label) or controls,
+        numbers={
+            "cells": _rows(cells, ["adversary"]),
+            "rates": {check.name: check.numbers() for check in rates},
+            "still": _rows(still, ["gap", "regret"]),
+            "searches": _rows(searched, ["start", "adversary", "parameters", "tried"]),
+            "parts": parts(evidence.asked_for(PARTS)) if label == JUDGED else [],
+        },
+        seeds=int(cells["seeds"].min()),
+        interval=(float(top["low"]), float(top["high"])),
+        interval_of="largest regret over T (K V/B)^(1/3)",
+        decide=_decide(steps),
+        number_of="regret over T (K V/B)^(1/3), or over that of UCB1 at V = 0",
+        steps=tuple(steps),
+        evidence=("worst", *(["asked"] if len(still) else [])),
+    )
+    if label == NEGATIVE:
+        return verdict
+    wrong = [c for c in controls if c.expected == HOLDS and not c.as_expected]
+    if wrong and verdict.as_printed in (CONSISTENT, FAILS):
+        decide = f"the positive control {wrong[0].what} does not hold, or was not played"
+        verdict = dataclasses.replace(verdict, as_printed=UNDECIDED, decide=decide)
+    return apply_control(verdict) if verdict.as_printed == CONSISTENT else verdict
+
+
+def normalised(worst: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Return the cells of a label with V > 0, with the columns ratio, low and high.
+
+    `ratio` is worst-case regret over T (K V/B)^{1/3}. Its limits hold for all cells together
+    (Bonferroni), at the level ALPHA.
+    """
+    from scipy import stats
+
+    cells = worst[(worst["label"] == label) & (worst["V"] > 0)].copy()
+    rates = np.array([theory.rate(*s) for s in cells[SIZE].itertuples(index=False, name=None)])
+    freedom = np.maximum(cells["seeds"].to_numpy(float) - 1, 1)
+    width = stats.t.isf(ALPHA / 2 / max(len(cells), 1), freedom) * cells["se"].to_numpy() / rates
+    ratio = cells["regret"].to_numpy() / rates if len(cells) else np.empty(0)
+    return cells.assign(ratio=ratio, low=ratio - width, high=ratio + width)
+
+
+def outcome(cells: pd.DataFrame, limit: float) -> str:
+    """Return `fails` if a lower limit is over `limit`, `holds` if no upper limit is."""
+    if (cells["low"] > limit).any():
+        return FAILS
+    return HOLDS if len(cells) and (cells["high"] <= limit).all() else UNDECIDED
+
+
+def at_rest(runs: pd.DataFrame, label: str, twin: str) -> pd.DataFrame:
+    """Return a row per size and gap at V = 0: SIZE, gap, regret, ratio to the twin, low, high."""
+    import pandas as pd
+
+    mine = runs[runs["label"] == label] if len(runs) else runs
+    columns = [*SIZE, "gap", "regret", "ratio", "low", "high"]
+    if mine.empty:
+        return pd.DataFrame(columns=columns)
+    key = [*SIZE, "adversary.gap"]
+    both = mine.merge(runs[runs["label"] == twin], on=[*key, "seed"], suffixes=("", "_twin"))
+    rows = []
+    for place, pairs in both.groupby(key):
+        ratio = paired(pairs["regret"].to_numpy(), pairs["regret_twin"].to_numpy(), 1)
+        rows.append([*place, pairs["regret"].mean(), ratio["ratio"], ratio["low"], ratio["high"]])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def search(evidence: Evidence, label: str) -> pd.DataFrame:
+    """Return the worst path of each search for a label, with 95 % limits on its regret."""
+    from scipy import stats
+
+    rows = evidence.study(hardest_paths.STUDY.id)
+    if rows.empty or not (rows["policy"] == label).any():
+        return rows.iloc[:0]
+    mine = rows[rows["policy"] == label]
+    top = mine.loc[mine.groupby([*SIZE, "start"])["regret"].idxmax()]
+    width = stats.t.isf(ALPHA / 2, top["seeds"] - 1) * top["se"]
+    ratio = top["regret"]
+    return top.assign(ratio=ratio, low=ratio - width, high=ratio + width)
+
+
+def parts(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what each part of Lookout is worth: a row per size and change.
+
+    `ratio` is the worst-case regret of the changed policy over that of Lookout, both at their own
+    worst adversary. The adversary is chosen by one half of the seeds and measured on the other.
+    `most` is the largest ratio on one adversary, on the same paths, with the limits of all
+    adversaries together. All limits are at 95 %.
+    """
+    if runs.empty:
+        return []
+    labels = {what: label_of({"name": JUDGED, **options}) for what, options in VARIANTS.items()}
+    names = [c for c in runs if c == "adversary" or c.startswith("adversary.")]
+    runs = runs.assign(entry=runs.groupby(names, dropna=False).ngroup())
+    kinds = runs.groupby("entry")["adversary"].first()
+    rows = []
+    for size, cell in runs.groupby(SIZE):
+        regret = {
+            label: rows_of.pivot(index="seed", columns="entry", values="regret")
+            for label, rows_of in cell.groupby("label")
+        }
+        own = regret[JUDGED]
+        for what, label in labels.items():
+            changed = regret[label]
+            total = paired(_at_worst(changed), _at_worst(own), 1)
+            each = {e: paired(changed[e].to_numpy(), own[e].to_numpy(), own.shape[1]) for e in own}
+            entry = max(each, key=lambda e: each[e]["ratio"])
+            rows.append(
+                {**dict(zip(SIZE, size, strict=True)), "change": what}
+                | {name: total[name] for name in ("ratio", "low", "high")}
+                | {f"most_{name}": each[entry][name] for name in ("ratio", "low", "high")}
+                | {"most_against": kinds[entry]}
+            )
+    return rows
+
+
+def _at_worst(regret: pd.DataFrame) -> np.ndarray:
+    """Return the regret of each seed [seeds] at the adversary that the other half finds worst."""
+    half = np.arange(len(regret)) % 2
+    picked = np.empty(len(regret))
+    for fold in (0, 1):
+        entry = regret[half != fold].mean().idxmax()
+        picked[half == fold] = regret.loc[half == fold, entry]
+    return picked
+
+
+def _control(worst: pd.DataFrame, label: str, expected: str) -> Control:
+    """Return a policy of known quality, through the check of all cells."""
+    cells = normalised(worst, label)
+    if cells.empty:
+        return Control(label, expected, note="not played")
+    note = "its largest regret over T (K V/B)^(1/3)"
+    came = outcome(cells, CONSTANT) == expected
+    return Control(label, expected, came, float(cells["ratio"].max()), note)
+
+
+def _rows(frame: pd.DataFrame, more: list[str]) -> list[dict[str, Any]]:
+    columns = [*SIZE, *more, "ratio", "low", "high"]
+    return frame[columns].to_dict("records") if len(frame) else []
+
+
+def _limits(row: Any) -> str:
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def _place(row: Any) -> str:
+    return f"K = {row['K']:g}, T/B = {row['T'] / row['B']:g}, B = {row['B']:.3g}, V = {row['V']:g}"
+
+
+def _decide(steps: list[Step]) -> str:
+    """Return where the policy is worst, or what is open."""
+    bad = [step for step in steps if step.outcome != HOLDS]
+    return "; ".join(f"{step.step}: {step.note}" for step in bad[:3])
+
+
+CLAIM = Claim(
+    id=ID,
+    statement="A policy that knows K, T and B: worst-case regret is at most T (K V/B)^(1/3)",
+    place="our question; the paper claims its rate for HyQue and names no constant",
+    prediction=f"regret over T (K V/B)^(1/3) at most {CONSTANT:g} in every cell and on every path "
+    f"that a search finds; at V = 0 at most {AT_REST:g} times that of UCB1",
+    judge=judge,
+    needs=needs,
+    speaks_of=(JUDGED,),
+    ours=True,
+    group="HyQue's rate",
+)
