@@ -203,8 +203,7 @@ def test_a_page_names_the_policies_and_adversaries_of_each_setting():
     from confee.policies import POLICIES
     from confee.world.adversaries import ADVERSARIES
 
-    page = (ROOT / "docs/add-a-base-algorithm.md").read_text(encoding="utf-8")
-    table = page.partition("| setting | ALG |")[2]
+    table = (ROOT / "docs/add-a-base-algorithm.md").read_text().partition("| setting | ALG |")[2]
     rows = re.findall(r"^\| (\w+) \| [\w-]+ \| (.*) \| (.*) \|$", table, re.MULTILINE)
     said = {setting: (policies, adversaries) for setting, policies, adversaries in rows}
     assert list(said) == list(SETTINGS)

@@ -110,7 +110,7 @@ def test_every_block_of_the_pages_is_filled(tables, results):
         "**none known**",
         "**none**",
     ]
-    assert rows.loc["`one`"].tolist() == ["here", "wrong", "**none**"]
+    assert rows.loc["`one`"].tolist() == ["here", "ruled out", "**none**"]
     constants = block(findings, "constants").set_index("$K$")
     assert constants.loc["4", "Largest found: SW-UCB"] == "1.00"
     assert "inf" not in findings

@@ -274,8 +274,9 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
 
 PAGE_TEXT = """# How fast is confee, and do other simulators get the same regret?
 
-`python benchmarks/peers/compare.py` generated this page on {machine}, with {versions}. Each
-simulator runs in one process and queries all rounds (B = T).
+`python benchmarks/peers/compare.py` generated this page on {machine}, with
+{versions}.
+Each simulator runs in one process and queries all rounds (B = T).
 
 In both problems one arm has mean 0.8 and all others 0.5; with changes, another arm becomes the good
 one after each fifth of the rounds. All simulators use the same constants: UCB1's index is
