@@ -19,7 +19,7 @@ from confee.claims.judging.finding import Finding
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import erratum, numbers, verdicts
-from confee.rendering.figures import decades, horizon, rays
+from confee.rendering.figures import decades, rays
 from confee.rendering.tables import constants
 
 DOCS = Path(__file__).parent
@@ -85,24 +85,6 @@ def outcome(row: pd.Series) -> str:
     word = "moving" if row["outcome"] == MOVING else "cannot be told"
     wide = row["drift_widened"]
     return f"{word}: {drift} per step" + (f", widened {wide:.1f} times" if wide > 1.05 else "")
-
-
-def horizon_levels(results: Path) -> str:
-    """Regret over the rate at four budgets."""
-    worst, points = frames(results / "horizon", "worst", "points")
-    panels = horizon.over_rate(worst, points)
-    every = pd.concat([line.table for some in panels.values() for line in some])
-    budgets = sorted(set(every["x"].map(lambda x: float(f"{x:.3g}"))))
-    chosen = [
-        budgets[i] for i in sorted({0, len(budgets) // 3, 2 * len(budgets) // 3, len(budgets) - 1})
-    ]
-    rows = []
-    for title, some in panels.items():
-        for line in some:
-            at = {float(f"{r.x:.3g}"): numbers.two(r.y) for r in line.table.itertuples()}
-            V = title.split("V = ")[1].split("$")[0]
-            rows.append([V, f"`{line.label}`", *(at.get(B, "") for B in chosen)])
-    return table(["V", "policy", *(f"B = {size(B)}" for B in chosen)], rows)
 
 
 # ------------------------------------------------------------------ stale shares
@@ -176,7 +158,6 @@ def constants_rows(results: Path) -> str:
 
 TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "horizon-steps": ("horizon", horizon_steps),
-    "horizon-levels": ("horizon", horizon_levels),
     "floor-shares": ("paper", floor_shares),
     "erratum": ("paper", corrections),
     "ledger": ("paper", ledger_rows),
