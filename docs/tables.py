@@ -19,7 +19,7 @@ from confee.claims.judging.finding import Finding
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import erratum, numbers, verdicts
-from confee.rendering.figures import decades, horizon, levels, rays
+from confee.rendering.figures import decades, rays
 from confee.rendering.tables import constants
 
 DOCS = Path(__file__).parent
@@ -87,30 +87,12 @@ def outcome(row: pd.Series) -> str:
     return f"{word}: {drift} per step" + (f", widened {wide:.1f} times" if wide > 1.05 else "")
 
 
-def horizon_levels(results: Path) -> str:
-    """Regret over the rate at four budgets."""
-    worst, points = frames(results / "horizon", "worst", "points")
-    panels = horizon.over_rate(worst, points)
-    every = pd.concat([line.table for some in panels.values() for line in some])
-    budgets = sorted(set(every["x"].map(lambda x: float(f"{x:.3g}"))))
-    chosen = [
-        budgets[i] for i in sorted({0, len(budgets) // 3, 2 * len(budgets) // 3, len(budgets) - 1})
-    ]
-    rows = []
-    for title, some in panels.items():
-        for line in some:
-            at = {float(f"{r.x:.3g}"): numbers.two(r.y) for r in line.table.itertuples()}
-            V = title.split("V = ")[1].split("$")[0]
-            rows.append([V, f"`{line.label}`", *(at.get(B, "") for B in chosen)])
-    return table(["V", "policy", *(f"B = {size(B)}" for B in chosen)], rows)
-
-
-# ------------------------------------------------------------------ without restarts
+# ------------------------------------------------------------------ stale shares
 
 
 def floor_shares(results: Path) -> str:
     """Stale shares of HyQue's schedule, with both controls."""
-    numbers_of = claims(results / "floor")["hyque-floor"]["numbers"]
+    numbers_of = claims(results / "paper")["hyque-floor"]["numbers"]
     rows = []
     for V in hyque_floor.VARIATIONS:
         found = numbers_of[f"B at V={V}, T/B={hyque_floor.RATIO}"]
@@ -125,47 +107,9 @@ def floor_shares(results: Path) -> str:
                 *controls,
             ]
         )
-    ends = [f"stale at B = {size(B)}" for B in (min(shares), max(shares))]
-    return table(["V", *ends, "exponent in B", "a window's", "outdated rounds'"], rows)
-
-
-def floor_levels(results: Path) -> str:
-    """Regret over the rate at small and large V, and regret per round at the largest budget."""
-    worst, points = frames(results / "floor", "worst", "points")
-    made = levels.averaged(worst, points)
-    budgets = sorted(made["point"].unique())
-    chosen = [budgets[0], budgets[len(budgets) // 2], budgets[-1]]
-    rows = []
-    for (label, V), mine in made.groupby(["label", "V"]):
-        at = {
-            r.point: numbers.two(r.y) + (" (saturated)" if r.saturated else "")
-            for r in mine.itertuples()
-        }
-        rows.append([f"`{label}`", f"{V:g}", *(at.get(B, "") for B in chosen)])
-    return table(["policy", "V", *(f"B = {size(B)}" for B in chosen)], rows)
-
-
-def scales(results: Path) -> str:
-    """How many runs restart at each scale of the thresholds, with and without a change."""
-    found = claims(results / "paper")
-    alarms, power = (
-        found[f"detection/{id}"]["numbers"]["scales"] for id in ("false-alarms", "power")
-    )
-    rows = []
-    for label, still in sorted(alarms.items(), key=lambda one: -one[1]["scale"]):
-        row = [f"{still['scale']:.2g}", f"{still['restarting']} of {still['runs']}"]
-        jump = power.get(label)
-        more = ["", ""]
-        if jump:
-            more = [f"{jump['restarting']} of {jump['runs']}", f"{jump['still'] or 0:.0%}"]
-        rows.append([*row, *more])
-    head = [
-        "scale of the thresholds",
-        "stationary runs that restart",
-        "runs with a jump of 1/2 that restart",
-        "the same without the jump",
-    ]
-    return table(head, rows)
+    ends = [f"stale share at B = {size(B)}" for B in (min(shares), max(shares))]
+    exponents = ["its exponent in B", "exponent, sliding window", "exponent, outdated rounds"]
+    return table(["V", *ends, *exponents], rows)
 
 
 # ------------------------------------------------------------------ findings
@@ -188,15 +132,20 @@ def corrections(results: Path) -> str:
 
 
 def ledger_rows(results: Path) -> str:
-    """Every claim of `paper` with its outcome and severity."""
+    """Every claim of `paper` with its place, outcome and severity, the gravest first."""
+    order = [word for word in verdicts.ALL if word not in (verdicts.CLOSED, verdicts.NONE_KNOWN)]
+    order.insert(order.index("gap") + 1, verdicts.CLOSED)
+    order.insert(order.index("none"), verdicts.NONE_KNOWN)
+    findings = found(results, "paper")
     rows = []
-    for one in found(results, "paper"):
-        name = f"`{one.id}`" + (" (ours)" if one.ours else "")
-        severity = verdicts.ALL[verdicts.weight(one)].word
-        outcome = f"{one.as_printed}: {one.gloss}" if one.gloss else one.as_printed
-        mended = f", mended: {one.mended}" if one.mended else ""
-        rows.append([name, outcome, f"**{severity}**{mended}", erratum.typeset(one.reason)])
-    return table(["claim", "as printed", "severity", "why that severity"], rows)
+    for finding in sorted(findings, key=lambda finding: order.index(verdicts.weight(finding))):
+        name = f"`{finding.id}`" + (" (ours)" if finding.ours else "")
+        place = re.split(r"; |, without", finding.place)[0]
+        outcome = verdicts.short(finding.as_printed, finding.basis)
+        severity = verdicts.ALL[verdicts.weight(finding)].word
+        mended = f", mended: {finding.mended}" if finding.mended else ""
+        rows.append([name, erratum.typeset(place), outcome, f"**{severity}**{mended}"])
+    return table(["claim", "in the paper", "as printed", "severity"], rows)
 
 
 def constants_rows(results: Path) -> str:
@@ -209,17 +158,14 @@ def constants_rows(results: Path) -> str:
 
 TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "horizon-steps": ("horizon", horizon_steps),
-    "horizon-levels": ("horizon", horizon_levels),
-    "floor-shares": ("floor", floor_shares),
-    "floor-levels": ("floor", floor_levels),
-    "scales": ("paper", scales),
+    "floor-shares": ("paper", floor_shares),
     "erratum": ("paper", corrections),
     "ledger": ("paper", ledger_rows),
     "constants": ("paper", constants_rows),
 }
 """Name of a block -> its experiment, and what makes it."""
 
-PAGES = ("horizon.md", "without-restarts.md", "erratum.md", "what-it-found.md")
+PAGES = ("horizon.md", "what-it-found.md", "erratum.md")
 
 
 def fill(text: str, results: Path) -> str:

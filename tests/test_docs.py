@@ -170,44 +170,40 @@ def test_a_base_algorithm_of_ones_own_takes_part(tmp_path):
     assert all(float(line[3]) > 0 for line in timed)
 
 
-def test_readmes_code_runs(tmp_path):
+def test_the_code_to_get_started_runs(tmp_path):
     """As printed, where `paper` is a run of two adversaries."""
     import pandas as pd
 
     from confee import load, simulate
     from confee.simulation import files
 
-    blocks = re.findall(r"^```python\n(.*?)^```$", readme(), re.MULTILINE | re.DOTALL)
-    assert blocks
+    code = blocks("get-started.md", "python")
+    assert code
     cell = {"K": 2, "T": 1000, "B": 100, "V": 1, "seeds": 6}
     runs = pd.concat([simulate("hyque", adversary, **cell) for adversary in ("switching", "fall")])
     rows = runs.astype(object).where(runs.notna(), None).to_dict("records")
     about = {"config": {"seeds": {"choose": 2}}}
     files.write_table(tmp_path / "results/paper/regret.parquet", rows, about)
     assert len(load("paper", results=tmp_path / "results")) == 12
-    for block in blocks:
+    for block in code:
         done = fresh.python("-c", block, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout
 
 
-def test_readmes_cell_is_simulated(tmp_path):
-    (block,) = re.findall(r"^```sh\n(confee list\n.*?)^```$", readme(), re.MULTILINE | re.DOTALL)
+def test_the_cell_to_get_started_is_simulated(tmp_path):
+    (block,) = (b for b in blocks("get-started.md", "sh") if b.startswith("confee list\n"))
     for line in block.splitlines():
         done = confee(tmp_path, *line.split()[1:])
         assert (done.returncode, done.stderr) == (0, ""), line
     assert '{"regret": [' in done.stdout
 
 
-def readme():
-    return (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 def test_a_page_names_the_policies_and_adversaries_of_each_setting():
     from confee.policies import POLICIES
     from confee.world.adversaries import ADVERSARIES
 
-    table = (ROOT / "docs/extensions.md").read_text().partition("| setting | ALG |")[2]
+    table = (ROOT / "docs/add-a-base-algorithm.md").read_text().partition("| setting | ALG |")[2]
     rows = re.findall(r"^\| (\w+) \| [\w-]+ \| (.*) \| (.*) \|$", table, re.MULTILINE)
     said = {setting: (policies, adversaries) for setting, policies, adversaries in rows}
     assert list(said) == list(SETTINGS)

@@ -1,4 +1,4 @@
-"""The tables of docs/horizon.md and docs/without-restarts.md, made from results made by hand."""
+"""Generated tables of docs/horizon.md, what-it-found.md and erratum.md, on synthetic results."""
 
 from __future__ import annotations
 
@@ -46,34 +46,17 @@ def results(tmp_path_factory):
         "uniform": flat(),
     }
     saved(root / "horizon", *frames(rays, laws, noise=1e-4))
-    rays = {f"floor_V{V}": Ray([4], budgets[:8], [V], [10]) for V in (1, 64)}
-    saved(root / "floor", *frames(rays, {"hyque": power(B=1 / 3), "sw_ucb": rate}, noise=1e-4))
     about = {"experiment": "made-up", "toy": False, "code": "0" * 64}
-    data = ledger.to_dict([judged(stale_rows(0.0, 0.001))], about, {})
-    (root / "floor/claims.json").write_text(json.dumps(data))
-    counts = {"restarting": 3, "runs": 60}
-    scales = {
-        "hyque": {**counts, "scale": 1.0, "still": 0.0},
-        "hyque(scale=0.001)": {**counts, "scale": 0.001, "still": 0.25},
-    }
     gap = Correction("here", "printed", "mended", "gap", "reason", "effect")
-    judged_ = [
-        Finding(
-            f"detection/{id}",
-            "s",
-            "p",
-            "fails",
-            "p",
-            "m",
-            "h",
-            corrections=(gap,),
-            numbers={"scales": scales},
-        )
-        for id in ("false-alarms", "power")
+    findings = [
+        judged(stale_rows(0.0, 0.001)),
+        Finding("one", "s", "here; there", "fails", "p", "m", "h"),
+        Finding("two", "s", "p", "fails", "p", "m", "h", corrections=(gap,)),
+        Finding("three", "s", "p", "undecided", "p", "m", "h"),
     ]
     laws = {"hyque": power(B=1 / 3), "sw_ucb": rate}
     saved(root / "paper", *frames({"K": Ray([2, 4, 10], [320_000], [4], [10])}, laws, noise=1e-4))
-    (root / "paper/claims.json").write_text(json.dumps(ledger.to_dict(judged_, about, {})))
+    (root / "paper/claims.json").write_text(json.dumps(ledger.to_dict(findings, about, {})))
     return root
 
 
@@ -93,7 +76,7 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     pages = {name: (DOCS / name).read_text(encoding="utf-8") for name in tables.PAGES}
     named = re.findall(r"<!-- table: (.+) -->", "".join(pages.values()))
     assert sorted(named) == sorted(tables.TABLES)
-    horizon, floor = (tables.fill(pages[name], results) for name in list(pages)[:2])
+    horizon, findings, erratum = (tables.fill(page, results) for page in pages.values())
     steps = block(horizon, "horizon-steps")
     assert list(steps.columns) == [
         "V",
@@ -108,24 +91,25 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     assert mine["outcome"].str.startswith("stands still from 3.2e4 on, at 0.00 [").all()
     ideal = steps[steps["policy"] == "`sw_ucb`"].iloc[0]
     assert ideal.iloc[2].startswith("-0.33 [-0.3")
-    levels = block(horizon, "horizon-levels").set_index(["V", "policy"])
-    assert levels.loc[("4", "`sw_ucb`")].tolist() == ["1.0"] * 4
-    grown = levels.loc[("4", "`hyque`")].astype(float)
-    assert grown.iloc[-1] / grown.iloc[0] == pytest.approx(1024 ** (1 / 3), rel=0.05)
-    shares = block(floor, "floor-shares")
+    shares = block(findings, "floor-shares")
     assert shares["V"].tolist() == ["1", "4", "16", "64"]
-    assert shares["a window's"].tolist() == ["-0.33"] * 4
-    assert shares["outdated rounds'"].tolist() == ["+0.00"] * 4
-    assert shares["exponent in B"].str.startswith("0.00 [").all()
-    assert len(block(floor, "floor-levels")) == 4
-    assert block(floor, "scales").iloc[1].tolist() == ["0.001", "3 of 60", "3 of 60", "25%"]
+    assert shares["exponent, sliding window"].tolist() == ["-0.33"] * 4
+    assert shares["exponent, outdated rounds"].tolist() == ["+0.00"] * 4
+    assert shares["its exponent in B"].str.startswith("0.00 [").all()
     assert tables.fill(horizon, results) == horizon
-    erratum, found = (tables.fill(pages[name], results) for name in list(pages)[2:])
     assert "| here | printed | mended: *holds* | **gap** | effect |" in erratum
-    assert block(found, "ledger")["severity"].tolist() == ["**gap**, mended: holds"] * 2
-    constants = block(found, "constants").set_index("$K$")
+    rows = block(findings, "ledger").set_index("claim")
+    assert rows.index.tolist() == ["`two`", "`hyque-floor` (ours)", "`three`", "`one`"]
+    assert rows["severity"].tolist() == [
+        "**gap**, mended: holds",
+        "**horizon**",
+        "**none known**",
+        "**none**",
+    ]
+    assert rows.loc["`one`"].tolist() == ["here", "ruled out", "**none**"]
+    constants = block(findings, "constants").set_index("$K$")
     assert constants.loc["4", "Largest found: SW-UCB"] == "1.00"
-    assert "inf" not in found
+    assert "inf" not in findings
 
 
 def test_without_results_a_page_stays_as_it_is(tables, results, tmp_path):

@@ -1,6 +1,6 @@
 """Worst cases, exponents and the honesty of their intervals, on made-up runs with known answers.
 
-`python tests/test_evidence.py` prints the table of docs/verdicts.md.
+`python tests/test_evidence.py` prints a table of docs/reports/rules-on-known-curves.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from support import curves
 from support.curves import axis_of
 
 PHASES = 4
-DOCUMENT = Path(__file__).parents[1] / "docs" / "verdicts.md"
+DOCUMENT = Path(__file__).parents[1] / "docs/reports/rules-on-known-curves.md"
 
 
 # ------------------------------------------------------------------ how honest is the interval
@@ -82,7 +82,7 @@ def interval_study(
 
 
 def study_table() -> str:
-    """The table of docs/verdicts.md, in percent."""
+    """The table on confidence intervals, in percent."""
     head = "| curves | covers | `holds` if true | `fails` if true | `fails` if 0.08 off |"
     lines = [head, "|---|---|---|---|---|"]
     for name, conf in STUDIES.items():

@@ -1,6 +1,6 @@
 """The rule for exponents on curves with a known law, its controls, and rays of any kind.
 
-`python tests/test_exponents.py` prints the table of docs/verdicts.md.
+`python tests/test_exponents.py` prints a table of docs/reports/rules-on-known-curves.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from confee.simulation.grid import Ray
 from support import curves
 from support.curves import STILL, Law, Noise, flat, fluid, plus, power, rate, times
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "verdicts.md"
+DOCUMENT = Path(__file__).parents[1] / "docs/reports/rules-on-known-curves.md"
 
 PLAIN, BUDGET = Claimed(), Claimed(logs=budget_log)
 ROOTS, ARMS = Claimed(logs=root_logs), Claimed(logs=arms_log, explicit=True)
@@ -316,7 +316,7 @@ def meets(name: str, rows: list[dict[str, float]], slack: float) -> None:
 
 
 def table(draws: int = MANY) -> str:
-    """The table of docs/verdicts.md, in percent: of each shape its least favourable ray."""
+    """The table on the whole rule, in percent: of each shape its least favourable ray."""
     lines = [
         "| curve | rays | `fails` | off the line | found | `holds` |",
         "|---|---|---|---|---|---|",

@@ -305,8 +305,8 @@ def test_exponents_say_nothing_at_fixed_budget():
     assert grown == pytest.approx(8 ** (2 / 3))
 
 
-def test_shares_on_the_page_on_restarts():
-    page = (Path(__file__).parents[1] / "docs" / "without-restarts.md").read_text(encoding="utf-8")
+def test_shares_of_stale_rounds_on_the_page_of_findings():
+    page = (Path(__file__).parents[1] / "docs" / "what-it-found.md").read_text(encoding="utf-8")
     assert f"{proofs.active_share(60, 60):.4f}" == "0.0375"
     assert "0.0375" in page
     shares = [f"{proofs.active_share(60, 60 - j):.2g}" for j in (1, 2, 3)]

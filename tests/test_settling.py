@@ -1,6 +1,6 @@
 """Exponents step by step along a ray, and from which budget on they stand still.
 
-`python tests/test_settling.py` prints the table of docs/horizon.md.
+`python tests/test_settling.py` prints a table of docs/reports/rules-on-known-curves.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from confee.evidence.slopes import STEP
 from confee.paper import theory
 from confee.simulation.grid import Ray
 
-PAGE = Path(__file__).parents[1] / "docs" / "horizon.md"
+PAGE = Path(__file__).parents[1] / "docs/reports/rules-on-known-curves.md"
 RAY = "B_at_V4"
 BUDGETS = 32_000.0 * 2.0 ** np.arange(11)
 RATE = theory.EXPONENTS["rate"]["B"]
@@ -240,8 +240,8 @@ CURVES, ERROR = 200, 0.02
 def rule_study(truth: str, scatter: str) -> tuple[float, float, float]:
     """Shares of curves that are settled from the right budget on, from a wrong one, and moving.
 
-    A curve has the 11 points of docs/horizon.md, known to 2 %. Steps overlap, so a doubling to
-    either side of the right budget counts as right.
+    A curve has 11 points along a ray like those of docs/horizon.md, known to 2 %. Steps overlap,
+    so a doubling to either side of the right budget counts as right.
     """
     wide, widen = SCATTER[scatter]
     fine = np.linspace(0, 10 / 3, 1001)
@@ -272,7 +272,7 @@ def rule_study(truth: str, scatter: str) -> tuple[float, float, float]:
 
 
 def study_table() -> str:
-    """The table of docs/horizon.md, in percent of curves."""
+    """The table on settling, in percent of curves."""
     lines = [f"| true exponents | {' | '.join(SCATTER)} |", "|---|---|---|---|"]
     for truth in TRUTHS:
         shares = [rule_study(truth, scatter) for scatter in SCATTER]

@@ -1,4 +1,4 @@
-"""Speed and regret beside other simulators, on the same problems: writes docs/peers.md.
+"""Speed and regret beside other simulators, on the same problems: writes docs/reports/peers.md.
 
     python benchmarks/peers/compare.py                # all of them, some seven minutes of CPU
     python benchmarks/peers/compare.py river pymab    # these only, printed and not written
@@ -37,7 +37,7 @@ from confee.world.game import new_ledger, new_world, settle
 from confee.world.path import Path as MeanPath
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "peers.md"
+PAGE = HERE.parents[1] / "docs" / "reports" / "peers.md"
 
 T, LONG = 10_000, 1_000_000
 """Rounds of a run whose regret is compared, and of one of confee's that is timed."""
@@ -272,42 +272,43 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
     )
 
 
-PAGE_TEXT = """# Beside other simulators
+PAGE_TEXT = """# How fast is confee, and do other simulators get the same regret?
 
-Made by `python benchmarks/peers/compare.py`, not by hand. {machine}; {versions}.
-One process each, all rounds queried (B = T).
+`python benchmarks/peers/compare.py` generated this page on {machine}, with
+{versions}.
+Each simulator runs in one process and queries all rounds (B = T).
 
-Both problems have one arm at 0.8 and all others at 0.5; with changes, the good arm is another one
-from each fifth of the rounds on. Constants are the same everywhere: UCB1's index is
-mean + sqrt(2 ln t / n), SW-UCB's mean + sqrt(0.5 ln min(t, {WINDOW}) / n), D-UCB's, with
-gamma = 1 - 1/{WINDOW}, mean + sqrt(2 ln n(gamma) / n); Exp3's gamma is that of Auer et al. for
-T = {T:,}. A dash: it has no such policy.
+In both problems one arm has mean 0.8 and all others 0.5; with changes, another arm becomes the good
+one after each fifth of the rounds. All simulators use the same constants: UCB1's index is
+mean + sqrt(2 ln t / n), that of SW-UCB mean + sqrt(0.5 ln min(t, {WINDOW}) / n), and that of D-UCB,
+with gamma = 1 - 1/{WINDOW}, mean + sqrt(2 ln n(gamma) / n). Exp3 uses the gamma of Auer et al. for
+T = {T:,}. A dash means that the simulator has no such policy.
 
-pymab runs whole experiments, in Rust if the problem is stationary; its own changes are drawn at
-random, so the ones given here go through Python. The others are asked for an arm and told the
-reward in a loop of Python, which is how they are used. confee is timed by its compiled kernels,
-runs of {LONG:,} rounds: a call of `simulate` costs some 0.2 CPU s beside (Hydra, checks, a table),
-which many seeds or rounds share, and with one seed of 10,000 rounds is slower than pymab or river.
-Where a machine's clock changes, so do figures, by a third or more: read ratios for their size.
+pymab runs whole experiments, in Rust if the problem is stationary. It draws its own changes at
+random, so the changes given here pass through Python. The other simulators return an arm and
+receive its reward in a Python loop, as their users write it. confee's compiled kernels are timed
+on runs of {LONG:,} rounds. A call of `simulate` takes about 0.2 CPU s more, which many seeds or
+rounds share; with one seed of 10,000 rounds it is slower than pymab or river. Clock rates change
+speeds by a third or more, so read only the order of magnitude of the ratios.
 
-## Rounds a CPU second, and how many times as fast confee is
+## Rounds per CPU second, and confee's speed relative to each (bold)
 
 {speed}
 
 ## Regret, theirs : confee's
 
-Mean ± its standard error, over {MOST} runs of {T:,} rounds of theirs (fewer where they are slow)
-and {OURS} of confee's. ¹: of 2,000 rounds instead, where those would take too long; with 100 arms
-so few tell little. ≠: apart by more than {APART:.0f} standard errors; of so many pairs one may be
-so by chance.
+Mean ± standard error over {MOST} runs of {T:,} rounds of theirs (fewer where they are slow) and
+{OURS} runs of confee. ¹: 2,000 rounds instead, where {T:,} would take too long; with 100 arms so
+few rounds tell little. ≠: the means differ by more than {APART:.0f} standard errors; among so many
+pairs one may do so by chance.
 
 {regrets}
 
-Those that are apart:
+Pairs that differ:
 
 {reasons}
 
-What did not run: {broken}
+Simulators that did not run: {broken}
 """
 
 

@@ -39,7 +39,7 @@ AGE = Correction(
     "before a change in the middle of the block",
     effect="Lemmas 4.10 and 4.11, and with them Theorem 4.1, need another argument for this step",
     outcome=UNDECIDED,
-    shown="docs/without-restarts.md, claims=[hyque-floor]",
+    shown="docs/what-it-found.md, claims=[hyque-floor]",
 )
 """Of the lemmas on the error and the drift regret."""
 

@@ -40,7 +40,8 @@ SPANNING = ("T", "B")
 
 UPPER_POINTS = 5
 """The upper half has at least this many, where the axis has them: with 4 points the interval has
-2 degrees of freedom and a true claim is recognised in 7 of 10 cases only (docs/verdicts.md)."""
+2 degrees of freedom, and only 7 of 10 true claims are recognised
+(docs/reports/rules-on-known-curves.md)."""
 
 MINIMAL_SPAN = 30.0
 """Ratio of budgets the upper half of an axis T or B must span."""
