@@ -16,7 +16,7 @@ True
 
 from __future__ import annotations
 
-from confee.paper.checked import budget, conversions, density, lower_bound, pacing, rexp3b
+from confee.paper.checked import budget, conversions, density, looks, lower_bound, pacing, rexp3b
 from confee.paper.checked.steps import (
     Mutant,
     Proof,
@@ -41,7 +41,7 @@ __all__ = [
 
 PROOFS: dict[str, Proof] = {
     module.PROOF.name: module.PROOF
-    for module in (lower_bound, rexp3b, budget, conversions, density, pacing)
+    for module in (lower_bound, rexp3b, budget, conversions, density, pacing, looks)
 }
 """The proofs by name, in the order of docs/proofs/README.md."""
 
