@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/confee"
 
 UPWARD = {("claims/fitting.py", "rendering")}
-"""(file, package) of imports against the direction of the picture: `Fit.figure` draws when called."""
+"""(file, package) of imports against the arrows: `Fit.figure` draws when it is called."""
 
 
 def levels() -> dict[str, int]:
