@@ -1,12 +1,13 @@
-"""Speed of kernels, as ratios within one run of this program.
+"""Measure the time of kernels per queried round, as ratios to C, to UCB1 and at larger T.
 
     python benchmarks/kernels.py             # against plain C (needs a compiler), UCB1, larger T
-    python benchmarks/kernels.py hyque_oful  # of these policies alone, against UCB1
+    python benchmarks/kernels.py hyque_oful  # these policies alone, against UCB1
 
-Each ratio is the median of several turns in which both sides are timed in alternation, in process
-time. HyQue is held against the C loop of UCB1 at as many queries, since it runs UCB1 without
-schedule, pacing and tests there. Policies of other settings than arms meet the usual adversary of
-their setting, and UCB1 a path of its own with as many arms.
+Read the ratios: nanoseconds depend on the machine. Each ratio is the median of several turns in
+which both sides are timed in alternation, in process time. HyQue is compared with the C loop of
+UCB1 at as many queries. That loop has neither schedule nor pacing nor change tests. Policies of
+other settings than arms play against the usual adversary of their setting, and UCB1 plays on a path
+of its own with as many arms.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What a job pays before its first round: the CPU time of each step over that of importing numba.
+"""Measure the CPU time of each step of a job before its first round, over that of importing numba.
 
-    python benchmarks/startup.py                                    # of rexp3b, median of 11 starts
+    python benchmarks/startup.py                                    # rexp3b, median of 11 starts
     python benchmarks/startup.py --starts 21 hyque_oful
 
-Every other process does what `confee do <job>` does, step by step; the others run `confee do`
-itself. The first two starts, which compile kernels and bytecode, are not counted. As in a job of
-Snakemake, BLAS has one thread.
+Every second process takes the steps of `confee do <job>` one by one; the others run `confee do`
+itself. The first two starts, which compile kernels and bytecode, are not counted. BLAS has one
+thread, as in a job of Snakemake.
 """
 
 from __future__ import annotations

@@ -120,7 +120,6 @@ def test_the_mended_length_narrows_the_range_of_V():
 def test_the_pages_say_what_is_certified():
     docs = Path(__file__).parents[1] / "docs"
     page = " ".join((docs / "proofs" / "streaks.md").read_text().split())
-    reading = (docs / "reading-the-paper.md").read_text()
     ends = {kind: streaks.log_factors(kind) for kind in ("idle", "query")}
     for factors in ends.values():
         printed = sorted(f"{value:.2f}" for name, value in factors.items() if name != "B=T-1")
@@ -128,7 +127,7 @@ def test_the_pages_say_what_is_certified():
         assert f"{factors['B=T-1']:.2f}" in page
     first = [streaks.point("idle", 10**4, beta).p for beta in blocks.EXPONENTS]
     printed = sorted(f"{p.low:.2f}" for p in first if p.exact)
-    assert f"{printed[0]} to {printed[-1]} at $T=10^4$" in reading
+    assert f"over $`T/\\sqrt B`$ is {printed[0]} to {printed[-1]} along" in page
     rows = {
         kind: [streaks.point(kind, T, 0.9).p for T in (10**4, 10**8, 10**12)]
         for kind in ("idle", "query")
@@ -144,7 +143,7 @@ def test_the_pages_say_what_is_certified():
         streaks.safe_orders("idle", 10**8, proofs.power_budget(10**8, beta))
         for beta in blocks.EXPONENTS
     ]
-    assert "only {}, {} and {} orders below".format(*depths) in reading
+    assert "only {}, {} and {} orders below".format(*depths) in page
     largest = idle_runs.largest_variations(4, 10**7, 10**6)
     assert f"{largest['theorem']:.0f}, and this step {largest['mended']:.2f}" in " ".join(
         page.split()
@@ -306,7 +305,7 @@ def test_one_phase_outside_refutes_a_density():
 
 
 def test_phases_reach_2_over_b_only_where_arithmetic_lets_them():
-    """b >= 2^{n+1} (passes it if b is larger: W5 of docs/reading-the-paper.md)."""
+    """b >= 2^{n+1} (passes it if b is larger: see docs/proofs/density.md)."""
     rows = density.even(phases())
     rows = rows[(rows["quota"] == 1) & (rows["order"] > 0)]
     above = rows["cut_above"] > 0

@@ -117,7 +117,7 @@ def test_rounds_with_more_variation_than_rho_are_not_looked_at():
 
 
 def test_bonuses_of_equal_arms_sum_to_less_than_the_constant():
-    """W8 of the page: arms that pay 1/2 exactly; 2.60 rho at 1e6 rounds, under 2 sqrt 2."""
+    """See docs/reading-the-paper.md: equal arms, 2.60 rho at 1e6 rounds, under 2 sqrt 2."""
     for t, K in ((10**4, 2), (10**6, 2), (10**6, 10)):
         n = np.arange(1, t // K + 1)
         tau = np.arange(K, t)

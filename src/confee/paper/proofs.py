@@ -1,7 +1,8 @@
-"""The paper's proofs in numbers: bounds, constants and first horizons that claims check.
+"""Numbers of the paper's proofs that claims check: bounds, constants, first horizons.
 
-Sources and notation are those of `theory`. Policies import `theory` and not this module, so an edit
-here makes no cell be played again.
+The notation is that of `theory`: K arms, T rounds, B queries, variation V. Policies import `theory`
+and not this module. So after an edit here no cell is played again; the studies of schedules and of
+ages are.
 """
 
 from __future__ import annotations
@@ -24,31 +25,33 @@ from confee.paper.theory import (
 
 
 def query_rate(K: float, B: float, V: float) -> float:
-    """K^{1/3} V^{1/3} B^{2/3}: the rate of the regret over query rounds, B / T of `rate`."""
+    """Return K^{1/3} V^{1/3} B^{2/3}: the rate of the regret over query rounds, B / T of `rate`."""
     return B * critical_gap(K, B, V)
 
 
 def kl_half(gap: float) -> float:
-    """KL(1/2, 1/2 + gap) of Bernoulli laws, in nats: -ln(1 - 4 gap^2) / 2.
+    """Return KL(1/2, 1/2 + gap) of Bernoulli laws in nats, -ln(1 - 4 gap^2) / 2.
 
-    A series in gap^2 with positive coefficients, 2 gap^2 + 4 gap^4 + ...: over gap^2 it increases.
+    Its series 2 gap^2 + 4 gap^4 + ... has positive coefficients, so KL / gap^2 increases with gap.
     """
     return -math.log1p(-4 * gap * gap) / 2
 
 
 def counting_lemma_holds(n: int, alpha: Fraction, beta: Fraction) -> bool:
-    """Whether some k always has x_k <= alpha X / n and y_k <= beta Y / n (lemma in the appendix).
+    """Return whether some k always has x_k <= alpha X / n and y_k <= beta Y / n (Appendix E).
 
-    x, y >= 0 are n numbers with sums of at most X and Y. At most ceil(n / alpha) - 1 indices can
-    break the first and ceil(n / beta) - 1 the second, and so many can: exact, for n >= 1.
+    x and y are n >= 1 nonnegative numbers each, with sums of at most X and Y. At most
+    ceil(n / alpha) - 1 indices can violate the first inequality and ceil(n / beta) - 1 the second.
+    Both counts are attained, so the answer is exact.
     """
     return math.ceil(n / alpha) - 1 + math.ceil(n / beta) - 1 < n
 
 
 def least_beta(n: int, alpha: Fraction) -> Fraction:
-    """The least beta for which that lemma holds at n: n / (n + 1 - ceil(n / alpha)), alpha > 1.
+    """Return the smallest beta for which `counting_lemma_holds` at n, for alpha > 1.
 
-    Its supremum over n is alpha / (alpha - 1), a third of what the lemma asks for.
+    It is n / (n + 1 - ceil(n / alpha)). Its supremum over n is alpha / (alpha - 1), a third of what
+    the lemma requires.
     """
     return Fraction(n, n + 1 - math.ceil(n / alpha))
 
@@ -56,64 +59,78 @@ def least_beta(n: int, alpha: Fraction) -> Fraction:
 def provable_regret(
     K: float, T: float, B: float, V: float, gap: float, share: float, information: float
 ) -> float:
-    """T gap (1 - share - sqrt(information KL(1/2, 1/2 + gap) B Delta / (2 K T))), Delta = gap T/V.
+    """Return the regret that the lower bound's proof shows at a given gap.
 
-    What the lower bound's proof shows at a given gap with the exact KL and the last batch kept.
-    The good arm gets at most `share` of a batch without feedback, and at most information B_j / K
-    of its B_j queries: (alpha / K, beta) by the counting lemma, (1 / K, 1) on average over the
-    good arm. Both grant that the B_j, taken under different laws, add up to B. Not granting it,
-    queries past `cap` times the batch's mean under the one true law, which are made with
-    probability at most 1 / cap, are given away: (1 / K + 1 / cap, cap). A Delta rounded up to whole
-    rounds makes the root larger by (1 + 1 / Delta)^{1/2} at most.
+    It is T gap (1 - share - sqrt(information KL(1/2, 1/2 + gap) B Delta / (2 K T))) with
+    Delta = gap T / V, the exact KL and the last batch included. Rounding Delta up to whole rounds
+    makes the root larger by a factor of at most (1 + 1 / Delta)^{1/2}.
+
+    Parameters
+    ----------
+    K, T, B, V, gap
+        The size, and the lead of the good arm.
+    share, information
+        Without feedback the good arm gets at most `share` of the plays in a batch. Of the batch's
+        B_j queries it gets at most information B_j / K. There are three choices:
+
+        - (alpha / K, beta) by the counting lemma;
+        - (1 / K, 1) on average over the good arm;
+        - (1 / K + 1 / cap, cap): under the one true law a batch makes more than cap times its mean
+          number of queries with probability at most 1 / cap, and these are given away.
+
+        The first two assume that the B_j, which belong to different laws, add up to B.
     """
     known = math.sqrt(information * kl_half(gap) * B * gap / (2 * K * V))
     return T * gap * (1 - share - known)
 
 
 def provable_constant(share: float, information: float) -> tuple[float, float]:
-    """(e, R / rate) at the best gap e (K V / B)^{1/3}, where that is small.
+    """Return (e, regret / rate) at the best gap e (K V / B)^{1/3}, where that gap is small.
 
     e (1 - share - sqrt(information) e^{3/2}) is largest at e^{3/2} = 2 (1 - share) / (5
-    sqrt(information)), where it is 3/5 (1 - share) e.
+    sqrt(information)), where it equals 3/5 (1 - share) e.
     """
     e = (2 * (1 - share) / (5 * math.sqrt(information))) ** (2 / 3)
     return e, 0.6 * (1 - share) * e
 
 
 def counting_shares(K: int) -> tuple[float, float]:
-    """(alpha / K, beta) of the counting lemma with the largest `provable_constant` at K arms.
+    """Return the (alpha / K, beta) of the counting lemma with the largest `provable_constant`.
 
-    It holds for alpha = K / p, beta = K / (K + 1 - p), any p of 1..K, and for no smaller pair.
+    At K arms the lemma holds for alpha = K / p and beta = K / (K + 1 - p) with any p in 1..K, and
+    for no smaller pair.
     """
     pairs = [(1 / p, K / (K + 1 - p)) for p in range(2, K + 1)]
     return max(pairs, key=lambda pair: provable_constant(*pair)[1])
 
 
 def unconditional_constant(K: float) -> tuple[float, float]:
-    """(e, R / rate) that the proof gives without the step it leaves out, at the best gap and cap.
+    """Return (e, regret / rate) of the corrected proof at the best gap and cap.
 
-    At cap = 2^{2/3} / e the regret is e (1 - 1/K - 3 e / 2^{2/3}): (1 - 1/K)^2 / (3 * 2^{4/3}).
+    The corrected proof takes all means under one law (docs/proofs/lower-bound.md). At the best
+    cap, 2^{2/3} / e, the regret over the rate is e (1 - 1/K - 3 e / 2^{2/3}). Its maximum is
+    (1 - 1/K)^2 / (3 * 2^{4/3}).
     """
     e = (1 - 1 / K) * 2 ** (2 / 3) / 6
     return e, (1 - 1 / K) * e / 2
 
 
 def best_cap(K: float, B: float, V: float, gap: float) -> float:
-    """The cap at which `provable_regret` with (1 / K + 1 / cap, cap) is largest.
+    """Return the cap at which `provable_regret` with (1 / K + 1 / cap, cap) is largest.
 
-    -1 / cap - sqrt(cap) s, s = sqrt(KL B gap / (2 K V)), is largest at cap^{3/2} = 2 / s.
+    With s = sqrt(KL B gap / (2 K V)), -1 / cap - sqrt(cap) s is largest at cap^{3/2} = 2 / s.
     """
     return (2 / math.sqrt(kl_half(gap) * B * gap / (2 * K * V))) ** (2 / 3)
 
 
 def unconditional_regret(K: float, T: float, B: float, V: float, gap: float) -> float:
-    """`provable_regret` at a given gap that grants nothing, with the best cap."""
+    """Return the `provable_regret` of the corrected proof at a given gap, with the best cap."""
     cap = best_cap(K, B, V, gap)
     return provable_regret(K, T, B, V, gap, 1 / K + 1 / cap, cap)
 
 
 def best_gap(regret: Callable[[float], float], largest: float = 0.499) -> float:
-    """The gap in (0, `largest`] at which a bound with one maximum is largest (golden section)."""
+    """Return the gap in (0, `largest`] that maximises a bound with one maximum (golden section)."""
     low, high = 0.0, largest
     ratio = (math.sqrt(5) - 1) / 2
     for _ in range(80):
@@ -123,17 +140,17 @@ def best_gap(regret: Callable[[float], float], largest: float = 0.499) -> float:
 
 
 UCB1_CONSTANT = 2 * math.sqrt(2)
-"""UCB1's bonuses over t rounds sum to at most this times sqrt(K t ln t). Those of arm k sum to at
-most sum over n <= n_k of sqrt(2 ln t / n) <= 2 sqrt(2 n_k ln t); the total is largest at equal
-n_k."""
+"""UCB1's bonuses over t rounds sum to at most this constant times sqrt(K t ln t). Those of arm k
+sum to at most sum over n <= n_k of sqrt(2 ln t / n) <= 2 sqrt(2 n_k ln t), and the total is
+largest if all n_k are equal."""
 
 
 def pessimism(mean: float, rounds: int, exploration: float = 2.0) -> float:
-    """P(UCB1's index is below the best mean at some round <= `rounds`), exactly.
+    """Return P(the chosen index of UCB1 is below the best mean in some round <= `rounds`), exactly.
 
-    Two arms: one is Bernoulli(mean), the other pays nothing; the index chosen is then below `mean`
-    when both are. Forward recursion over (plays, successes) of the first arm; the other has the
-    remaining plays. Ties go to either arm with chance 1/2.
+    Of two arms one is Bernoulli(mean) and the other pays nothing, so the chosen index is below
+    `mean` if both indices are. A forward recursion runs over the plays and successes of the first
+    arm; the other arm has the remaining plays. Ties go to either arm with probability 1/2.
     """
     alive = {(1, 0): 1 - mean, (1, 1): mean}  # after a play of each
     broken = 0.0
@@ -161,47 +178,52 @@ def pessimism(mean: float, rounds: int, exploration: float = 2.0) -> float:
 # ------------------------------------------------------------------ change tests (Section 3.2.2)
 
 MEAN_TEST, SPAN_TEST = 3, 9
-"""rho^'s factors: test (ii) on the mean of g~ - R, test (i) on the span of an instance."""
+"""Factors of rho^ in test (ii), on the mean of g~ - R, and in test (i), on an instance's span."""
 
 
 def change_threshold(
     factor: float, T: float, queries: float, K: float, reading: Reading = AS_RUN
 ) -> float:
-    """factor * rho^(queries) at scale 1.
+    """Return factor * rho^(queries), the threshold of a change test at scale 1.
 
-    What a test compares with it gains at most 1, so it can fire only where this is below 1.
+    The statistic of a test is at most 1, so a test can fire only if its threshold is below 1.
     """
     return factor * rho_hat_factor(T, reading) * rho(queries, K, reading.base)
 
 
 def last_block_queries(T: int, B: int) -> float:
-    """Most queries HyQue can make in its last block: (T - s) B/T + T/sqrt(B), or its rounds.
+    """Return the largest number of queries that HyQue can make in its last block.
 
-    s is the round before it. By induction B' >= t B/T - T/sqrt(B) after every round t, as an idle
-    round below that queries.
+    If s is the round before the block, this is the smaller of (T - s) B/T + T/sqrt(B) and of the
+    block's rounds. By induction B' >= t B/T - T/sqrt(B) after every round t, because an idle round
+    with fewer queries becomes a query.
     """
     before = last_block(T, B)[1] - 1
     return min(T - before, (T - before) * B / T + T / math.sqrt(B))
 
 
 def largest_order(T: int, B: int) -> int:
-    """Largest order of an instance that ends by T, when nothing restarts; -1 if none does."""
+    """Return the largest order of an instance that ends by T without restarts; -1 if none does."""
     n, first = last_block(T, B)
     return n if first - 1 + slot_length(T, B) * 2**n <= T else n - 1
 
 
 def power_budget(T: int, exponent: float) -> int:
-    """floor(T^exponent) queries, T itself for 1."""
+    """Return a budget of floor(T^exponent) queries, exactly T for exponent 1."""
     return T if exponent == 1 else math.floor(T**exponent)
 
 
 def first_horizons(K: int, exponent: float, reading: Reading = AS_RUN) -> dict[str, int]:
-    """First T, B = T^exponent, that meets a necessary condition of each change test, at scale 1.
+    """Return the first T at which each change test could fire with B = T^exponent, at scale 1.
 
-    `mean, whole budget`: (ii), were all B queries in one block; `mean, last block`: (ii) with the
-    queries HyQue's last block can have; `span`: (i) for the largest instance that ends by T.
-    Exact but for the rounding of T^exponent: the second is met from some T on inside each stretch
-    with one slot length and one last block, and these are gone through in order.
+    The conditions are necessary: the threshold of the test is below 1. They are
+
+    - `mean, whole budget`: test (ii), if all B queries were in one block;
+    - `mean, last block`: test (ii), with the most queries that HyQue's last block can have;
+    - `span`: test (i), for the largest instance that ends by T.
+
+    The result is exact up to the rounding of T^exponent. In a stretch of T with one slot length and
+    one last block, the second condition holds from some T on. The stretches are searched in order.
     """
 
     def possible(factor: float, T: int, queries: float) -> bool:
@@ -225,12 +247,12 @@ FOREVER = 10**30
 
 
 def _first_end(order: int, exponent: float) -> int:
-    """The first T by which an instance of this order ends."""
+    """Return the first T by which an instance of this order ends."""
     return _first(1, FOREVER, lambda T: largest_order(T, power_budget(T, exponent)) >= order)
 
 
 def _first(low: int, high: int, possible: Callable[[int], bool]) -> int:
-    """The first T above `low` at which `possible`, which is so from there on up to `high`."""
+    """Return the first T in (`low`, `high`] that is `possible`, if all later ones are possible."""
     while high - low > 1:
         middle = math.isqrt(low * high) if high > 2 * low else (low + high) // 2
         low, high = (low, middle) if possible(middle) else (middle, high)
@@ -238,7 +260,7 @@ def _first(low: int, high: int, possible: Callable[[int], bool]) -> int:
 
 
 def _stretch_end(T: int, exponent: float) -> int:
-    """The last round with the slot length and the order of the last block that T has."""
+    """Return the last horizon with the slot length and the last block's order of horizon T."""
     B = power_budget(T, exponent)
     b = slot_length(T, B)
     end = b * (2 ** (last_block(T, B)[0] + 1) - 1)
@@ -251,66 +273,69 @@ def _stretch_end(T: int, exponent: float) -> int:
 
 
 def start_rate(n: int, m: int) -> float:
-    """2^{(m-n)/2}: chance that a place of order m in a block of order n starts (line 4)."""
+    """Return 2^{(m-n)/2}: the chance that a place of order m in a block of order n starts."""
     return 2.0 ** ((m - n) / 2)
 
 
 def active_share(n: int, m: int) -> float:
-    """Expected share of a block's slots whose finest started instance has order m.
+    """Return the expected share of a block's slots whose finest started instance has order m.
 
-    With j = n - m: 2^{-j/2} prod_{i=j+1}^{n} (1 - 2^{-i/2}), as the orders start independently and
-    order n always. At j = 0 it tends to 0.0375: that share of all rounds belongs to the one
-    instance that queried when the block began, whatever T.
+    With j = n - m it is 2^{-j/2} prod_{i=j+1}^{n} (1 - 2^{-i/2}), because orders below n start
+    independently and order n always starts. At j = 0 it tends to 0.0375 as n grows: at any T, this
+    share of the rounds belongs to the one instance that queried when the block began.
     """
     finer = math.prod(1 - start_rate(n, i) for i in range(m))
     return start_rate(n, m) * finer
 
 
 def run_length(T: float, B: float, alpha: float = 0.5) -> float:
-    """T B^{-alpha}: the longest streak that the lemma on non-query rounds allows (alpha = 1/2)."""
+    """Return T B^{-alpha}: the longest idle streak that Lemma 4.4 (alpha = 1/2) allows."""
     return T * B**-alpha
 
 
 def run_exponent(T: float, B: float, alpha: float = 0.5) -> float:
-    """x = B^{1-alpha/2} / sqrt(T): a longer streak is to have probability at most exp(-C x).
+    """Return x = B^{1-alpha/2} / sqrt(T), the exponent of the paper's bound on long streaks.
 
-    alpha = 1/2, x = B^{3/4} / sqrt(T): the lemma; other alpha: the remark after its proof.
+    The paper bounds the chance of a streak over `run_length` by exp(-C x). Lemma 4.4 has
+    alpha = 1/2 and x = B^{3/4} / sqrt(T); other alpha are those of Remark B.2.
     """
     return B ** (1 - alpha / 2) / math.sqrt(T)
 
 
 PROOF_CONSTANTS = (0.5, 1 + math.sqrt(0.5))
-"""C = C_1 / 2 in the proof of the lemma on non-query rounds, C_1 from 1 to 2 + sqrt(2)."""
+"""Range of C = C_1 / 2 in the proof of Lemma 4.4, where C_1 lies between 1 and 2 + sqrt(2)."""
 
 
 def proof_order(T: float, B: float) -> int:
-    """M = floor(log2(T / sqrt(B))): the proof's start rate is 2^{(m-M)/2}, whatever the block."""
+    """Return M = floor(log2(T / sqrt(B))), the order in the proof's start rate 2^{(m-M)/2}."""
     return max(math.floor(math.log2(run_length(T, B))), 0)
 
 
 def proof_rate(M: int, m: int) -> float:
-    """min{1, 2^{(m-M)/2}}: what the proof puts in place of `start_rate`."""
+    """Return min{1, 2^{(m-M)/2}}, which the proof uses in place of `start_rate` in every block."""
     return min(1.0, start_rate(M, m))
 
 
 def densest_phase(n: int, b: int) -> float:
-    """(2^{n+1} - 1) / (b (2^n - 1) + 2^n): density of a phase cut after 2^n queries of block n.
+    """Return the density of a phase that is cut after 2^n queries in a row of block n.
 
-    The most there can be, and 2/b or more exactly when b >= 2^{n+1}. Complete blocks have 1/b.
+    It is (2^{n+1} - 1) / (b (2^n - 1) + 2^n), the largest density possible, and is at least 2/b
+    exactly if b >= 2^{n+1}. A complete block has density 1/b.
     """
     return (2 ** (n + 1) - 1) / (b * (2**n - 1) + 2**n)
 
 
 def outdated_share(n: int, changes: Sequence[float]) -> float:
-    """Expected share of a block's rounds whose active instance began before the latest change.
+    """Return the expected share of rounds whose active instance began before the latest change.
 
-    The best arm changes at the increasing fractions `changes` of the block, f_1, f_2, ...; place i
-    of order n - j is [i, i+1) 2^{-j}. Exact at multiples of 2^{-n}:
+    The best arm changes at the increasing fractions f_1, f_2, ... (`changes`) of the block. Place i
+    of order n - j is [i, i+1) 2^{-j}. The share is
 
-        sum_j active_share(n, n-j) sum_k [min(f_{k+1}, end of the place that f_k cuts) - f_k].
+        sum_j active_share(n, n-j) sum_k [min(f_{k+1}, end of the place that f_k cuts) - f_k],
 
-    It bounds the share of stale rounds (see the study of ages) from above: all other rounds use
-    data from after the change. It depends on T and B only through n.
+    which is exact if the f_k are multiples of 2^{-n}. It is an upper bound on the share of stale
+    rounds (see the study of ages), because all other rounds use data from after the change. It
+    depends on T and B only through n.
     """
     total = 0.0
     for j in range(n + 1):
@@ -322,10 +347,11 @@ def outdated_share(n: int, changes: Sequence[float]) -> float:
 
 
 def rexp3b_bound(K: int, T: int, B: int, V: float) -> float:
-    """Rexp3B's regret bound before its last simplification (appendix, step 3 of the proof).
+    """Return Rexp3B's regret bound before its last simplification (step 3 of the proof).
 
-    (T / D_T + 1) 2 sqrt((e - 1) D_B K ln K) + 2 D_B V + 6 V D_T + 2 T sqrt((e - 1) K ln K / D_B),
-    with the batch D_T and its queries D_B as they are run.
+    It is (T / D_T + 1) 2 sqrt((e - 1) D_B K ln K) + 2 D_B V + 6 V D_T
+    + 2 T sqrt((e - 1) K ln K / D_B), where D_T is the length of a batch and D_B the number of its
+    queries, as `rexp3b_batch` rounds them.
     """
     length, queries = rexp3b_batch(K, T, B, V)
     spread = (math.e - 1) * K * math.log(K)

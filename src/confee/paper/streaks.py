@@ -1,13 +1,13 @@
 """Chances of long idle and query streaks in a complete block of BaQue, exact and between bounds.
 
-A *streak* is a number of consecutive rounds of one kind. A block of order n has 2^n slots of b
+A *streak* consists of consecutive rounds of one kind. A block of order n has 2^n slots of b
 rounds (Algorithm 1). Order n always starts; each place of order m < n starts independently with
 chance `rate(m)`, by default 2^{(m-n)/2}. A slot belongs to the finest started instance over it. An
 instance with A slots of its own queries in its first A active rounds and is idle in the others.
 
-Two facts carry all computations. Every started span begins with a query, so nothing before it
-matters to the idle streaks inside it. For b >= 2 every started span ends with an idle round, so
-nothing after it matters to the query streaks inside it.
+All computations rest on two facts. Every started span begins with a query, so the idle streaks
+inside it do not depend on earlier rounds. For b >= 2 every started span ends with an idle round, so
+the query streaks inside it do not depend on later rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ Rate = Callable[[int], float]
 
 KINDS = ("idle", "query")
 RATES = ("paper", "proof", "alone")
-"""Start chances: 2^{(m-n)/2}; the proof's 2^{(m-M)/2} in every block; 0 below order n."""
+"""Names of start chances: 2^{(m-n)/2} (`paper`), the printed proof's 2^{(m-M)/2} in every block
+(`proof`), and 0 below order n (`alone`)."""
 
 
 def start_rates(rates: str, n: int, length: float) -> Rate:
@@ -58,8 +59,8 @@ def idle_streak_exact(n: int, b: int, length: float, rate: Rate | None = None) -
     Notes
     -----
     G_m(s) is the chance that the span of a started instance of order m has no longer streak and
-    ends with s idle rounds. `_idle_spans` computes it from the finer orders. Up to rounding, which
-    is about 1e-13.
+    ends with s idle rounds. `_idle_spans` computes it from the finer orders. The result is exact up
+    to rounding errors of about 1e-13.
     """
     return _exact("idle", n, b, length, rate)
 
@@ -67,8 +68,8 @@ def idle_streak_exact(n: int, b: int, length: float, rate: Rate | None = None) -
 def query_streak_exact(n: int, b: int, length: float, rate: Rate | None = None) -> float:
     """Return P(the longest query streak has more than `length` rounds), exactly.
 
-    Parameters as for `idle_streak_exact`. H_m(q) is the chance that the span of a started instance
-    of order m has no longer streak and begins with q query rounds (see `_query_spans`).
+    The parameters are those of `idle_streak_exact`. H_m(q) is the chance that the span of a started
+    instance of order m has no longer streak and begins with q query rounds (see `_query_spans`).
     """
     return _exact("query", n, b, length, rate)
 
@@ -91,10 +92,11 @@ def _chances(n: int, rate: Rate | None) -> np.ndarray:
 
 @njit
 def _next_event(t, m, p, events):
-    """Fill `events` with the chances of what comes next at slot t in a span of order m.
+    """Fill `events` with the chances of the events at slot t in a span of order m.
 
-    events[j], j < m: a child of order j starts at t, none coarser. Returns the chance that the
-    slot is the instance's own. Coarser places over t that began before t have not started.
+    events[j], j < m, is the chance that a child of order j starts at t and no coarser one. Return
+    the chance that the slot is the instance's own. Coarser places over t that began before t have
+    not started.
     """
     top = m - 1
     if t > 0:
@@ -126,7 +128,7 @@ def _idle_spans(n, b, most, p):
         events = np.zeros((size + 1, max(m, 1)))
         for t in range(size):
             own[t] = _next_event(t, m, p, events[t])
-        widest = (size - 1) // b + 1  # a batch goes on after at most this many own slots
+        widest = (size - 1) // b + 1  # A batch goes on after at most this many own slots.
         batch = np.zeros((size + 1, widest + 1))
         mass = np.zeros((size + 1, size + 1))
         over = np.zeros((size + 1, most + 1))
@@ -135,10 +137,10 @@ def _idle_spans(n, b, most, p):
         for t in range(1, size + 1):
             left = size - t
             after[:, :] = 0.0
-            for v in range(left + 1):  # an own slot, idle as a whole
+            for v in range(left + 1):  # An own slot whose rounds are all idle.
                 for s in range(most + 1 - b):
                     after[v, s + b] = own[t - 1] * over[v + 1, s]
-            for u in range(widest):  # an own slot, whose first rounds are queried
+            for u in range(widest):  # An own slot whose first rounds are queries.
                 chance = own[t - 1] * batch[t - 1, u]
                 if chance > 0.0:
                     batch[t, u + 1] += chance
@@ -147,7 +149,7 @@ def _idle_spans(n, b, most, p):
                         if v <= left and b - r <= most:
                             after[v, b - r] += chance
             j = 0
-            while j < m and t & ((1 << j) - 1) == 0:  # a child that ends here
+            while j < m and t & ((1 << j) - 1) == 0:  # A child ends here.
                 first = t - (1 << j)
                 started = events[first, j]
                 if started > 0.0:
@@ -159,7 +161,7 @@ def _idle_spans(n, b, most, p):
                         if chance > 0.0:
                             after[v] += chance * G[j]
                     if left == 0:
-                        G[m] += started * batch[first, 0] * G[j]  # no own slot at all
+                        G[m] += started * batch[first, 0] * G[j]  # The instance has no own slot.
                 j += 1
             for v in range(left + 1):
                 mass[t, v] = after[v].sum()
@@ -194,7 +196,7 @@ def _query_spans(n, b, most, p):
         then = np.zeros((widest + 2, slots + 2))
         sums = np.zeros(size + 3)
         over[size, 0] = 1.0
-        batch[size, 0] = 1.0  # no own slot at all
+        batch[size, 0] = 1.0  # The instance has no own slot.
         now[0, 0] = 1.0
         for t in range(size - 1, -1, -1):
             now, then = then, now
@@ -210,7 +212,7 @@ def _query_spans(n, b, most, p):
                 over[t, v] = value
             for u in range(min(widest, t + 1)):
                 for k in range(min(slots, u) + 1):
-                    more = min(b - 1, most - k * b)  # queries with which the batch may end here
+                    more = min(b - 1, most - k * b)  # The most queries of the batch in this slot.
                     first = min(u * b - u, size + 2)
                     value = sums[min(first + more, size + 2)] - sums[first]
                     if (k + 1) * b <= most:
@@ -222,7 +224,7 @@ def _query_spans(n, b, most, p):
                             value += events[t, j] * reach[j, k * b] * batch[t + (1 << j), u]
                     now[u, k] = value
                 batch[t, u] = now[u, 0]
-        pure = 1.0  # all slots before t are the instance's own
+        pure = 1.0  # The chance that all slots before t are the instance's own.
         for t in range(size):
             if t * b > most:
                 break
@@ -236,7 +238,7 @@ def _query_spans(n, b, most, p):
                 v = t * b + r - t - 1
                 if v <= size:
                     H[m, t * b + r] += pure * over[t + 1, v]
-            v, begun = (b - 1) * (t + 1), (t + 1) * b  # the batch ends with slot t
+            v, begun = (b - 1) * (t + 1), (t + 1) * b  # The batch ends with slot t.
             if begun <= most and v <= size - t - 1:
                 H[m, begun] += pure * own[t + 1] * over[t + 2, v - 1]
                 for j in range(m):
@@ -251,7 +253,7 @@ def _query_spans(n, b, most, p):
 
 @njit
 def _continued(t, u, k, m, b, own, events, reach, over):
-    """Value at slot t after k own slots in a row, the batch having ended with the last of u."""
+    """Return the value at slot t after k own slots in a row, if the batch ended with the u-th."""
     v = (b - 1) * u
     if v > over.shape[0] - 1 - t:
         return 0.0
@@ -287,7 +289,7 @@ def idle_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) -
             none += (w >> m) * _log_not(rate(m))
     if none == -math.inf:
         return 0.0
-    begun, quiet = 1.0, 0.0  # slot 0; slots whose number is an odd multiple of 2^j
+    begun, quiet = 1.0, 0.0  # Slot 0, then slots whose number is an odd multiple of 2^j.
     for j in range(n):
         quiet += _log_not(rate(j))
         begun += 2.0 ** (n - j - 1) * -math.expm1(quiet)
@@ -312,7 +314,7 @@ def query_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) 
     w = (math.floor(length) + 1) // b
     log_not = [_log_not(rate(m)) for m in range(n)] + [-math.inf]
     total = 0.0
-    for z in range(n + 1):  # slots that are an odd multiple of 2^z; slot 0
+    for z in range(n + 1):  # Slots that are an odd multiple of 2^z, then slot 0.
         quiet = 0.0
         for m in range(n + 1):
             count = w >> m if m <= z else max(((w + 1) >> m) - 1, 0)
@@ -330,7 +332,7 @@ def query_streak_upper(n: int, b: int, length: float, rate: Rate | None = None) 
 # ------------------------------------------------------------------ lower bounds
 
 CELLS = 10
-"""A started span is looked at through at most 2^CELLS cells."""
+"""A started span is cut into at most 2^CELLS cells."""
 
 
 def idle_streak_lower(n: int, b: int, length: float, rate: Rate | None = None) -> float:
@@ -339,7 +341,7 @@ def idle_streak_lower(n: int, b: int, length: float, rate: Rate | None = None) -
     Notes
     -----
     Y_m is an upper bound of the chance that the span of a started instance of order m has no such
-    streak, and 1 - Y_n is returned. Y_m is the least of these:
+    streak, and 1 - Y_n is returned. Y_m is the smallest of these bounds:
 
     (a) 1 - P(no finer start over the first f slots), f = floor((L + 2^m - 1)/b) + 1, where
         L = floor(length) + 1. The instance then has f b active rounds in a row from its start, at
@@ -353,8 +355,9 @@ def idle_streak_lower(n: int, b: int, length: float, rate: Rate | None = None) -
         does not. The instance has at most N 2^k slots. So once it has had N 2^k/b slots, the batch
         is over, and a window in a later cell is a long streak. The first N' uncovered cells hold
         that many unless more than theta = 1 - N/(b N') of their slots are covered, which has chance
-        at most exp(-N' KL(theta, covered)) by Hoeffding's inequality for independent shares. Hence,
-        given N, no long streak has chance at most that plus (1 - free)^{N - N'}, at the best N'.
+        at most exp(-N' KL(theta, covered)) by Hoeffding's inequality for independent shares. Given
+        N, the chance of no long streak is therefore at most this bound plus (1 - free)^{N - N'}, at
+        the best N'.
     """
     w = -(-(math.floor(length) + 1) // b)
     return _lower(n, b, math.floor(length) + 1, w, rate, _idle_misses, head=True)
@@ -365,10 +368,10 @@ def query_streak_lower(n: int, b: int, length: float, rate: Rate | None = None) 
 
     Notes
     -----
-    As in (b) of `idle_streak_lower`, with windows in the query batch. The batch is as long as the
-    instance has slots: at least (1 - theta) N 2^k, except with chance exp(-N KL(theta, covered)).
-    So it is not over before floor((1 - theta) N/b) uncovered cells have passed, and a window in one
-    of them is a long query streak.
+    The bound is that of (b) in `idle_streak_lower`, with windows in the query batch. The batch has
+    as many rounds as the instance has slots: at least (1 - theta) N 2^k, except with chance
+    exp(-N KL(theta, covered)). So floor((1 - theta) N/b) uncovered cells pass before it is over,
+    and a window in one of them is a long query streak.
     """
     w = -(-(math.floor(length) + 1) // b)
     return _lower(n, b, math.floor(length) + 1, w, rate, _query_misses, head=False)
@@ -381,7 +384,7 @@ def _lower(
     n: int, b: int, longer: int, w: int, rate: Rate | None, misses: Misses, head: bool
 ) -> float:
     p = _chances(n, rate)
-    least = max((w - 1).bit_length(), 0)  # cells of order `least` are the smallest with a window
+    least = max((w - 1).bit_length(), 0)  # The order of the smallest cells that hold a window.
     if least >= n:
         return 0.0 if not head else 1.0 - _headless(n, b, longer, p)
     windows = _windows(w, least, p)
@@ -449,10 +452,10 @@ def _windows(w: int, least: int, p: np.ndarray) -> dict[int, tuple[float, float]
 
 
 def _joined(law: np.ndarray, units: int) -> np.ndarray:
-    """Return the law of two independent places side by side, without those that have a window."""
+    """Return the law of two adjacent independent places, without those that have a window."""
     size = len(law) - 1
     index = np.arange(size + 1)
-    apart = (index[:, None] + index < units).astype(np.float64)  # no window across
+    apart = (index[:, None] + index < units).astype(np.float64)  # No window spans both places.
     full, law = law[size, size], law.copy()
     law[size, size] = 0.0
     both = np.zeros((2 * size + 1, 2 * size + 1))
@@ -466,7 +469,7 @@ def _joined(law: np.ndarray, units: int) -> np.ndarray:
 
 
 SHARES = np.geomspace(1e-3, 1, 60)
-"""Values tried for the free parameter of a bound; any is valid."""
+"""Values tried for the free parameter of a bound. Each of them gives a valid bound."""
 
 
 def _idle_misses(cells: np.ndarray, b: int, free: float, covered: float) -> np.ndarray:
@@ -479,7 +482,7 @@ def _idle_misses(cells: np.ndarray, b: int, free: float, covered: float) -> np.n
 
 
 def _query_misses(cells: np.ndarray, b: int, free: float, covered: float) -> np.ndarray:
-    """Return bounds of P(no window before the batch is over), likewise."""
+    """Return bounds of P(no window before the batch is over), by the number of uncovered cells."""
     N = cells[:, None].astype(np.float64)
     theta = covered + (1 - covered) * SHARES
     first = np.floor((1 - theta) * N / b)
@@ -512,11 +515,11 @@ def _log_not(chance: float) -> float:
 # ------------------------------------------------------------------ as functions of T and B
 
 WORK = 2**29
-"""A chance is computed exactly where 4^n * length is at most this: about a second."""
+"""A chance is computed exactly if 4^n * length is at most this, which takes about a second."""
 
 
 ROUNDING = 1e-12
-"""More than the rounding error of an exact chance."""
+"""A bound on the rounding error of an exact chance."""
 
 
 class Chance(NamedTuple):

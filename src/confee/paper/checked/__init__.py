@@ -1,12 +1,12 @@
 """The proofs of docs/proofs, step by step, checked by machine.
 
-`PROOFS` maps a name to a `Proof`. `judge` says which of its steps are certified, `mutants` how many
-changed steps the checks reject: constants off by 5 %, roles and quantifiers swapped, terms dropped.
-`python -m confee.paper.checked` prints both.
+`PROOFS` maps a name to a `Proof`. `judge` returns which of its steps are certified. `mutants`
+returns how many changed steps the checks reject; a mutant has a constant off by 5 %, swapped roles
+or quantifiers, or a dropped term. `python -m confee.paper.checked` prints both.
 
 A step is certified by an exact identity or a polynomial argument ("symbolic"), by interval
 arithmetic ("interval") or by enumeration of all cases up to a stated size ("exhaustive"). Theorems
-of the literature are "cited", and count as neither checked nor certified.
+of the literature are "cited" and are not counted as checked.
 
 Examples
 --------

@@ -1,6 +1,6 @@
 """`python -m confee.paper.checked`: print the table of steps and mutants.
 
-`python -m confee.paper.checked --write docs/proofs` also fills in the pages' published lines.
+`python -m confee.paper.checked --write docs/proofs` also updates the last lines of the pages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ START, END = "<!-- checked -->\n", "<!-- end -->"
 
 
 def block(proof: Proof, score: Score) -> str:
-    """Return what a page says about its checks: the share, and the survivors with their reasons."""
+    """Return the lines of a page about its checks: counts, and survivors with their reasons."""
     reasons = declared_survivors(proof)
     lines = textwrap.wrap(published(proof, score), 100)
     if score.survivors:
@@ -30,7 +30,7 @@ def block(proof: Proof, score: Score) -> str:
 
 
 def write(folder: Path, scores: dict[str, Score]) -> None:
-    """Fill in the published lines of the pages in `folder`."""
+    """Update the lines about the checks of the pages in `folder`."""
     for name, proof in PROOFS.items():
         page = folder / proof.page
         text = page.read_text(encoding="utf-8")

@@ -18,17 +18,17 @@ from confee.paper.checked.schedules import AS_PRINTED, Outcome, Rules, owners, p
 from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 LARGEST = 30
-"""Every schedule is played up to this horizon: blocks have then at most 8 slots."""
+"""Every schedule is played up to this horizon, where blocks have at most 8 slots."""
 
 MOST_SLOTS = 15
 """Slots of the blocks of order 0 to 3 together."""
 
 LONG = ((304, 7), (152, 7), (61, 10), (90, 12))
-"""Longer horizons, in a block of at most 4 slots, most of them cut just after it began."""
+"""Longer horizons that end in a block of at most 4 slots, mostly just after it began."""
 
 
 def sizes(rules: Rules = AS_PRINTED) -> Iterator[tuple[int, int]]:
-    """(T, B) of the enumeration: all but those where a mutant has too many slots."""
+    """Yield (T, B) of the enumeration, without sizes at which a mutant has too many slots."""
     yield from LONG
     for T in range(1, LARGEST + 1):
         for B in range(1, T + 1):
@@ -46,7 +46,7 @@ def outcome(T: int, B: int, rules: Rules = AS_PRINTED) -> Outcome:
 
 
 def spent(factor: F = F(1), whole_slot: bool = True) -> bool:
-    """max(1, floor((a + a') / b)) - a <= a' / b if a is below the quota and a + a' >= b."""
+    """Check max(1, floor((a + a') / b)) - a <= a' / b for a below the quota and a + a' >= b."""
     cases = ((b, a, c) for b in range(1, 13) for a in range(25) for c in range(25))
 
     def holds(b: int, a: int, c: int) -> bool:
@@ -59,7 +59,7 @@ def spent(factor: F = F(1), whole_slot: bool = True) -> bool:
 
 
 def without_floor(below: bool = True, queried: F = F(1)) -> bool:
-    """(a + a') / b - a <= a' / b for b >= 1."""
+    """Check (a + a') / b - a <= a' / b for b >= 1."""
     import sympy as sp
 
     a, c, b, y = sp.symbols("a c b y", nonnegative=True)
@@ -167,7 +167,7 @@ EVERY = f"all schedules of all sizes with 1 <= B <= T <= {LARGEST}, and of (T, B
     map(str, LONG)
 )
 ENOUGH = "true: slots of more than T/B rounds are enough to keep the budget"
-FULL = "appendix, feasibility of the budget"
+FULL = "Lemma 4.7 and its proof"
 
 PROOF = Proof(
     "budget",

@@ -1,4 +1,4 @@
-"""The four ways in which a step is certified; none of them samples floating-point numbers.
+"""Four ways to certify a step, none of which samples floating-point numbers.
 
 - `identity`, `same_function`: exact simplification of a difference to 0.
 - `nonnegative`: shift every variable to the lower end of its range; all coefficients are then >= 0.
@@ -25,7 +25,7 @@ def exact(value: Any) -> Any:
     Raises
     ------
     TypeError
-        For anything else, floating-point numbers above all.
+        For anything else, floating-point numbers in particular.
     """
     import sympy as sp
 
@@ -112,8 +112,8 @@ def enclose(expression: Any, box: Mapping[Any, Any]) -> Any:
 def at_most(left: Any, right: Any, box: Mapping[Any, tuple[Any, Any]] | None = None) -> bool:
     """Return whether left <= right on a compact box, by interval arithmetic and bisection.
 
-    Each side of the box is halved up to 12 times where the enclosure does not decide. Statements
-    that hold with equality somewhere are not decided, and so are rejected.
+    Each side of the box is halved up to 12 times where the enclosure does not decide. A statement
+    that holds with equality somewhere cannot be decided, and is rejected.
     """
     from mpmath import iv
 

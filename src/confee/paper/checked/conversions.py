@@ -14,18 +14,18 @@ from confee.paper.checked.schedules import Outcome, Rules
 from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 WITNESS = (7, 5)
-"""T, B of the smallest size, with B >= 2, whose conversions exceed B - T/b."""
+"""(T, B) of the smallest size with B >= 2 and more than B - T/b conversions."""
 
 
 def _bound(T: int, B: int, out: Outcome, rounding: str) -> F:
-    """B less T/b, which is rounded down, up or not at all."""
+    """Return B - T/b with T/b rounded down, up or not at all."""
     if rounding == "none":
         return B - F(T, out.b)
     return F(B - (T // out.b if rounding == "down" else -(-T // out.b)))
 
 
 def _uneven() -> Iterator[tuple[int, int]]:
-    """(T, B) with 2 <= B <= T <= LARGEST where b does not divide T."""
+    """Yield (T, B) with 2 <= B <= T <= LARGEST where b does not divide T."""
     for T in range(2, LARGEST + 1):
         for B in range(2, T + 1):
             if T % outcome(T, B).b:
@@ -35,7 +35,7 @@ def _uneven() -> Iterator[tuple[int, int]]:
 def baseline(
     least: F = F(1), most: F = F(1), rounding: str = "up", quota: str = "horizon", smallest: int = 1
 ) -> bool:
-    """Baseline queries number floor(T/b) or ceil(T/b) in every schedule."""
+    """Every schedule makes floor(T/b) or ceil(T/b) baseline queries."""
 
     def holds(T: int, B: int) -> bool:
         out = outcome(T, B, Rules(quota=quota, least=smallest))
@@ -46,7 +46,7 @@ def baseline(
 
 
 def at_most(factor: F = F(1), rounding: str = "down") -> bool:
-    """Conversions number at most B - floor(T/b) in every schedule."""
+    """Every schedule makes at most B - floor(T/b) conversions."""
 
     def holds(T: int, B: int) -> bool:
         out = outcome(T, B)
@@ -56,7 +56,7 @@ def at_most(factor: F = F(1), rounding: str = "down") -> bool:
 
 
 def attained(where: str = "somewhere", more: int = 0) -> bool:
-    """Some size attains B - floor(T/b) where that is more than B - T/b."""
+    """Some size attains B - floor(T/b) > B - T/b."""
 
     def holds(T: int, B: int) -> bool:
         out = outcome(T, B)
@@ -72,7 +72,7 @@ def witness(conversions: int = 3, b: int = 3, size: tuple[int, int] = WITNESS) -
 
 
 def counted(sizes_: int = 41, among: int = 285) -> bool:
-    """41 of the 285 sizes with 2 <= B <= T <= 30 and b not dividing T attain it."""
+    """41 of the 285 sizes with 2 <= B <= T <= 30 and b not dividing T attain B - floor(T/b)."""
     attained = [
         outcome(T, B).conversions == _bound(T, B, outcome(T, B), "down") for T, B in _uneven()
     ]
@@ -85,7 +85,7 @@ PROOF = Proof(
     "conversions.md",
     (
         Step(
-            "baseline queries number floor(T/b) or ceil(T/b)",
+            "every schedule makes floor(T/b) or ceil(T/b) baseline queries",
             EVERY,
             "exhaustive",
             baseline,
@@ -98,7 +98,7 @@ PROOF = Proof(
             "Algorithm 1",
         ),
         Step(
-            "conversions number at most B - floor(T/b)",
+            "every schedule makes at most B - floor(T/b) conversions",
             EVERY,
             "exhaustive",
             at_most,
@@ -126,7 +126,7 @@ PROOF = Proof(
             FULL,
         ),
         Step(
-            "41 of 285 sizes attain it",
+            "41 of 285 sizes attain B - floor(T/b)",
             f"2 <= B <= T <= {LARGEST}, b does not divide T",
             "exhaustive",
             counted,

@@ -18,7 +18,7 @@ from confee.paper.checked.steps import Proof, Step, changed, off
 
 
 def _blocks() -> Iterator[tuple[int, int, int]]:
-    """(n, b, rounds of the block in [T])."""
+    """Yield (n, b, rounds of the block in [T])."""
     for n in range(4):
         for b in range(2, 5):
             for rounds in range(1, (b << n) + 1):
@@ -27,7 +27,7 @@ def _blocks() -> Iterator[tuple[int, int, int]]:
 
 @cache
 def asked(n: int, b: int, rounds: int, rules: Rules) -> np.ndarray:
-    """Whether each round of a block is a baseline query, shape (patterns, rounds)."""
+    """Return whether each round of a block is a baseline query, shape (patterns, rounds)."""
     owner = owners(n)
     left = quotas(owner, b, rounds, rules).copy()
     rows = np.arange(len(owner))
@@ -42,7 +42,10 @@ def asked(n: int, b: int, rounds: int, rules: Rules) -> np.ndarray:
 def at_the_horizon(
     factor: F = F(1), rounding: str = "down", least: int = 1, alone: bool = True
 ) -> bool:
-    """T cuts after r' rounds: floor(r'/b) queries, and 1 more for a partial slot's own instance."""
+    """A block that T cuts after r' rounds has floor(r'/b) queries.
+
+    It has one more if the owner of the partial slot owns no other slot.
+    """
 
     def holds(n: int, b: int, rounds: int) -> bool:
         queries = asked(n, b, rounds, Rules(least=least)).sum(axis=1)
@@ -56,7 +59,7 @@ def at_the_horizon(
 
 
 def lower_end(factor: F = F(1), rounding: str = "down", quota: str = "horizon") -> bool:
-    """At the cut by T a phase has at least floor(r/b) baseline queries in its r rounds."""
+    """A phase that T cuts after r rounds has at least floor(r/b) baseline queries."""
 
     def holds(n: int, b: int, rounds: int) -> bool:
         r = b * (2**n - 1) + rounds
@@ -76,9 +79,10 @@ def complete(factor: F = F(1)) -> bool:
 
 
 def at_a_restart(factor: F = F(1), cut: str = "restart", conversion: int = 1) -> bool:
-    """Where a restart can cut, after any query or at the end of a slot, there are r/b queries.
+    """Where a restart can cut a phase of r rounds, the phase has at least r/b queries.
 
-    Counted are the baseline queries of the phase, and the conversion after which it is cut.
+    A restart can cut after any query or at the end of a slot. The baseline queries of the phase
+    count, and so does the conversion after which it is cut.
     """
 
     def holds(n: int, b: int, rounds: int) -> bool:
@@ -153,7 +157,7 @@ def strictly_below(order: int = 1, reach: int = 0) -> bool:
 
 
 CUTS = "all schedules, n <= 3, 2 <= b <= 4, every cut"
-LEMMA = "lemma on the stability in each phase"
+LEMMA = "Lemma 4.6"
 
 PROOF = Proof(
     "density",
@@ -161,7 +165,7 @@ PROOF = Proof(
     "density.md",
     (
         Step(
-            "T cuts a block after r' rounds: floor(r'/b) queries, or 1 more",
+            "a block that T cuts after r' rounds has floor(r'/b) queries, or 1 more",
             CUTS,
             "exhaustive",
             at_the_horizon,
@@ -174,7 +178,7 @@ PROOF = Proof(
             LEMMA,
         ),
         Step(
-            "at the cut by T there are at least floor(r/b) baseline queries",
+            "a phase that T cuts after r rounds has at least floor(r/b) baseline queries",
             CUTS,
             "exhaustive",
             lower_end,
@@ -190,7 +194,7 @@ PROOF = Proof(
             LEMMA,
         ),
         Step(
-            "where a restart can cut there are at least r/b queries",
+            "a phase that a restart cuts after r rounds has at least r/b queries",
             CUTS,
             "exhaustive",
             at_a_restart,
@@ -214,7 +218,7 @@ PROOF = Proof(
             LEMMA,
         ),
         Step(
-            "it is below 2/b if and only if b < 2^(n+1)",
+            "the largest density is below 2/b if and only if b < 2^(n+1)",
             "b >= 1, n >= 1",
             "symbolic",
             threshold,
@@ -230,7 +234,7 @@ PROOF = Proof(
             LEMMA,
         ),
         Step(
-            "it is below B/T where b < 2^(n+1)",
+            "the largest density is below B/T if b < 2^(n+1)",
             "1 <= B <= T <= 60, 1 <= n <= 6",
             "exhaustive",
             strictly_below,

@@ -2,7 +2,7 @@
 
 Two arms, three rounds; in each round a policy plays an arm and either observes its reward or does
 not. Means are 1/2, or 3/4 for the good arm (eps = 1/4). A law names the good arm of each round, -1
-for none. There are 3280 policies; those that begin with arm 0 are enough, by symmetry.
+for none. There are 3280 policies. By symmetry those that begin with arm 0 are enough.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ class Histories:
     reward: np.ndarray
 
     def total(self, weights: np.ndarray) -> np.ndarray:
-        """Sum over the histories of each policy."""
+        """Return the sum of the weights over the histories of each policy."""
         return np.bincount(self.policy, weights=weights).astype(np.int64)
 
     def weight(self, law: Law) -> np.ndarray:
-        """Probability of each history under a law, times 64."""
+        """Return the probability of each history under a law, times 64."""
         good = self.arm == np.array(law)
         seen = np.where(good, np.where(self.reward == 1, 3, 1), 2)
         return np.prod(np.where(self.asked == 1, seen, 4), axis=1)
 
     def plays(self, arm: int, rounds: tuple[int, ...] = FIRST) -> np.ndarray:
-        """How often `arm` is played in `rounds`."""
+        """Return how often `arm` is played in `rounds`."""
         return (self.arm[:, list(rounds)] == arm).sum(axis=1)
 
     def queries(self, rounds: tuple[int, ...] = FIRST, arm: int | None = None) -> np.ndarray:
-        """How many rewards (of `arm`, or of any arm) are observed in `rounds`."""
+        """Return how many rewards (of `arm`, or of any arm) are observed in `rounds`."""
         asked = self.asked[:, list(rounds)]
         if arm is not None:
             asked = asked * (self.arm[:, list(rounds)] == arm)
@@ -62,7 +62,7 @@ class Histories:
 
 @cache
 def _trees(rounds: int) -> tuple:
-    """All deterministic policies: (arm, asked, what follows reward 0, what follows reward 1)."""
+    """Return all deterministic policies: (arm, asked, policy after reward 0, after reward 1)."""
     if rounds == 0:
         return (None,)
     rest = _trees(rounds - 1)

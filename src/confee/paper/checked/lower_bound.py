@@ -25,7 +25,7 @@ from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 INSTANCE, SINGLE, SUM = (f"appendix E, step {i}" for i in (1, 2, 3))
 LARGEST = 60
-"""Batches are enumerated up to so many rounds."""
+"""Batches are enumerated up to this number of rounds."""
 
 
 def symbols(names: str) -> Any:
@@ -93,7 +93,7 @@ def mean_queries(law: str = "true", factor: F = F(1)) -> bool:
 
 
 def _mixture(several: list) -> np.ndarray:
-    """Weights summed over laws."""
+    """Return the weights of the histories, summed over laws."""
     return np.sum([histories().weight(law) for law in several], axis=0)
 
 
@@ -134,7 +134,7 @@ def given_away(factor: F = F(1), more: int = 0) -> bool:
 
 
 def determined(more: int = 0, indicator: bool = True) -> bool:
-    """n 1[N <= cap] depends on the first `cap` rewards observed in the batch and on no more."""
+    """n 1[N <= cap] depends only on the first `cap` rewards observed in the batch."""
     h, delta = histories(), len(FIRST)
     rows = range(len(h.policy))
 
@@ -187,7 +187,7 @@ def chain_rule(
 
 
 def _power(numbers: np.ndarray, prime: int) -> np.ndarray:
-    """The exponent of `prime` in each of the numbers, which divide 2^6 3^3."""
+    """Return the exponent of `prime` in each of the numbers, which divide 2^6 3^3."""
     return np.sum([numbers % prime**i == 0 for i in range(1, 7)], axis=0)
 
 
@@ -237,7 +237,7 @@ def pinsker_pair(factor: F = F(2)) -> bool:
 
 
 def plays_add_up(factor: F = F(1), each_arm: bool = False) -> bool:
-    """Over the arms, plays of the first batch add up to at most Delta, kept queries to the cap."""
+    """In the first batch the arms' plays add up to at most Delta, and kept queries to the cap."""
     h, delta = histories(), len(FIRST)
 
     def holds(cap: int) -> bool:

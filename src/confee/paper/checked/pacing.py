@@ -1,7 +1,7 @@
-"""The steps of docs/proofs/pacing.md: what a paced policy that repeats its last decision costs.
+"""The steps of docs/proofs/pacing.md: the regret of a paced policy that repeats its last decision.
 
-A policy for B rounds with feedback is played in every (T/B)-th round, and each round in between
-repeats its last decision. Its regret is then at most ceil(T/B) times its regret over the B queried
+A policy for B rounds that sees each reward plays every (T/B)-th round, and each round in between
+repeats the last decision. The regret is then at most ceil(T/B) times the regret over the B queried
 rounds, plus 2 (ceil(T/B) - 1) V.
 """
 
@@ -20,7 +20,7 @@ Path = tuple[Means, ...]
 
 
 def _moved(before: Means, after: Means) -> F:
-    """The largest change of a mean from one round to another."""
+    """Return the largest change of a mean from one round to another."""
     return max(abs(b - a) for a, b in zip(before, after, strict=True))
 
 
@@ -37,7 +37,7 @@ def _paths(rounds: int, values: Sequence[F] = HALVES, K: int = 2) -> Iterator[Pa
 
 
 def _starts(T: int, B: int) -> list[int]:
-    """Indices of the queried rounds, and T."""
+    """Return the indices of the queried rounds, and T."""
     return [i * T // B for i in range(B + 1)]
 
 
@@ -53,7 +53,7 @@ def tiles(shortest: int = 0, longest: int = 0) -> bool:
 
 
 def one_round(factor: F = F(2), K: int = 2) -> bool:
-    """What a decision loses grows by at most 2 delta if no mean moves by more than delta."""
+    """The gap of a decision grows by at most 2 delta if no mean moves by more than delta."""
 
     def holds(path: Path, arm: int) -> bool:
         before, after = path
@@ -77,7 +77,7 @@ def stretch(factor: F = F(2), fewer: int = 1, upto: str = "inside") -> bool:
 
 
 def whole(rounding: str = "up", factor: F = F(2), fewer: int = 1) -> bool:
-    """Over all T rounds: at most ceil(T/B) R_B + 2 (ceil(T/B) - 1) V."""
+    """The regret over T rounds is at most ceil(T/B) R_B + 2 (ceil(T/B) - 1) V."""
 
     def holds(path: Path, arms: tuple[int, ...]) -> bool:
         T, B = len(path), len(arms)
@@ -104,7 +104,7 @@ def whole(rounding: str = "up", factor: F = F(2), fewer: int = 1) -> bool:
 
 
 def attained(factor: F = F(2)) -> bool:
-    """T = 2, B = 1: from (1/2, 1/2) to (1, 0), arm 2 loses exactly 2 V."""
+    """At T = 2, B = 1, on the path from (1/2, 1/2) to (1, 0), arm 2 loses exactly 2 V."""
 
     def holds(path: Path) -> bool:
         cost = sum(_gap(means, 1) for means in path)
@@ -151,7 +151,7 @@ PROOF = Proof(
             ASIDE,
         ),
         Step(
-            "a decision loses at most 2 delta more in a round that is delta away",
+            "the gap of a decision grows by at most 2 delta if no mean moves by more than delta",
             f"{EVERY_PATH}, two rounds",
             "exhaustive",
             one_round,
@@ -159,7 +159,7 @@ PROOF = Proof(
             ASIDE,
         ),
         Step(
-            "a stretch of n rounds costs at most n times its first plus 2 (n - 1) its variation",
+            "a stretch of n rounds costs at most n times its first round plus 2 (n - 1) V_i",
             f"{EVERY_PATH}, n <= 4",
             "exhaustive",
             stretch,
@@ -204,14 +204,14 @@ PROOF = Proof(
         ),
         Step(
             "META's regret over B rounds is at most O~((K V)^{1/3} B^{2/3} + sqrt(K B)), V unknown",
-            "K-armed bandits with full feedback",
+            "K-armed bandits that see each reward of the arm played",
             "cited",
             place=ASIDE,
             source="Suk and Kpotufe, COLT 2022, Corollary 2",
         ),
         Step(
             "MASTER over UCB1 has the same bound",
-            "K-armed bandits with full feedback",
+            "K-armed bandits that see each reward of the arm played",
             "cited",
             place=ASIDE,
             source="Wei and Luo 2021, Theorem 2 and Table 1",

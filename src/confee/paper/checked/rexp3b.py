@@ -20,15 +20,15 @@ from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 QUERY, IDLE, TOTAL = (f"appendix C, step {i}" for i in (1, 2, 3))
 LARGEST = 44
-"""Batches are enumerated up to so many rounds."""
+"""Batches are enumerated up to this number of rounds."""
 
 
 def bound(K: int, T: int, B: int, V: float) -> float:
     """Return the proved regret bound of Rexp3B with a hard cap at B queries.
 
-    2 T s / sqrt(Q) + 2 (T/B) s sqrt(Q) + 2 V (D - Q) + V Q / 2 with s = sqrt((e - 1) K ln K), where
-    D and Q are the batch length and its queries as the algorithm rounds them. Proved for Q <= D B/T
-    and paths fixed in advance.
+    It is 2 T s / sqrt(Q) + 2 (T/B) s sqrt(Q) + 2 V (D - Q) + V Q / 2 with s = sqrt((e - 1) K ln K),
+    where the algorithm rounds the batch length D and its queries Q. The proof needs Q <= D B/T and
+    a path fixed in advance.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def constant(K: int, share: float = 0.0) -> float:
 
 
 def _plans() -> list[tuple[int, int, int, int]]:
-    """(T, B, D, Q) with Q = floor(D B / T) >= 1."""
+    """Return all (T, B, D, Q) with Q = floor(D B / T) >= 1."""
     return [
         (T, B, D, D * B // T)
         for T in range(1, LARGEST + 1)
@@ -83,7 +83,7 @@ PLANS = _plans()
 
 
 def _last(T: int, B: int, D: int, Q: int, capped: bool = True) -> tuple[int, int, int]:
-    """(m, rounds of the last batch, its queries)."""
+    """Return (m, rounds of the last batch, its queries)."""
     m = -(-T // D)
     rounds = T - (m - 1) * D
     return m, rounds, min(Q, rounds, B - (m - 1) * Q) if capped else min(Q, rounds)
@@ -125,13 +125,13 @@ def weights(factor: F = F(1), rest: F = F(1), capped: bool = True) -> bool:
 
 @cache
 def _paths(K: int, rounds: int, levels: int = 3) -> np.ndarray:
-    """All paths of K means in {0, ..., levels - 1}, shape (paths, rounds, K)."""
+    """Return all paths of K means in {0, ..., levels - 1}, shape (paths, rounds, K)."""
     table = np.array(list(product(range(levels), repeat=K * rounds)), dtype=np.int64)
     return table.reshape(-1, rounds, K)
 
 
 def _variation(paths: np.ndarray) -> np.ndarray:
-    """W: variation of each path before each of its rounds, shape (paths, rounds)."""
+    """Return W, the variation of each path up to each round, shape (paths, rounds)."""
     steps = np.abs(np.diff(paths, axis=1)).max(axis=2)
     return np.concatenate([np.zeros((len(paths), 1), dtype=np.int64), steps.cumsum(axis=1)], axis=1)
 
@@ -153,7 +153,7 @@ def one_arm(factor: F = F(1, 2), which: str = "best", over: str = "mean") -> boo
 
 
 def averaging(factor: F = F(1), swapped: bool = False) -> bool:
-    """Over the rounds s, the regrets of the arms best at s add up to sum |W_t - W_s| at most."""
+    """The regrets of the arms best at s, summed over s, are at most the sum of |W_t - W_s|."""
 
     def holds(K: int, g: int) -> bool:
         paths = _paths(K, g)
@@ -171,7 +171,7 @@ def averaging(factor: F = F(1), swapped: bool = False) -> bool:
 
 
 def middle(quarter: F = F(1, 4), below: bool = True) -> bool:
-    """i (g - i) <= g^2 / 4: a change after i of g rounds separates so many pairs."""
+    """i (g - i) <= g^2 / 4, the number of pairs that a change after i of g rounds separates."""
     import sympy as sp
 
     g, y = sp.symbols("g y", nonnegative=True)
@@ -181,7 +181,7 @@ def middle(quarter: F = F(1, 4), below: bool = True) -> bool:
 
 
 def pairs(two: F = F(2), quarter: F = F(1, 4), half: F = F(1, 2)) -> bool:
-    """2 (g^2 / 4) V_j / g = g V_j / 2: the mean over s of sum |W_t - W_s| at most."""
+    """2 (g^2 / 4) V_j / g = g V_j / 2, which bounds the mean over s of the sum of |W_t - W_s|."""
     import sympy as sp
 
     g, V = sp.symbols("g V", positive=True)
@@ -194,7 +194,7 @@ IDLE_SHAPES = ((2, 2), (3, 1), (1, 3))
 def replay(factor: F = F(2), pool: str = "multiset", arm: str = "best", noise: F = F(1)) -> bool:
     """Replay over |I| idle rounds costs at most |I| (J / g + 2 V_j).
 
-    J = max_k sum of mu^k - sum of mu^{a_s} over the g query rounds s, with whatever arms a_s.
+    J = max_k sum of mu^k - sum of mu^{a_s} over the g query rounds s, for any arms a_s.
     """
 
     def holds(g: int, idle: int) -> bool:
@@ -249,7 +249,7 @@ def printed_is_more(sign: int = 1, first: bool = True, drift: F = F(6)) -> bool:
 
 
 def printed_under_the_cap(shorter: bool = True, rest: F = F(1)) -> bool:
-    """With the cap as well, where D <= B: T/D + 1 - T/B >= 1."""
+    """With the cap too the printed bound is larger if D <= B, as T/D + 1 - T/B >= 1."""
     import sympy as sp
 
     T, B, D, _, _, _, _, _ = _s()
@@ -330,7 +330,7 @@ PROOF = Proof(
     "rexp3b.md",
     (
         Step(
-            "the last batch keeps a query, and at most B are made",
+            "the last batch has at least one query, and at most B queries are made",
             SIZES,
             "exhaustive",
             last_batch,
@@ -361,7 +361,7 @@ PROOF = Proof(
             source="Auer, Cesa-Bianchi, Freund and Schapire, SIAM J. Comput. 32 (2002), Cor. 3.2",
         ),
         Step(
-            "arms best at s: their regrets add up to sum |W_t - W_s| at most",
+            "the regrets of the arms best at s add up to at most sum |W_t - W_s|",
             PATHS,
             "exhaustive",
             averaging,
@@ -389,7 +389,7 @@ PROOF = Proof(
             QUERY,
         ),
         Step(
-            "one arm for g rounds costs at most g V_j / 2",
+            "the best fixed arm of g rounds loses at most g V_j / 2",
             PATHS,
             "exhaustive",
             one_arm,

@@ -45,7 +45,7 @@ AS_PRINTED = Rules()
 
 @dataclass
 class Outcome:
-    """What all schedules of one size (T, B) have in common.
+    """Extreme counts over all schedules of one size (T, B).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Outcome:
     remaining : dict
         Round t of a conversion -> most baseline queries after t.
     schedules : int
-        How many schedules were played (distinct in the query rounds of each block).
+        Number of schedules played; schedules that share the query rounds of a block count once.
     """
 
     b: int
@@ -74,7 +74,7 @@ class Outcome:
 
 
 def _subtree(order: int, start: int, outer: int) -> set[tuple[int, ...]]:
-    """Owners of the 2^order slots from `start` on; `outer` owns what nothing finer owns."""
+    """Return owners of 2^order slots from `start` on; `outer` owns slots without a finer owner."""
     patterns: set[tuple[int, ...]] = set()
     own = (order << 8) + start
     for owner in (outer, own):
@@ -95,12 +95,12 @@ def owners(order: int) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (patterns, 2^order)
-        Column s holds the first slot that the owner of slot s owns: a name for the owner.
+        Column s holds the first slot that the owner of slot s owns, which names the owner.
 
     Raises
     ------
     ValueError
-        If the order is above 3: there are too many sets.
+        If the order is above 3, because there are too many sets.
     """
     if order > 3:
         raise ValueError(f"a block of order {order} has too many schedules to play them all")
@@ -114,7 +114,7 @@ def owners(order: int) -> np.ndarray:
 
 
 def slot_length(T: int, B: int, rules: Rules = AS_PRINTED) -> int:
-    """Return b = ceil(2T/B), or what `rules` make of it."""
+    """Return the slot length b = ceil(2T/B), as changed by `rules`."""
     length = rules.slot * T / B
     return floor(length) if rules.round_down else ceil(length)
 
