@@ -16,15 +16,19 @@ import pytest
 from confee.claims import CLAIMS, needs, rexp3b_rate
 from confee.claims.judging.rates import USUAL
 from confee.config import conf_files
+from confee.config.experiments import Jobs
 from confee.core.canonical import digest
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.core.sources import closure
 from confee.rendering import FIGURES, TABLES
-from confee.simulation.cells import family, label_of
+from confee.simulation.cells import cell, family, label_of
 from confee.simulation.files import read_table, write_table
-from confee.simulation.units import Seeds, unit
+from confee.simulation.plan import Plan
+from confee.simulation.play import USUAL as PLAIN
+from confee.simulation.units import Seeds, unit, units_of
 from confee.workflow import cleaning
+from confee.workflow.cutting import Missing, cut
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.planning import Workflow
 from confee.workflow.results import collect, frame, runs
@@ -527,3 +531,20 @@ def test_figures_can_be_restricted_to_some_policies():
     assert len(shown("")) == 5
     with pytest.raises(ConfeeError, match=r"^show=nobody: must be among hyque, "):
         shown("show=[nobody]")
+
+
+def test_turns_of_a_cell_do_not_wait_for_a_claim_that_asks_for_the_same_game():
+    """At V = 0 the family is one adversary, which a claim may meet at the same gaps."""
+    at, family_of = Size(2, 2000, 400, 0), {"stationary": {"name": "stationary", "gap": [0.1, 0.2]}}
+    played, opponents = cell({"name": "ucb1"}, at), family(family_of, at)
+    turns = list(units_of(played, opponents, Seeds(2, 1, 2, 4, 0.01), 0, PLAIN))
+    other = units_of(played, opponents, Seeds(9, 0, 0, 0, 0), 0, PLAIN)
+    planned = Plan(turns, [], [("same", u) for u in other])
+    asked = {u.file.as_posix() for _, u in planned.asked}
+    jobs = cut(Missing(planned), Jobs(), remote=False)
+    units = [u for job in jobs for u in json.loads(job.text)["units"]]
+    assert {u["file"] for u in units} > asked
+    for u in units:
+        before = [other["file"] for other in units[: units.index(u)]]
+        assert asked.isdisjoint(u["after"])
+        assert set(u["after"]) <= set(before)

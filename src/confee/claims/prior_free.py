@@ -188,10 +188,7 @@ def _finding(
             f"{top['adversary']}; least {cells['ratio'].min():.2f}; {len(cells)} cells",
         )
     ]
-    steps += [
-        Step(f"rate along {check.name}", check.verdict, check.exponent, check.text)
-        for check in rates
-    ]
+    steps += [check.step("the rate along ") for check in rates]
     worst_still = [rows.loc[rows["regret"].idxmax()] for _, rows in still.groupby(SIZE)]
     for row in worst_still:
         result = FAILS if row["low"] > AT_REST else HOLDS if row["high"] <= AT_REST else UNDECIDED

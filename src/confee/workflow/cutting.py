@@ -104,12 +104,14 @@ def cut(missing: Missing, how: Jobs, remote: bool) -> list[Job]:
 
 def _playing(missing: Missing, sizes: tuple[float, float]) -> list[Job]:
     """Return the jobs that play units. Later turns of a cell wait for earlier turns."""
+    # Units that claims ask for have one turn. They may play the game of a cell on the grid, whose
+    # turns must not wait for them.
     turns_of: dict[Any, dict[tuple[bool, int], list[str]]] = {}
-    for u in missing.plan.everything:
+    for u in missing.plan.units:
         turns_of.setdefault(u.game, {}).setdefault(_turn(u), []).append(u.file.as_posix())
 
     def earlier(u: Unit) -> list[str]:
-        turns = turns_of[u.game].items()
+        turns = turns_of.get(u.game, {}).items()
         return [file for turn, names in turns if turn < _turn(u) for file in names]
 
     bundles = groups(missing.units, *sizes)

@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction as F
 
-from confee.paper.checked.certify import (
-    at_most,
-    everywhere,
-    identity,
-    nonnegative,
-    same_function,
-)
+from confee.paper.checked.certify import at_most, everywhere, identity, nonnegative, same_function
 from confee.paper.checked.steps import Mutant, Proof, Step, changed, off
 
 SCALES = (F(1, 4), F(1, 2), F(1))
