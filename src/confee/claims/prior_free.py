@@ -83,7 +83,7 @@ STILL_SIZES = (
     Size(10, 1_280_000, 128_000, 0),
     Size(4, 128_000, 128_000, 0),
 )
-GAPS = {"stationary": {"name": "stationary", "strength": [1, 2, 4, 8, 16, 32]}}
+GAPS: Mapping[str, Conf] = {"stationary": {"name": "stationary", "strength": [1, 2, 4, 8, 16, 32]}}
 STILL_SEEDS = 24
 
 VARIANTS: Mapping[str, Conf] = {
@@ -102,7 +102,7 @@ VARIANTS: Mapping[str, Conf] = {
 """What is changed in Lookout -> its options."""
 
 PARTS_SIZES = (Size(4, 1_280_000, 128_000, 4), Size(4, 1_280_000, 128_000, 32))
-PARTS_AGAINST = {
+PARTS_AGAINST: Mapping[str, Conf] = {
     "switching": {"name": "switching", "strength": [1.3, 2.4, "ceiling"]},
     "switching_centred": {"name": "switching_centred", "strength": [1.3]},
     "fall": {"name": "fall", "strength": [2.4, "ceiling"]},
@@ -134,8 +134,10 @@ def needs(toy: bool) -> Needs:
         size = Size(2, 2000, 400, 0)
         confs = [conf for pair in CANDIDATES[:1] for conf in pair]
         return Needs(asks=tuple(Ask(STILL, conf, size, GAPS, 4) for conf in confs))
-    confs = {label_of(conf): conf for pair in CANDIDATES for conf in pair}.values()
-    still = [Ask(STILL, conf, size, GAPS, STILL_SEEDS) for conf in confs for size in STILL_SIZES]
+    met = {label_of(conf): conf for pair in CANDIDATES for conf in pair}
+    still = [
+        Ask(STILL, conf, size, GAPS, STILL_SEEDS) for conf in met.values() for size in STILL_SIZES
+    ]
     lookouts = [{"name": JUDGED}, *({"name": JUDGED, **v} for v in VARIANTS.values())]
     parts = [
         Ask(PARTS, conf, size, PARTS_AGAINST, PARTS_SEEDS)

@@ -7,6 +7,7 @@ without a declared look gets one by its hash.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,9 @@ from confee.world.adversaries import ADVERSARIES
 
 LAST = 100
 """The place in lists of a policy or adversary that declares none."""
+
+PLAIN_OPTIONS = re.compile("(plan|idle|detector_data)=")
+"""Options whose values say what they are: UCB1 (front), not UCB1 (plan=front)."""
 
 OTHERS = [
     Look(color, marker, linestyle)
@@ -35,7 +39,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 def display(label: str) -> str:
     """Return the name a reader sees: `ucb1(plan=front)` is UCB1 (front)."""
-    id, bracket, options = label.replace("plan=", "").partition("(")
+    id, bracket, options = PLAIN_OPTIONS.sub("", label).partition("(")
     policy = _policy(id)
     name = tuned.NAME if id == tuned.TUNED else (policy and policy.name) or id.replace("_", " ")
     return plain(f"{name} ({options}" if bracket else name)

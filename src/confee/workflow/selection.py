@@ -58,9 +58,7 @@ class Selection:
         there are results for, without those that repeat another figure."""
         e = self.experiment
         named = _known("figures", e.figures, FIGURES)
-        results = self._axes | {f"study:{study.name}" for study in self.plan.studies}
-        results |= {f"label:{label_of(entrant.conf)}" for entrant in e.entrants.values()}
-        results |= {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
+        results = self._results
         if e.figures:
             for name in named:
                 if lacking := sorted(set(FIGURES[name].axes) - results):
@@ -76,7 +74,14 @@ class Selection:
     def tables(self) -> list[str]:
         """The tables that there are results for; none where only claims are named."""
         shown = TABLES if self.figures or not self.experiment.claims else {}
-        return [name for name, sheet in shown.items() if not self._axes.isdisjoint(sheet.axes)]
+        return [name for name, sheet in shown.items() if not self._results.isdisjoint(sheet.axes)]
+
+    @cached_property
+    def _results(self) -> set[str]:
+        """All that figures and tables may ask for by their `axes`, see `Exhibit`."""
+        results = self._axes | {f"study:{study.name}" for study in self.plan.studies}
+        results |= {f"label:{label_of(e.conf)}" for e in self.experiment.entrants.values()}
+        return results | {f"asked:{tag.partition('/')[0]}" for tag, _ in self.plan.asked}
 
     @property
     def _axes(self) -> set[str]:

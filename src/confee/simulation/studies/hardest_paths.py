@@ -97,9 +97,9 @@ def run(
     tried = 0
     for number, seeds_each, keep, width in SMALL if toy else GENERATIONS:
         candidates = kept + [_drawn(rng, names, kept, width) for _ in range(number)]
-        regrets = [_regrets(played, one, range(seeds_each)).mean() for one in candidates]
+        means = [_regrets(played, c, range(seeds_each)).mean() for c in candidates]
         tried += number
-        order = np.argsort(regrets, kind="stable")[::-1]
+        order = np.argsort(means, kind="stable")[::-1]
         kept = [candidates[i] for i in order[:keep]]
     about = {"policy": played.label, "K": K, "T": T, "B": B, "V": V, "start": start}
     rows = []

@@ -1,0 +1,76 @@
+"""What each part of Lookout is worth: regret without it over regret with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from confee.claims.prior_free import ID, JUDGED
+from confee.rendering.catalogue import WHO, Table
+from confee.rendering.looks import display, kind_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def make(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return text, a row per change, a column per V.
+
+    `claims`: id, numbers.
+    """
+    import pandas as pd
+
+    parts = _parts(claims)
+    rows = []
+    for change in dict.fromkeys(part["change"] for part in parts):
+        mine = [part for part in parts if part["change"] == change]
+        row = {"Lookout with": change}
+        for part in mine:
+            row[f"Worst case, $V = {part['V']:g}$"] = _limits(part, "")
+        top = max(mine, key=lambda part: part["most_ratio"])
+        row["Largest on one adversary"] = (
+            f"{_limits(top, 'most_')} ({kind_name(top['most_against'])}, $V = {top['V']:g}$)"
+        )
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs["widths"] = [0.24, 0.2, 0.2, 0.32]
+    return table
+
+
+def finding(claims: pd.DataFrame) -> str:
+    """Return the change that costs most in the worst case."""
+    parts = _parts(claims)
+    if not parts:
+        return "Lookout's parts were not compared."
+    top = max(parts, key=lambda part: part["ratio"])
+    return (
+        f"{top['change'].capitalize()} costs {display(JUDGED)} most: {top['ratio']:.2f} times its "
+        f"worst-case regret at $V = {top['V']:g}$."
+    )
+
+
+def _parts(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    mine = claims[claims["id"] == f"{ID}/{JUDGED}"]
+    return mine["numbers"].iloc[0]["parts"] if len(mine) else []
+
+
+def _limits(part: dict[str, Any], before: str) -> str:
+    ratio, low, high = (part[f"{before}{name}"] for name in ("ratio", "low", "high"))
+    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
+
+
+TABLE = Table(
+    "lookout_parts",
+    "What each part of Lookout is worth",
+    section=WHO,
+    place=4,
+    needs=("claims",),
+    axes=(f"asked:{ID}",),
+    claims=(ID,),
+    make=make,
+    finding=finding,
+    reading=(
+        "Regret of the changed policy over Lookout's on the same seeds, with 95 % CIs. Worst case: "
+        "both at their own worst adversary. Last column: the adversary whose ratio is largest, "
+        "intervals for all adversaries together."
+    ),
+)
