@@ -50,6 +50,8 @@ CONFS = [
     ("rise", {"size": 1.0}),
     ("blink", {"gap": 0.3}),
     ("blink", {"gap": 0.5, "duty": 0.7}),
+    ("excursions", {"size": 0.4}),
+    ("excursions", {"size": 0.9, "above": 0.2, "duty": 0.7, "climb": 0.6, "span": 0.5}),
     ("drift", {"amplitude": 0.3}),
     ("drift", {"amplitude": 1.0}),
     ("sinusoid", {"amplitude": 0.6}),
