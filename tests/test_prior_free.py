@@ -140,7 +140,7 @@ def test_parts_compare_each_change_at_its_own_worst_adversary():
             for seed in range(16)
         ]
     )
-    rows = {row["change"]: row for row in prior_free.parts(runs)}
+    rows = {row["change"]: row for row in prior_free.parts(runs, "lookout")}
     assert rows["no looks"]["ratio"] == pytest.approx(1.8, abs=0.05)
     assert rows["no looks"]["most_ratio"] == pytest.approx(3.0, abs=0.1)
     assert rows["no looks"]["most_against"] == "blink"
@@ -148,7 +148,7 @@ def test_parts_compare_each_change_at_its_own_worst_adversary():
     assert rows["no restarts"]["low"] < 1 < rows["no restarts"]["high"]
 
 
-VARIANTS = prior_free.VARIANTS
+VARIANTS = prior_free.VARIANTS["lookout"]
 
 
 def test_needs_resolve_to_cells_and_opponents():

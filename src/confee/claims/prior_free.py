@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 ID = "prior-free"
 STILL, PARTS = f"{ID}/still", f"{ID}/parts"
-"""Tags of the cells at V = 0, and of Lookout with parts switched off."""
+"""Tags of the cells at V = 0, and of policies with parts changed."""
 
 RATE = Claimed(logs=budget_log)
 """The rate itself; a factor sqrt(ln B) is forgiven."""
@@ -86,20 +86,28 @@ STILL_SIZES = (
 GAPS: Mapping[str, Conf] = {"stationary": {"name": "stationary", "strength": [1, 2, 4, 8, 16, 32]}}
 STILL_SEEDS = 24
 
-VARIANTS: Mapping[str, Conf] = {
-    "idle rounds by frequency": {"idle": "frequency"},
-    "no looks": {"checks": "none"},
-    "forced plays for looks": {"checks": "forced"},
-    "looks at the scale 0.1 only": {"eps": 0.1},
-    "looks at the scale 0.5 only": {"eps": 0.5},
-    "no restarts": {"restarts": False},
-    "twice the looks": {"rate_scale": 2},
-    "half the looks": {"rate_scale": 0.5},
-    "exploration constant 2": {"exploration": 2},
-    "half the threshold of tests": {"beta_scale": 0.5},
-    "twice the threshold of tests": {"beta_scale": 2},
+VARIANTS: Mapping[str, Mapping[str, Conf]] = {
+    "lookout": {
+        "idle rounds by frequency": {"idle": "frequency"},
+        "no looks": {"checks": "none"},
+        "forced plays for looks": {"checks": "forced"},
+        "looks at the scale 0.1 only": {"eps": 0.1},
+        "looks at the scale 0.5 only": {"eps": 0.5},
+        "no restarts": {"restarts": False},
+        "twice the looks": {"rate_scale": 2},
+        "half the looks": {"rate_scale": 0.5},
+        "exploration constant 2": {"exploration": 2},
+        "half the threshold of tests": {"beta_scale": 0.5},
+        "twice the threshold of tests": {"beta_scale": 2},
+    },
+    "hyque_leader": {
+        "HyQue's idle rounds": {"idle": "frequency"},
+        "HyQue's silent tests": {"tests": "none"},
+        "both, which is HyQue": {"idle": "frequency", "tests": "none"},
+        "the leader of the active instance": {"idle": "instance"},
+    },
 }
-"""What is changed in Lookout -> its options."""
+"""Policy -> what is changed in it -> its options."""
 
 PARTS_SIZES = (Size(4, 1_280_000, 128_000, 4), Size(4, 1_280_000, 128_000, 32))
 PARTS_AGAINST: Mapping[str, Conf] = {
@@ -129,7 +137,7 @@ SECONDS = 60.0
 
 
 def needs(toy: bool) -> Needs:
-    """The cells at V = 0, Lookout with parts switched off, and the searches."""
+    """The cells at V = 0, the policies with parts changed, and the searches."""
     if toy:
         size = Size(2, 2000, 400, 0)
         confs = [conf for pair in CANDIDATES[:1] for conf in pair]
@@ -138,10 +146,14 @@ def needs(toy: bool) -> Needs:
     still = [
         Ask(STILL, conf, size, GAPS, STILL_SEEDS) for conf in met.values() for size in STILL_SIZES
     ]
-    lookouts = [{"name": JUDGED}, *({"name": JUDGED, **v} for v in VARIANTS.values())]
+    changed = [
+        {"name": name, **options}
+        for name, variants in VARIANTS.items()
+        for options in ({}, *variants.values())
+    ]
     parts = [
         Ask(PARTS, conf, size, PARTS_AGAINST, PARTS_SEEDS)
-        for conf in lookouts
+        for conf in changed
         for size in PARTS_SIZES
     ]
     searches = [
@@ -227,7 +239,7 @@ def _finding(
             "rates": {check.name: check.numbers() for check in rates},
             "still": _rows(still, ["gap", "regret"]),
             "searches": _rows(searched, ["start", "adversary", "parameters", "tried"]),
-            "parts": parts(evidence.asked_for(PARTS)) if label == JUDGED else [],
+            "parts": parts(evidence.asked_for(PARTS), label),
         },
         seeds=int(cells["seeds"].min()),
         interval=(float(top["low"]), float(top["high"])),
@@ -300,17 +312,19 @@ def search(evidence: Evidence, label: str) -> pd.DataFrame:
     return top.assign(ratio=ratio, low=ratio - width, high=ratio + width)
 
 
-def parts(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what each part of Lookout is worth: a row per size and change.
+def parts(runs: pd.DataFrame, policy: str) -> list[dict[str, Any]]:
+    """Return what each part of a policy is worth: a row per size and change.
 
-    `ratio` is the worst-case regret of the changed policy over that of Lookout, both at their own
-    worst adversary. The adversary is chosen by one half of the seeds and measured on the other.
+    `ratio` is the worst-case regret of the changed policy over that of the policy itself, both at
+    their own worst adversary. The adversary is chosen by one half of the seeds and measured on the other.
     `most` is the largest ratio on one adversary, on the same paths, with the limits of all
     adversaries together. All limits are at 95 %.
     """
-    if runs.empty:
+    if runs.empty or policy not in VARIANTS:
         return []
-    labels = {what: label_of({"name": JUDGED, **options}) for what, options in VARIANTS.items()}
+    changes = VARIANTS[policy].items()
+    labels = {what: label_of({"name": policy, **options}) for what, options in changes}
+    runs = runs[runs["label"].isin([policy, *labels.values()])]
     names = [c for c in runs if c == "adversary" or c.startswith("adversary.")]
     runs = runs.assign(entry=runs.groupby(names, dropna=False).ngroup())
     kinds = runs.groupby("entry")["adversary"].first()
@@ -320,7 +334,7 @@ def parts(runs: pd.DataFrame) -> list[dict[str, Any]]:
             label: rows_of.pivot(index="seed", columns="entry", values="regret")
             for label, rows_of in cell.groupby("label")
         }
-        own = regret[JUDGED]
+        own = regret[policy]
         for what, label in labels.items():
             changed = regret[label]
             total = paired(_at_worst(changed), _at_worst(own), 1)

@@ -1,10 +1,10 @@
-"""What each part of Lookout is worth: regret without it over regret with it."""
+"""What each part of a policy is worth: regret with the part changed over regret as it is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.prior_free import ID, JUDGED
+from confee.claims.prior_free import ID
 from confee.rendering.catalogue import WHO, Table
 from confee.rendering.looks import display, kind_name
 
@@ -21,9 +21,9 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
 
     parts = _parts(claims)
     rows = []
-    for change in dict.fromkeys(part["change"] for part in parts):
-        mine = [part for part in parts if part["change"] == change]
-        row = {"Lookout with": change}
+    for policy, change in dict.fromkeys((part["policy"], part["change"]) for part in parts):
+        mine = [part for part in parts if (part["policy"], part["change"]) == (policy, change)]
+        row = {"Policy": display(policy), "Changed": change}
         for part in mine:
             row[f"Worst case, $V = {part['V']:g}$"] = _limits(part, "")
         top = max(mine, key=lambda part: part["most_ratio"])
@@ -32,25 +32,30 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         )
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs["widths"] = [0.24, 0.2, 0.2, 0.32]
+    table.attrs["widths"] = [0.12, 0.22, 0.18, 0.18, 0.27]
     return table
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """Return the change that costs most in the worst case."""
+    """Return the change that costs most in the worst case, of the first policy."""
     parts = _parts(claims)
     if not parts:
-        return "Lookout's parts were not compared."
-    top = max(parts, key=lambda part: part["ratio"])
+        return "No parts of a policy were compared."
+    first = [part for part in parts if part["policy"] == parts[0]["policy"]]
+    top = max(first, key=lambda part: part["ratio"])
     return (
-        f"{top['change'].capitalize()} costs {display(JUDGED)} most: {top['ratio']:.2f} times its "
+        f"{top['change'].capitalize()} costs {display(top['policy'])} most: {top['ratio']:.2f} times its "
         f"worst-case regret at $V = {top['V']:g}$."
     )
 
 
 def _parts(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    mine = claims[claims["id"] == f"{ID}/{JUDGED}"]
-    return mine["numbers"].iloc[0]["parts"] if len(mine) else []
+    judged = claims[claims["id"].str.startswith(f"{ID}/")]
+    return [
+        part | {"policy": row.id.removeprefix(f"{ID}/")}
+        for row in judged.itertuples()
+        for part in row.numbers["parts"]
+    ]
 
 
 def _limits(part: dict[str, Any], before: str) -> str:
@@ -59,8 +64,8 @@ def _limits(part: dict[str, Any], before: str) -> str:
 
 
 TABLE = Table(
-    "lookout_parts",
-    "What each part of Lookout is worth",
+    "prior_free_parts",
+    "What each part of a policy is worth",
     section=WHO,
     place=4,
     needs=("claims",),
@@ -69,7 +74,7 @@ TABLE = Table(
     make=make,
     finding=finding,
     reading=(
-        "Regret of the changed policy over Lookout's on the same seeds, with 95 % CIs. Worst case: "
+        "Regret of the changed policy over that of the policy on the same seeds, with 95 % CIs. Worst case: "
         "both at their own worst adversary. Last column: the adversary whose ratio is largest, "
         "intervals for all adversaries together."
     ),
