@@ -316,7 +316,7 @@ def parts(runs: pd.DataFrame, policy: str) -> list[dict[str, Any]]:
     """Return what each part of a policy is worth: a row per size and change.
 
     `ratio` is the worst-case regret of the changed policy over that of the policy itself, both at
-    their own worst adversary. The adversary is chosen by one half of the seeds and measured on the other.
+    their own worst adversary. One half of the seeds chooses the adversary, the other measures it.
     `most` is the largest ratio on one adversary, on the same paths, with the limits of all
     adversaries together. All limits are at 95 %.
     """

@@ -44,8 +44,8 @@ def finding(claims: pd.DataFrame) -> str:
     first = [part for part in parts if part["policy"] == parts[0]["policy"]]
     top = max(first, key=lambda part: part["ratio"])
     return (
-        f"{top['change'].capitalize()} costs {display(top['policy'])} most: {top['ratio']:.2f} times its "
-        f"worst-case regret at $V = {top['V']:g}$."
+        f"{top['change'].capitalize()} costs {display(top['policy'])} most: {top['ratio']:.2f} "
+        f"times its worst-case regret at $V = {top['V']:g}$."
     )
 
 
@@ -74,8 +74,8 @@ TABLE = Table(
     make=make,
     finding=finding,
     reading=(
-        "Regret of the changed policy over that of the policy on the same seeds, with 95 % CIs. Worst case: "
-        "both at their own worst adversary. Last column: the adversary whose ratio is largest, "
-        "intervals for all adversaries together."
+        "Regret of the changed policy over that of the policy on the same seeds, with 95 % CIs. "
+        "Worst case: both at their own worst adversary. Last column: the adversary whose ratio is "
+        "largest, intervals for all adversaries together."
     ),
 )
