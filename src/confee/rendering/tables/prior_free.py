@@ -27,7 +27,7 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             "Policy": display(row.id.removeprefix(f"{ID}/")),
-            "Largest, $T/B = 10$": _shown(row.numbers["cells"], idle=True),
+            "Largest, $T/B \\ge 10$": _shown(row.numbers["cells"], idle=True),
             "Largest, $T = B$": _shown(row.numbers["cells"], idle=False),
             "Rate in $B$": _rates(row.numbers["rates"], "B"),
             "Rate in $V$": _rates(row.numbers["rates"], "V"),
