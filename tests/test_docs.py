@@ -207,7 +207,7 @@ def test_a_page_names_the_policies_and_adversaries_of_each_setting():
     from confee.policies import POLICIES
     from confee.world.adversaries import ADVERSARIES
 
-    table = (ROOT / "docs/extensions.md").read_text().partition("| setting | ALG |")[2]
+    table = (ROOT / "docs/add-a-base-algorithm.md").read_text().partition("| setting | ALG |")[2]
     rows = re.findall(r"^\| (\w+) \| [\w-]+ \| (.*) \| (.*) \|$", table, re.MULTILINE)
     said = {setting: (policies, adversaries) for setting, policies, adversaries in rows}
     assert list(said) == list(SETTINGS)
@@ -351,7 +351,7 @@ def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said: dict = {}
     exec(compile(blocks("fit.md", "python")[0], "fit.md", "exec"), said)
-    assert said["found"].findings[0].as_printed == "consistent"
+    assert said["result"].findings[0].as_printed == "consistent"
 
 
 def test_a_claim_of_ones_own_is_judged(tmp_path):
