@@ -347,7 +347,7 @@ def test_the_page_on_regrets_of_ones_own_is_followed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said: dict = {}
     exec(compile(blocks("fit.md", "python")[0], "fit.md", "exec"), said)
-    assert said["found"].findings[0].as_printed == "consistent"
+    assert said["result"].findings[0].as_printed == "consistent"
 
 
 def test_a_claim_of_ones_own_is_judged(tmp_path):
