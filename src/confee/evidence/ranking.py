@@ -60,6 +60,7 @@ PAIRS = (
 BLIND = (
     ("ucb1_leader", "ucb1"),
     ("sw_ucb_leader", "sw_ucb"),
+    ("glr_ucb_leader", "glr_ucb"),
     ("cbm_ucb", "ucb1_leader"),
     ("cbm_ucb", "ucb1"),
 )
