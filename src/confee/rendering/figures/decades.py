@@ -47,8 +47,14 @@ def draw(slopes: pd.DataFrame, points: pd.DataFrame) -> Drawing:
         return style.empty(NOTHING)
     rays = list(dict.fromkeys(rows["axis"]))
     heights = [max(1.7, 0.37 * rows[rows["axis"] == ray]["label"].nunique()) for ray in rays]
-    fig = style.figure(sum(heights) + 0.25 * len(rays) + 0.35, w_pad=0.02, wspace=0.0, h_pad=0.02)
-    grid = fig.add_gridspec(len(rays), 3, width_ratios=[1, 0.09, 0.46], height_ratios=heights)
+    fig = style.figure(
+        sum(heights) + 0.25 * len(rays) + 0.35,
+        width=style.COLUMN,
+        w_pad=0.02,
+        wspace=0.0,
+        h_pad=0.02,
+    )
+    grid = fig.add_gridspec(len(rays), 3, width_ratios=[1, 0.11, 0.78], height_ratios=heights)
     middles = np.sqrt(rows["start"] * rows["stop"])
     low, high = numbers.widened(middles.min(), middles.max())
     for place, ray in enumerate(rays):

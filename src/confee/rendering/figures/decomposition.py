@@ -56,7 +56,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     if table.empty:
         return style.empty(NOTHING)
     labels, budgets = looks.ordered(table["label"]), sorted(table["budget"].unique())
-    fig = style.figure(0.75 + 0.23 * len(labels), w_pad=0.03, wspace=0.0)
+    fig = style.figure(0.75 + 0.23 * len(labels), width=style.COLUMN, w_pad=0.03, wspace=0.0)
     grid = fig.subplots(
         1, 1 + len(budgets), sharey=True, squeeze=False, width_ratios=[1.3, *[1] * len(budgets)]
     )[0]

@@ -32,7 +32,7 @@ def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) ->
     `points`: label, T (the rows of hyque say what was run).
     """
     betas = sorted(thresholds["exponent"].unique(), reverse=True)
-    fig = style.figure(2.5, w_pad=0.03, wspace=0.06)
+    fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03, wspace=0.06)
     axes = fig.subplots(1, len(betas), sharex=True, sharey=True, squeeze=False)[0]
     run = points.loc[points["label"] == "hyque", "T"]
     low, high = thresholds["T"].min(), thresholds["T"].max()

@@ -36,7 +36,7 @@ def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
     if stale.empty or floor_runs.empty:
         return style.empty("no schedules and runs for the floor")
     stale = stale.assign(count=stale["changes"].map(lambda text: len(json.loads(text))))
-    fig = style.figure(2.6, w_pad=0.03, wspace=0.05)
+    fig = style.figure(2.6, width=style.COLUMN, w_pad=0.03, wspace=0.05)
     left, right = fig.subplots(1, 2)
     handles = _stale(left, stale, floor_runs) + _regret(right, stale, floor_runs)
     style.legend_below(fig, handles, 2)
@@ -151,7 +151,7 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     numbers.log_axis(ax, "y", low / 1.3, high * 1.3, 4)
     ax.set(xlabel="budget $B$", ylabel="share of rounds on stale data")
     ends = sorted({shown["count"].min(), shown["count"].max()})
-    ax.set_title(f"{' to '.join(map(str, ends))} changes in the last block", pad=4)
+    ax.set_title(f"{' to '.join(map(str, ends))} changes", pad=4)
     return [
         style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale data"),
         style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's stale data"),
@@ -199,7 +199,7 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     numbers.log_axis(ax, "y", low / 1.4, max([table["mean"].max(), *floor["low"]]) * 1.4, 4)
     ax.set(xlabel="budget $B$", ylabel="$R/T$")
     if len(floor):
-        ax.set_title(f"{_changes(floor)} in the last block", pad=4)
+        ax.set_title(_changes(floor), pad=4)
     return [
         *handles,
         style.sample(color=ORANGE, linewidth=1.3, label="cost of stale data alone"),
@@ -218,7 +218,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Data from before the last change are stale. Left: share of rounds that use them; numbers: "
-        "changes. Right: $R/T$ and their cost."
+        "Data from before the last change are stale. Left: share of rounds that use them, by the "
+        "number of changes in the last block. Right: $R/T$ and their cost."
     ),
 )

@@ -58,7 +58,9 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     places = _places(table)
     longest = max(len(looks.display(label)) for label in labels)
     rows = max(places.values()) + 1
-    fig = style.figure(ROW * rows + 0.06 * longest + 0.85, w_pad=0.02, h_pad=0.02)
+    fig = style.figure(
+        ROW * rows + 0.06 * longest + 0.85, width=style.COLUMN, w_pad=0.02, h_pad=0.02
+    )
     ax = fig.subplots()
     for kind in dict.fromkeys(kind for kind, _ in places):
         mine = [place for place in places if place[0] == kind]

@@ -21,8 +21,8 @@ UNIFORM = "uniform"
 PAIR = (MULTISET, SET)
 LABELS = (*PAIR, UNIFORM)
 NAMES = {
-    SET: "Rexp3B as printed: set of arms",
-    MULTISET: "Rexp3B corrected: rounds",
+    SET: "Rexp3B as printed (set)",
+    MULTISET: "Rexp3B corrected (rounds)",
     UNIFORM: "uniform play",
 }
 NOTHING = "No cell was played with both ways of replaying."
@@ -43,7 +43,7 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     axis, table = _shown(worst, points)
     if table.empty:
         return style.empty(NOTHING)
-    fig = style.figure(2.5, w_pad=0.03)
+    fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03)
     ax = fig.subplots()
     curves.lines(ax, table)
     line = table.drop_duplicates("x").sort_values("x")

@@ -41,7 +41,7 @@ def draw(schedules: pd.DataFrame) -> Drawing:
     ----------
     schedules : rows of the study of schedules, for the circles.
     """
-    fig = style.figure(2.5, w_pad=0.03, wspace=0.06)
+    fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03, wspace=0.06)
     axes = fig.subplots(1, len(KINDS), sharey=True)
     some = False
     for ax, kind in zip(axes, KINDS, strict=True):
