@@ -218,7 +218,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Data from before the last change are stale. Left: share of rounds that use them, by the "
-        "number of changes in the last block. Right: $R/T$ and their cost."
+        "Data from before the last change are stale. Left: share of rounds that use them, by "
+        "changes in the last block. Right: $R/T$ and their cost."
     ),
 )
