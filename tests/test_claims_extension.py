@@ -337,7 +337,7 @@ def test_a_toy_is_played_and_judged_in_the_form_of_the_schema(case):
 def test_the_picture_shows_each_setting_and_role(first):
     from confee.rendering.figures import extensions
 
-    assert {one.alg.setting.id for one in CASES} == set(extensions.TITLES)
+    assert {one.alg.setting.id for one in CASES} == set(extensions.BASES)
     asked = ideal(first)
     worst, points = extension.drawn_from(asked, False)
     assert set(worst["setting"]) == set(points["setting"]) == {first.alg.setting.id}

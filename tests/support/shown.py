@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from confee.rendering import exhibit
@@ -24,5 +25,14 @@ def table(name: str, data: Any) -> Any:
     return exhibit(name).make(**arguments(name, data))
 
 
+MOST = 60
+"""Words that a caption may have."""
+
+
 def caption(name: str, data: Any) -> str:
     return exhibit(name).caption(arguments(name, data))
+
+
+def words(text: str) -> int:
+    """The number of words of a caption; a formula is one."""
+    return len(re.sub(r"\$[^$]*\$", "X", text).split())

@@ -64,9 +64,9 @@ def finding(pieces: pd.DataFrame, n: int, b: int) -> str:
     queries = int(rounds.get("query", 0))
     share = "each" if (busy == 1).all() else f"{(busy == 1).sum()}"
     return (
-        f"In a block of order $n = {n}$ with $b = {b}$, exactly one of "
-        f"{active['instance'].nunique()} instances is active in {share} of its {length} rounds; "
-        f"they make {queries} queries, {queries / length:.3g} per round ($1/b$ is {1 / b:.3g})."
+        f"Exactly one of {active['instance'].nunique()} instances is active in {share} of the "
+        f"block's {length} rounds, and {queries} rounds are queries: {queries / length:.3g} per "
+        f"round, where $1/b$ is {1 / b:.3g}."
     )
 
 
@@ -178,7 +178,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Rows: the instances of one order $m$. Thick: query; dotted: idle (non-query) round of "
-        "the active instance; thin: inactive, while an instance of lower order plays."
+        "A row holds the instances of an order $m$. Thick: queries. Dotted: idle (non-query) "
+        "rounds of the active instance. Thin: inactive, while an instance of lower order plays."
     ),
 )

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 # No dots: of those an SVG draws every one.
 PARTS = {
-    "regret_query": ("query rounds", "#0072B2", ""),
-    "regret_error": ("idle, error", "#E69F00", "//////"),
-    "regret_drift": ("idle, drift", "#CC79A7", r"\\\\\\"),
-    "regret_no_data": ("idle, no data", "#BBBBBB", "xxxxx"),
+    "regret_query": ("queries", "#0072B2", ""),
+    "regret_error": ("idle rounds: estimation error", "#E69F00", "//////"),
+    "regret_drift": ("idle rounds: drift of the means", "#CC79A7", r"\\\\\\"),
+    "regret_no_data": ("idle rounds: no data", "#BBBBBB", "xxxxx"),
 }
 
 APART = 1.5
@@ -31,9 +31,9 @@ APART = 1.5
 
 
 NAMES = {
-    "regret_query": "query rounds",
-    "regret_error": "the error of idle rounds",
-    "regret_drift": "the drift of idle rounds",
+    "regret_query": "queries",
+    "regret_error": "estimation error in idle rounds",
+    "regret_drift": "drift in idle rounds",
     "regret_no_data": "idle rounds without data",
 }
 
@@ -43,7 +43,7 @@ NOTHING = "No regret of known parts was measured at the centre."
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
     """Draw regret over the rate and the shares of R_query, R_error, R_drift and R_no_data in it, at
-    the centre and at a small, a middle and a large budget of the sweep or of a ray along B through
+    the centre and at the smallest and the largest budget of the sweep or of a ray along B through
     it.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, regret_query, regret_error, regret_drift,
@@ -56,7 +56,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     if table.empty:
         return style.empty(NOTHING)
     labels, budgets = looks.ordered(table["label"]), sorted(table["budget"].unique())
-    fig = style.figure(0.75 + 0.2 * len(labels), w_pad=0.03, wspace=0.0)
+    fig = style.figure(0.75 + 0.23 * len(labels), width=style.COLUMN, w_pad=0.03, wspace=0.0)
     grid = fig.subplots(
         1, 1 + len(budgets), sharey=True, squeeze=False, width_ratios=[1.3, *[1] * len(budgets)]
     )[0]
@@ -69,14 +69,14 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     ]
     for ax, budget in zip(grid[1:], budgets, strict=True):
         _shares(ax, table[table["budget"] == budget], labels)
-        ax.set_title(f"$B$ = {numbers.number(budget)}", fontsize=8, pad=3)
-        ax.set_xlabel("share", fontsize=8)
-    grid[0].set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+        ax.set_title(f"$B$ = {numbers.number(budget)}", pad=3)
+        ax.set_xlabel("share of the regret")
+    grid[0].set_yticks(range(len(labels)), [looks.display(label) for label in labels], fontsize=9)
     grid[0].set_ylim(len(labels) - 0.5, -0.5)
     for ax in grid:
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="y", visible=False)
-    style.legend_below(fig, handles, 4)
+    style.legend_below(fig, handles, 3)
     return fig
 
 
@@ -90,12 +90,15 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
     budget = next(b for b in budgets(points) if (table["budget"] == b).any())
     here = table[table["budget"] == budget].set_index("label")
     largest = here[list(PARTS)].idxmax(axis=1)
-    words = []
+    words: dict[str, list[str]] = {}
     for label in fits.first(set(table["label"])):
-        part = largest[label]
-        words.append(f"{NAMES[part]} for {looks.display(label)} ({here.loc[label, part]:.0%})")
-    text = f"At $B$ = {numbers.number(budget)} the largest part is {'; '.join(words)}."
-    return text.replace("%", " %")
+        share = f"{looks.display(label)} ({100 * here.loc[label, largest[label]]:.0f} %)"
+        words.setdefault(NAMES[largest[label]], []).append(share)
+    largest_parts = [f"{part} for {numbers.listed(shares)}" for part, shares in words.items()]
+    return (
+        f"At $B$ = {numbers.number(budget)} the largest part of the regret is "
+        f"{numbers.listed(largest_parts)}."
+    )
 
 
 def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]) -> list[Line2D]:
@@ -124,7 +127,7 @@ def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]
     low, high = (table["sum"] - table["half"].fillna(0)), (table["sum"] + table["half"].fillna(0))
     least = low[low > 0].min() if (low > 0).any() else table["sum"].min()
     numbers.log_axis(ax, "x", least / 1.2, high.max() * 1.2, 4)
-    ax.set_xlabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$", fontsize=8)
+    ax.set_xlabel("regret over $T\\,(KV/B)^{1/3}$")
     return handles
 
 
@@ -146,6 +149,8 @@ def _shares(ax: Axes, table: pd.DataFrame, labels: list[str]) -> None:
             linewidth=0.3,
         )
         right, left = right + np.maximum(width, 0), left + np.minimum(width, 0)
+    for y in sorted(set(range(len(labels))) - set(place)):
+        ax.text(0.5, y, "not played", ha="center", va="center", color=style.GREY, style="italic")
     if left.min() < 0:
         ax.axvline(0, color=style.INK, linewidth=0.6)
     ax.set_xlim(left.min(), 1)
@@ -175,15 +180,15 @@ def parts(
 
 
 def budgets(points: pd.DataFrame) -> dict[float, pd.DataFrame]:
-    """Return budget -> its cells: the centre's, and the smallest, the middle and the largest of the
-    sweep of B or of the longest ray along B through the centre, if they are APART."""
+    """Return budget -> its cells: the centre's, and the smallest and the largest of the sweep of B
+    or of the longest ray along B through the centre, if they are APART."""
     middle = centre(points)
     if middle.empty:
         return {}
     cells = {float(f"{np.exp(np.log(middle['B']).mean()):.2g}"): middle}
     sweep = _along_B(points, middle)
     places = sorted(sweep["point"].unique())
-    for place in [places[i] for i in (0, -1, len(places) // 2)] if places else []:
+    for place in [places[0], places[-1]] if places else []:
         if all(max(place / other, other / place) > APART for other in cells):
             settings = sweep.loc[sweep["point"] == place, CELL[1:]].drop_duplicates()
             cells[float(place)] = points[CELL].drop_duplicates().merge(settings, on=CELL[1:])
@@ -228,8 +233,8 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Left: worst case over the rate $T(KV/B)^{1/3}$, with 95 % CIs. Right: shares of its "
-        "parts. Error: against the best arm of the queries in use; drift: that arm against the "
-        "best now."
+        "Left: worst case over $T(KV/B)^{1/3}$, with 95 % CIs. Right: its parts. Estimation error: "
+        "the arm played against the best one when its data were collected; drift: that one against "
+        "the best now."
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from confee.claims import detection_horizon as horizon
 from confee.paper import proofs
-from confee.rendering import looks, numbers, style
+from confee.rendering import numbers, style
 from confee.rendering.catalogue import MEANS, Figure
 
 if TYPE_CHECKING:
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-TESTS = {"mean": "test (ii), on all queries", "span": "test (i), on a span"}
-WIDTHS = dict(zip(TESTS, (1.4, 0.7), strict=True))
-MARKS = dict(zip(TESTS, ("o", "s"), strict=True))
+TESTS = {"mean": "test (ii), on all queries", "span": "test (i), on a span of rounds"}
+COLOURS = dict(zip(TESTS, ("#0072B2", "#D55E00"), strict=True))
 
 HORIZONS = tuple(round(10 ** (4 + step / 8)) for step in range(8 * 14 + 1))
 """Horizons at which thresholds are drawn."""
 
-RUN, POSSIBLE = "#d9e6f2", "#eaf4e4"
+RUN, POSSIBLE = "#dddddd", "#e0f0d8"
 
 
 @style.styled
@@ -33,9 +32,8 @@ def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) ->
     `points`: label, T (the rows of hyque say what was run).
     """
     betas = sorted(thresholds["exponent"].unique(), reverse=True)
-    fig = style.figure(2.3, w_pad=0.03, wspace=0.03)
+    fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03, wspace=0.06)
     axes = fig.subplots(1, len(betas), sharex=True, sharey=True, squeeze=False)[0]
-    colours = dict(zip(sorted(thresholds["K"].unique()), looks.PALETTE, strict=False))
     run = points.loc[points["label"] == "hyque", "T"]
     low, high = thresholds["T"].min(), thresholds["T"].max()
     for ax, beta in zip(axes, betas, strict=True):
@@ -43,15 +41,18 @@ def draw(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame) ->
             ax.axvspan(max(run.min(), low), run.max(), color=RUN, linewidth=0, zorder=0)
         ax.axhspan(1e-9, 1, color=POSSIBLE, linewidth=0, zorder=0)
         ax.axhline(1, zorder=1.5, **style.THEORY)
-        for (K, test), mine in thresholds[thresholds["exponent"] == beta].groupby(["K", "test"]):
-            ax.plot(mine["T"], mine["threshold"], color=colours[K], linewidth=WIDTHS[test])
-        _marks(ax, first[first["exponent"] == beta], colours)
-        ax.set_title(numbers.budget(beta), pad=3)
+        for test, colour in COLOURS.items():
+            mine = thresholds[(thresholds["exponent"] == beta) & (thresholds["test"] == test)]
+            ends = mine.groupby("T")["threshold"].agg(["min", "max"])
+            ax.fill_between(ends.index, ends["min"], ends["max"], color=colour, alpha=0.5)
+        _mark(ax, first.loc[first["exponent"] == beta, "T"].min())
+        ax.set_title(numbers.budget(beta), pad=4)
         ax.set_xlabel("horizon $T$")
-        numbers.log_axis(ax, "x", low, high, 8)
+        numbers.log_axis(ax, "x", low, high, 5)
         numbers.log_axis(ax, "y", 0.08, 2 * thresholds["threshold"].max(), 6)
-    axes[0].set_ylabel("threshold")
-    style.legend_below(fig, _legend(colours, run), 3)
+    axes[0].set_ylabel("threshold of the test")
+    arms = sorted(thresholds["K"].unique())
+    style.legend_below(fig, _legend(arms, run), 2)
     return fig
 
 
@@ -59,19 +60,16 @@ def finding(thresholds: pd.DataFrame, first: pd.DataFrame, points: pd.DataFrame)
     """Return the first horizons of each budget, and how far the horizons played are from them."""
     parts = []
     for beta, mine in sorted(first.groupby("exponent"), reverse=True):
-        least = mine.loc[mine["T"].idxmin()]
-        where = f"$T$ = {_number(least['T'])} at {numbers.budget(beta)}"
-        parts.append(f"{where} ($K = {least['K']}$)")
-    text = f"At scale 1 no change test can fire before {', or '.join(parts)}. "
+        parts.append(f"$T$ = {_number(mine['T'].min())} at {numbers.budget(beta)}")
+    text = f"No change test of HyQue can fire before {', or '.join(parts)}"
     run = points[points["label"] == "hyque"].drop_duplicates(["K", "T", "B"])
     if run.empty:
-        return f"{text}HyQue as printed is not among the policies shown."
+        return f"{text}; HyQue as printed was not played."
     cells = list(run[["K", "T", "B"]].itertuples(index=False, name=None))
-    least = [min(horizon.thresholds(K, T, B).values()) for K, T, B in cells]
-    possible = sum(threshold < 1 for threshold in least)
+    possible = sum(min(horizon.thresholds(K, T, B).values()) < 1 for K, T, B in cells)
     return (
-        f"{text}HyQue was played up to $T$ = {_number(run['T'].max())}, where one can fire in "
-        f"{possible} of its {len(cells)} cells (lowest threshold {min(least):.3g})."
+        f"{text}; at the horizons played, up to {_number(run['T'].max())}, one can fire in "
+        f"{possible} of {len(cells)} cells."
     )
 
 
@@ -79,41 +77,23 @@ def _number(value: float) -> str:
     return numbers.number(float(f"{value:.2g}"))
 
 
-def _marks(ax: Axes, first: pd.DataFrame, colours: dict[int, str]) -> None:
-    """Draw the first horizons, the earliest with its number."""
-    for row in first.itertuples():
-        ax.plot(
-            row.T,
-            1,
-            color=colours[row.K],
-            marker=MARKS[row.test],
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            markersize=5,
-            zorder=3,
-        )
-    earliest = first["T"].min()
+def _mark(ax: Axes, earliest: float) -> None:
+    """Mark the first horizon at which a test can fire."""
+    ax.plot(earliest, 1, color=style.INK, marker="o", zorder=3)
     ax.annotate(
-        _number(earliest),
-        (earliest, 1),
-        (-3, -3),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize=8,
+        _number(earliest), (earliest, 1), (-3, -3), textcoords="offset points", ha="right", va="top"
     )
 
 
-def _legend(colours: dict[int, str], run: pd.Series) -> list:
-    handles: list = [style.sample(color=color, label=f"$K = {K}$") for K, color in colours.items()]
-    handles += [
-        style.sample(color=style.GREY, linewidth=WIDTHS[test], marker=MARKS[test], label=name)
-        for test, name in TESTS.items()
+def _legend(arms: list[int], run: pd.Series) -> list:
+    handles: list = [
+        style.patch(color=colour, alpha=0.5, label=f"{TESTS[test]}, $K$ = {arms[0]} to {arms[-1]}")
+        for test, colour in COLOURS.items()
     ]
-    handles.append(style.sample(label="most a statistic can reach", **style.THEORY))
-    handles.append(style.patch(color=POSSIBLE, label="a test can fire"))
+    handles.append(style.sample(label="largest value of the statistic", **style.THEORY))
+    handles.append(style.patch(color=POSSIBLE, label="the test can fire"))
     if len(run):
-        handles.append(style.patch(color=RUN, label="HyQue was run"))
+        handles.append(style.patch(color=RUN, label="horizons played"))
     return handles
 
 
@@ -155,7 +135,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Threshold below 1 (green): a test can fire. Marks: the first such horizons, exact. "
-        "Blue: horizons played."
+        "A test fires only if its statistic, at most 1, exceeds its threshold: in the green area. "
+        "Point: first such horizon, exact."
     ),
 )

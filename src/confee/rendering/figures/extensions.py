@@ -15,57 +15,51 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 ROLES = {
-    "hyque": (looks.look("hyque"), "HyQue over ALG"),
-    "narrow hyque": (looks.look("hyque_calibrated"), "HyQue over ALG, smaller bonus"),
-    "paced": (looks.look("ucb1"), "ALG, even pace"),
-    "restarted": (
-        looks.look("random_restart")._replace(marker="D"),
-        "ALG, restarts at random, knows $V$",
-    ),
+    "hyque": (looks.look("hyque"), "HyQue"),
+    "narrow hyque": (looks.look("hyque_calibrated"), "HyQue, smaller bonus"),
+    "paced": (looks.look("ucb1"), "ALG"),
+    "restarted": (looks.look("random_restart")._replace(marker="D"), "ALG, random restarts"),
     "narrow restarted": (
         looks.look("random_restart_unaware")._replace(marker="v"),
-        "ALG, restarts, smaller bonus",
+        "the same, smaller bonus",
     ),
-    "window": (looks.look("sw_ucb"), "ALG, sliding window, knows $V$"),
-    "discount": (looks.look("d_ucb"), "ALG, discounted, knows $V$"),
-    "uniform": (looks.look("uniform"), "uniform play, as any ALG without feedback"),
+    "window": (looks.look("sw_ucb"), "ALG, sliding window"),
+    "discount": (looks.look("d_ucb"), "ALG, discounted"),
+    "uniform": (looks.look("uniform"), "uniform play"),
 }
 """What a policy is in its setting -> its look, near that of the same idea over arms, and name."""
 
-PAIRS = (("hyque", "restarted", ""), ("narrow hyque", "narrow restarted", "with a smaller bonus"))
+PAIRS = (("hyque", "restarted", ""), ("narrow hyque", "narrow restarted", "with a smaller bonus "))
 """Whose regret the finding compares: role, over that of role, and how it is called."""
 
 
-TITLES = {
-    "linear": "linear: OFUL",
-    "logistic": "logistic: GLM-UCB",
-    "contextual": "contextual: FALCON",
-    "episodic": "episodic: Q-UCB",
-}
+BASES = {"linear": "OFUL", "logistic": "GLM-UCB", "contextual": "FALCON", "episodic": "Q-UCB"}
+"""Setting -> its base algorithm, ALG in the paper."""
 
 
 @style.styled
 def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
-    """Draw R/T against B and V, both logarithmic: a column per setting, a line per role.
+    """Draw R/T against B and V, both logarithmic: a row per setting, a line per role.
 
     `setting_worst`: setting, role, label, K, T, B, V, regret, se, seeds, eligible;
     `setting_points`: setting, label, axis, point, K, T, B, V. Dashed: the rate, from HyQue's first
     point. Hollow points enter no fit.
     """
     worst, points = setting_worst, setting_points
-    settings = [name for name in TITLES if (worst["setting"] == name).any()]
+    settings = [name for name in BASES if (worst["setting"] == name).any()]
     if not settings:
         return style.empty("no setting was played")
-    fig = style.figure(3.3, w_pad=0.02, wspace=0.02, h_pad=0.03)
-    grid = fig.subplots(2, len(settings), squeeze=False, sharey="col")
+    fig = style.figure(
+        0.3 + 1.4 * len(settings), width=style.COLUMN, w_pad=0.03, wspace=0.02, h_pad=0.03
+    )
+    grid = fig.subplots(len(settings), 2, squeeze=False, sharey="row", sharex="col")
     hollow = False
-    for column, setting in zip(grid.T, settings, strict=True):
-        for ax, axis in zip(column, "BV", strict=True):
+    for row, setting in zip(grid, settings, strict=True):
+        for ax, axis in zip(row, "BV", strict=True):
             hollow |= _panel(ax, _table(worst, points, setting, axis))
-            ax.set_xlabel(shared.SYMBOLS[axis])
-        column[0].set_title(TITLES[setting], fontsize=8, pad=3)
-    for row in grid:
         row[0].set_ylabel("worst-case $R/T$")
+        row[0].set_title(f"{setting}, ALG = {BASES[setting]}", loc="left", pad=4)
+    _spans(grid, worst, points, settings)
     shown = [role for role in ROLES if (worst["role"] == role).any()]
     handles = [shared.handle(*ROLES[role]) for role in shown]
     handles.append(style.sample(label=r"the rate, $\propto (V/B)^{1/3}$", **style.THEORY))
@@ -73,6 +67,15 @@ def draw(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> Drawing:
         handles.append(shared.hollow())
     style.legend_below(fig, handles, 2)
     return fig
+
+
+def _spans(grid, worst: pd.DataFrame, points: pd.DataFrame, settings: list[str]) -> None:
+    """Give the panels of a column one horizontal axis, labelled below the last."""
+    for column, axis in zip(grid.T, "BV", strict=True):
+        x = [x for name in settings for x in _table(worst, points, name, axis)["x"]]
+        if x:
+            numbers.log_axis(column[-1], "x", *numbers.widened(min(x), max(x)), 5)
+        column[-1].set_xlabel(shared.SYMBOLS[axis])
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -> pd.DataFrame:
@@ -89,32 +92,33 @@ def _table(worst: pd.DataFrame, points: pd.DataFrame, setting: str, axis: str) -
 
 def finding(setting_worst: pd.DataFrame, setting_points: pd.DataFrame) -> str:
     """Return HyQue's regret over that of the restarted algorithm at the largest budget."""
-    settings = [name for name in TITLES if (setting_worst["setting"] == name).any()]
+    settings = [name for name in BASES if (setting_worst["setting"] == name).any()]
     tables = {name: _table(setting_worst, setting_points, name, "B") for name in settings}
     parts = []
     for role, other, what in PAIRS:
-        both = {n: t for n, t in tables.items() if {role, other} <= set(t["role"])}
-        times = [f"{_ratio(table, role, other)} ({name})" for name, table in both.items()]
+        both = [t for t in tables.values() if {role, other} <= set(t["role"])]
+        times = sorted(filter(None, (_ratio(table, role, other) for table in both)))
         if times:
-            parts.append(f"{what} {numbers.listed(times)}".strip())
+            ends = dict.fromkeys(numbers.factor(*factor) for factor in (times[0], times[-1]))
+            parts.append(f"{what}{' to '.join(ends)} times")
     if not parts:
         return "No setting has HyQue beside its restarted base algorithm."
     return (
-        "At the largest budget HyQue's regret over that of ALG with random restarts is "
-        f"{'; '.join(parts)}."
+        "At the largest budget HyQue's regret is "
+        f"{', '.join(parts)} that of its base algorithm ALG with random restarts."
     )
 
 
-def _ratio(table: pd.DataFrame, role: str, other: str) -> str:
+def _ratio(table: pd.DataFrame, role: str, other: str) -> tuple[float, float, float] | None:
     """Return R/T of one role over that of another at their largest common x, with its interval."""
     curve, two = (table[table["role"] == name].set_index("x") for name in (role, other))
     x = max(set(curve.index) & set(two.index), default=None)
     if x is None:
-        return "no common budget"
+        return None
     a, b = curve.loc[x], two.loc[x]
     ratio = a["y"] / b["y"]
     spread = math.exp(math.hypot(math.log(a["high"] / a["y"]), math.log(b["high"] / b["y"])))
-    return numbers.factor(ratio, ratio / spread, ratio * spread)
+    return ratio, ratio / spread, ratio * spread
 
 
 def _panel(ax: Axes, table: pd.DataFrame) -> bool:
@@ -127,7 +131,6 @@ def _panel(ax: Axes, table: pd.DataFrame) -> bool:
         ax.plot(first["x"], first["guide"] * (first["y"] / first["guide"]).iloc[0], **style.THEORY)
     low = table[["y", "low"]].min(axis=None)
     numbers.log_axis(ax, "y", low / 1.2, table[["y", "high"]].max(axis=None) * 1.2, 4)
-    numbers.log_axis(ax, "x", *numbers.widened(table["x"].min(), table["x"].max()), 3)
     return bool(not table["eligible"].all())
 
 
@@ -142,7 +145,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Worst-case $R/T$ with 95 % CIs, a column for each setting and its base algorithm ALG. "
-        "Dashed: the rate; hollow: saturated. ALG with restarts knows $V$."
+        "A row for each setting, with 95 % CIs. ALG with random restarts, a window or discounting "
+        "knows $V$. Hollow: saturated."
     ),
 )

@@ -1,4 +1,4 @@
-"""Why HyQue without restarts has a floor: how much of a block is played on old data."""
+"""Why HyQue without restarts misses the rate: a constant share of rounds uses stale data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from matplotlib.lines import Line2D
 
-SHOWN = 6
-"""Orders below the block's own that are shown."""
-
 HYQUE = "hyque"
 
 
@@ -25,13 +22,12 @@ ORANGE = "#D55E00"
 
 @style.styled
 def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
-    """Draw stale shares against B, runs beside their floor, and the orders that play a block.
+    """Draw stale shares against B, and runs beside their floor.
 
     Parameters
     ----------
     ages
-        Rows of the study of ages, of kind `stale` (T, B, changes, stale, stale_se, windowed) and
-        `age` (T, B, j, share, age).
+        Rows of the study of ages, of kind `stale`: T, B, changes, stale, stale_se, windowed.
     floor_runs
         Runs against one of these paths (label, K, T, B, V, regret, adversary.gap). Their floor is
         gap * stale * (share of the last block, one half) of a policy that learns at once.
@@ -40,11 +36,10 @@ def draw(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> Drawing:
     if stale.empty or floor_runs.empty:
         return style.empty("no schedules and runs for the floor")
     stale = stale.assign(count=stale["changes"].map(lambda text: len(json.loads(text))))
-    fig = style.figure(2.35, w_pad=0.03, wspace=0.03)
-    left, middle, right = fig.subplots(1, 3, width_ratios=(1, 1, 1.1))
-    handles = _stale(left, stale, floor_runs) + _regret(middle, stale, floor_runs)
-    _block(right, ages[ages["kind"] == "age"])
-    style.legend_below(fig, handles, 3)
+    fig = style.figure(2.6, width=style.COLUMN, w_pad=0.03, wspace=0.05)
+    left, right = fig.subplots(1, 2)
+    handles = _stale(left, stale, floor_runs) + _regret(right, stale, floor_runs)
+    style.legend_below(fig, handles, 2)
     return fig
 
 
@@ -95,23 +90,19 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
     floor, mine = _floor(stale, floor_runs), table[table["label"] == HYQUE]
     if floor.empty or mine.empty:
         return "No schedules and runs for the floor were drawn."
-    first, last, end = mine.iloc[0], mine.iloc[-1], floor.iloc[-1]
-    ends = last["mean"] - last["half"], last["mean"] + last["half"]
-    measured = numbers.factor(last["mean"], *ends)
+    last, end = mine.iloc[-1], floor.iloc[-1]
     text = (
-        f"With {_changes(floor)} in the last block, stale data alone cost HyQue "
-        f"{numbers.two(end['low'])} per round at $B = {_power(end['B'])}$"
+        f"With {_changes(floor)} stale data alone cost HyQue {numbers.two(end['low'])} per round "
+        f"at $B = {_power(end['B'])}$"
     )
     if _same(end["B"], last["B"]):
-        text += f", {end['low'] / last['mean']:.0%} of its $R/T$ of {measured}"
-    if len(mine) < 2 or len(floor) < 2:
+        text += f", {100 * end['low'] / last['mean']:.0f} % of its regret"
+    if len(floor) < 2:
         return text + "."
-    return (
-        f"{text}. From $B = {_power(first['B'])}$ on this floor changes "
-        f"{numbers.factor(end['low'] / floor['low'].iloc[0])}-fold, $R/T$ "
-        f"{numbers.two(last['mean'] / first['mean'])}-fold, the rate "
-        f"{numbers.two(last['rate'] / first['rate'])}-fold."
-    )
+    first = floor["B"].iloc[0]
+    change = numbers.factor(end["low"] / floor["low"].iloc[0])
+    rate = numbers.two((end["B"] / first) ** (1 / 3))
+    return f"{text}, {change} times the cost at $B = {_power(first)}$; the rate falls {rate}-fold."
 
 
 def _changes(floor: pd.DataFrame) -> str:
@@ -148,21 +139,22 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
         ax.annotate(
             f"{count}",
             (rows["B"].iloc[-1], rows["stale"].iloc[-1]),
-            (4, 0),
+            (6, 0),
             va="center",
             textcoords="offset points",
-            fontsize=7,
+            fontsize=9,
             color=colour,
         )
     values = [shown["stale"], *([shown["windowed"]] if "windowed" in shown else [])]
     low, high = min(v.min() for v in values), max(v.max() for v in values)
     _budgets(ax, shown["B"])
     numbers.log_axis(ax, "y", low / 1.3, high * 1.3, 4)
-    ax.set(xlabel="budget $B$", ylabel="stale share of the block")
-    ax.set_title("by the number of changes", fontsize=8, pad=3)
+    ax.set(xlabel="budget $B$", ylabel="share of rounds on stale data")
+    ends = sorted({shown["count"].min(), shown["count"].max()})
+    ax.set_title(f"{' to '.join(map(str, ends))} changes", pad=4)
     return [
-        style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale share"),
-        style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's"),
+        style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale data"),
+        style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's stale data"),
     ]
 
 
@@ -207,47 +199,17 @@ def _regret(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     numbers.log_axis(ax, "y", low / 1.4, max([table["mean"].max(), *floor["low"]]) * 1.4, 4)
     ax.set(xlabel="budget $B$", ylabel="$R/T$")
     if len(floor):
-        ax.set_title(f"{_changes(floor)} in the last block", fontsize=8, pad=3)
+        ax.set_title(_changes(floor), pad=4)
     return [
         *handles,
-        style.sample(color=ORANGE, linewidth=1.3, label="floor: stale data alone"),
-        style.sample(label=r"the rate, $\propto (KV/B)^{1/3}$", **style.THEORY),
+        style.sample(color=ORANGE, linewidth=1.3, label="cost of stale data alone"),
+        style.sample(label=r"rate, $\propto (KV/B)^{1/3}$", **style.THEORY),
     ]
-
-
-def _block(ax, ages: pd.DataFrame) -> None:
-    """Draw the shares of the orders at the smallest and the largest budget, and the age of their
-    data."""
-    budgets = sorted(ages["B"].unique())
-    ends = [budgets[0], budgets[-1]] if len(budgets) > 1 else budgets
-    width = 0.8 / len(ends)
-    for place, B in enumerate(ends):
-        mine = ages[(ages["B"] == B) & (ages["j"] < SHOWN)].sort_values("j")
-        x = mine["j"].to_numpy() + (place - (len(ends) - 1) / 2) * width
-        colour = ("#56B4E9", "#0072B2")[place]
-        bars = ax.bar(x, mine["share"], width, color=colour, label=f"$B = {_power(B)}$")
-        if place == len(ends) - 1:
-            for bar, age, j in zip(bars, mine["age"], mine["j"], strict=True):
-                high = ages.loc[(ages["j"] == j) & ages["B"].isin(ends), "share"].max()
-                ax.annotate(
-                    f"{age:.0%}" if age >= 0.01 else f"{age:.1%}",
-                    (bar.get_x() + width / 2, high),
-                    (0, 2),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize=6.5,
-                )
-    ax.set(xlabel="orders below the block's", ylabel="share of the block")
-    ax.set_xticks(range(min(SHOWN, int(ages["j"].max()) + 1)))
-    ax.set_title("who plays, and its data's age", fontsize=8, pad=3)
-    ax.set_ylim(0, 1.3 * ages.loc[ages["j"] < SHOWN, "share"].max())
-    ax.legend(loc="upper right", fontsize=7, handlelength=1.0)
-    ax.grid(axis="x", visible=False)
 
 
 FIGURE = Figure(
     "floor",
-    "Why HyQue without restarts has a floor",
+    "Why HyQue without restarts misses the rate",
     section=WHY,
     place=2,
     needs=("ages", "floor_runs"),
@@ -256,7 +218,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Left: HyQue's stale share; dotted: a window's. Middle: $R/T$ and the floor. Right: each "
-        "order's share, and its data's age."
+        "Data from before the last change are stale. Left: share of rounds that use them, by "
+        "changes in the last block. Right: $R/T$ and their cost."
     ),
 )

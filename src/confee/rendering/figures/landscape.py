@@ -1,4 +1,4 @@
-"""Regret over the grid of adversaries: who hurts a policy most, and at which strength."""
+"""Regret against every adversary: which one hurts a policy most, and at which strength."""
 
 from __future__ import annotations
 
@@ -21,24 +21,28 @@ if TYPE_CHECKING:
 
 COLOURS = "YlGnBu"
 
-ROW = 0.165
-"""Inches a policy."""
+ROW = 0.155
+"""Inches a strength."""
 
 BETWEEN = 0.45
-"""Columns' widths between two kinds of adversaries."""
+"""Heights of rows between two kinds of adversaries."""
 
-STAR: dict[str, Any] = {"marker": "*", "markersize": 6, "markeredgewidth": 0.5}
-DOT: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0.4}
+STAR: dict[str, Any] = {"marker": "*", "markersize": 7, "markeredgewidth": 0.5}
+DOT: dict[str, Any] = {"marker": "o", "markersize": 3, "markeredgewidth": 0.5}
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-TITLE = "colour: share of the policy's largest regret"
+SHARES = (0.0, 0.5, 1.0)
+TITLE = "regret as a share of the policy's largest"
+
+EXPLAINED = {"hard": "lower bound's instance"}
+"""Kinds whose names say little by themselves."""
 
 NOTHING = "No policy with regret was played at the centre, at V > 0."
 
 
 @style.styled
 def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """Draw the regret of each adversary at each strength as a share of the policy's largest.
+    """Draw the regret of each adversary (rows) for each policy (columns), as a share of the
+    policy's largest.
 
     `regret`: label, K, T, B, V, adversary, seed, regret, adversary.*; seeds below `choose` at the
     centre (`points`, see cells.centre) are shown, phases averaged. Of an adversary's further
@@ -52,17 +56,20 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
         return style.empty(NOTHING)
     labels = looks.ordered(table["label"])
     places = _places(table)
-    longest = max(len(looks.kind_name(kind)) for kind, _ in places)
-    fig = style.figure(ROW * len(labels) + 0.033 * longest + 0.5, w_pad=0.02, h_pad=0.02)
+    longest = max(len(looks.display(label)) for label in labels)
+    rows = max(places.values()) + 1
+    fig = style.figure(
+        ROW * rows + 0.06 * longest + 0.85, width=style.COLUMN, w_pad=0.02, h_pad=0.02
+    )
     ax = fig.subplots()
     for kind in dict.fromkeys(kind for kind, _ in places):
         mine = [place for place in places if place[0] == kind]
-        share = table[table["kind"] == kind].pivot(index="label", columns="x", values="share")
-        share = share.reindex(index=labels, columns=[x for _, x in mine])
-        left = places[mine[0]]
+        share = table[table["kind"] == kind].pivot(index="x", columns="label", values="share")
+        share = share.reindex(index=[x for _, x in mine], columns=labels)
+        top = places[mine[0]]
         ax.pcolormesh(
-            left + np.arange(len(mine) + 1) - 0.5,
             np.arange(len(labels) + 1) - 0.5,
+            top + np.arange(len(mine) + 1) - 0.5,
             share,
             cmap=COLOURS,
             vmin=0,
@@ -70,26 +77,19 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
             edgecolors="white",
             linewidth=0.4,
         )
-        ax.text(
-            left + (len(mine) - 1) / 2 - 0.3,
-            -0.75,
-            looks.kind_name(kind),
-            rotation=35,
-            fontsize=7.5,
-            rotation_mode="anchor",
-        )
     _marks(ax, table, at(worst, centre(points)), places, labels)
     _frame(ax, places, labels)
-    _levels(ax, at(worst, centre(points)), labels)
+    _levels(ax, at(worst, centre(points)), labels, rows)
     colours = [
-        style.patch(facecolor=colormaps[COLOURS](share), label=f"{share:g}") for share in SHARES
+        style.patch(facecolor=colormaps[COLOURS](share), label=f"{100 * share:.0f} %")
+        for share in SHARES
     ]
     handles = [
         *colours,
         _mark(label="chosen as worst", **STAR),
         _mark(label="within its 95 % CI", **DOT),
     ]
-    style.legend_below(fig, handles, len(handles), TITLE)
+    style.legend_below(fig, handles, 5, TITLE)
     return fig
 
 
@@ -101,21 +101,28 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
     middle = centre(points)
     where = f"$K$ = {middle['K'].iloc[0]}, $V$ = {middle['V'].iloc[0]:g}, $B$ = "
     where += numbers.number(float(f"{np.exp(np.log(middle['B']).mean()):.2g}"))
-    words = []
+    hurt: dict[str, list[str]] = {}
+    seconds = []
     for label in fits.first(set(table["label"])):
         mine = table[table["label"] == label]
         most = mine.loc[mine.groupby("kind")["y"].idxmax()].sort_values("y", ascending=False)
         first, *rest = most.itertuples()
-        text = f"{looks.display(label)}'s worst is {_named(first.kind, first.x)}"
-        if rest:
-            text += f' (next: "{looks.kind_name(rest[0].kind)}", {100 * rest[0].share:.0f} %)'
-        words.append(text)
-    return f"At {where}, {numbers.listed(words)}."
+        hurt.setdefault(_named(first.kind, first.x), []).append(label)
+        seconds += [f"{100 * second.share:.0f} %" for second in rest[:1]]
+    words = [f"{name} hurts {fits.listed(labels)} most" for name, labels in hurt.items()]
+    text = f"At {where}, {numbers.listed(words)}"
+    next_one = f"; the next kind incurs {numbers.listed(seconds)} of that regret" if seconds else ""
+    return f"{text}{next_one}."
+
+
+def _kind(kind: str) -> str:
+    """Return what the figure calls a kind of adversary."""
+    return EXPLAINED.get(kind.partition("(")[0], looks.kind_name(kind))
 
 
 def _named(kind: str, x: float) -> str:
     """Return a kind at a strength, in words."""
-    name = f'"{looks.kind_name(kind)}"'
+    name = f'"{_kind(kind)}"'
     return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
@@ -165,7 +172,7 @@ def _all(values: pd.Series) -> float:
 
 
 def _places(table: pd.DataFrame) -> dict[tuple[str, float], float]:
-    """Return (kind, strength) -> its column: kinds in their order, with space between them."""
+    """Return (kind, strength) -> its row: kinds in their order, with space between them."""
     order = looks.kinds_ordered(table["kind"])
     places: dict[tuple[str, float], float] = {}
     start = 0.0
@@ -186,7 +193,7 @@ def _marks(
 ) -> None:
     """Draw stars at adversaries chosen as worst, dots where regret is not distinguishable from the
     largest."""
-    for y, label in enumerate(labels):
+    for place, label in enumerate(labels):
         mine = table[table["label"] == label].fillna({"half": 0.0})
         top = mine.loc[mine["y"].idxmax()]
         stars = set()
@@ -200,9 +207,9 @@ def _marks(
                 stars.add((best["kind"], best["x"]))
         for row in mine.itertuples():
             if (row.kind, row.x) in stars:
-                ax.add_line(_mark([places[row.kind, row.x]], [y], **STAR))
+                ax.add_line(_mark([place], [places[row.kind, row.x]], **STAR))
             elif row.y + row.half >= top["y"] - top["half"]:
-                ax.add_line(_mark([places[row.kind, row.x]], [y], **DOT))
+                ax.add_line(_mark([place], [places[row.kind, row.x]], **DOT))
 
 
 def _mark(x=(), y=(), **look: Any) -> Line2D:
@@ -212,38 +219,69 @@ def _mark(x=(), y=(), **look: Any) -> Line2D:
 
 
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
-    """Write names and strengths along the sides."""
-    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
-    texts = [f"{x:.2g}" if x else "" for _, x in places]
-    ax.set_xticks(list(places.values()), texts, rotation=90, fontsize=6.5)
-    ax.set(xlim=(-0.6, max(places.values()) + 0.6), ylim=(len(labels) - 0.5, -0.5))
-    ax.set_xlabel("strength: gap over the critical gap $(KV/B)^{1/3}$", fontsize=8)
+    """Write policies along the top, kinds and strengths along the left."""
+    ax.xaxis.tick_top()
+    names = [looks.display(label) for label in labels]
+    ax.set_xticks(range(len(labels)), names, rotation=90)
+    ax.set_yticks(list(places.values()), [f"{x:.2g}" if x else "" for _, x in places], fontsize=7.5)
+    ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(max(places.values()) + 0.6, -0.6))
+    ax.annotate(
+        "adversary and\nstrength: gap over\n$(KV/B)^{1/3}$",
+        (0, -0.6),
+        (-4, 2),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=8,
+    )
+    for kind in dict.fromkeys(kind for kind, _ in places):
+        rows = [y for (name, _), y in places.items() if name == kind]
+        ax.annotate(
+            _kind(kind),
+            (0, (rows[0] + rows[-1]) / 2),
+            (-24, 0),
+            xycoords=ax.get_yaxis_transform(),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=8.5,
+        )
     ax.tick_params(length=0, pad=2)
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
 
 
-def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str]) -> None:
-    """Write each policy's worst regret over the rate at the right."""
-    ax.text(1.02, -0.75, "$R$ / rate", transform=ax.get_yaxis_transform(), fontsize=7)
-    for y, label in enumerate(labels):
+def _levels(ax: Axes, worst: pd.DataFrame, labels: list[str], rows: float) -> None:
+    """Write each policy's worst regret over the rate below its column."""
+    ax.annotate(
+        "worst case\nover the rate",
+        (0, rows - 0.3),
+        (-4, -2),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+    )
+    for place, label in enumerate(labels):
         mine = worst[(worst["label"] == label) & (worst["V"] > 0)]
         rate = np.array([theory.rate(r.K, r.T, r.B, r.V) for r in mine.itertuples()])
         half = numbers.half_width(mine["se"] / rate, mine["seeds"])
         text = numbers.plus_minus((mine["regret"] / rate).mean(), half)
-        ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+        ax.text(place, rows - 0.3, text, rotation=90, ha="center", va="top", fontsize=7.5)
 
 
 FIGURE = Figure(
     "landscape",
-    "The landscape of adversaries",
+    "Which adversary hurts which policy",
     section=WHY,
     place=1,
     needs=("regret", "worst", "points", "choose"),
     draw=draw,
     finding=finding,
     reading=(
-        "Colour: regret as a share of the policy's largest. Star: chosen as worst. Dot: within "
-        "its 95 % CI. Right: worst case over $T(KV/B)^{1/3}$."
+        "Darker: closer to the policy's largest regret. Star: chosen as worst. Dot: within "
+        "its 95 % CI. Bottom: worst case over $T(KV/B)^{1/3}$, with 95 % CIs."
     ),
 )

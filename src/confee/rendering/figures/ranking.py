@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import WHO, Figure
 from confee.rendering.cells import all_variations
-from confee.rendering.figures.shootout import PAPERS, order
+from confee.rendering.figures.shootout import PAPERS, behind, name, order
 from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-ROW = 0.142
+ROW = 0.16
 """Inches a row."""
 
 WORLDS = {"known": "changing", "zero": "stationary"}
-BY = {"mean": -0.25, "worst": 0.25}
-"""Criterion -> where in its row it is drawn."""
+BY = {"worst": 0.13, "mean": -0.13}
+"""Criterion -> where in its row it is drawn, in the order of drawing."""
 
-BEST, BLIND = "#F2C14E", "#FBEBC3"
-MOST = 3
+BEST, BLIND, OTHER = "#D55E00", "#0072B2", "#999999"
+"""Colours of the best policies, of the best of those that are given T and B only, and of others."""
+
+WHOSE = {"unknown": "Of the policies given only $T$ and $B$", "zero": "In stationary worlds"}
+"""Situations, of which the finding reports the first with a ranking -> how it begins."""
+
+MOST = 2
 """Names that the finding lists at a budget."""
 
 
@@ -35,7 +40,8 @@ def draw(ranking: pd.DataFrame) -> Drawing:
 
     A row is a policy, grouped by what it is given; a column is a world and a budget.
 
-    Filled: the mean over adversaries. Hollow: the worst of them. Shaded: the set of the best.
+    Filled: the mean over adversaries. Hollow: the worst of them. Coloured: the set of the best.
+    Policies with options of their own are shown where they are in it.
 
     `ranking`: situation, V, budget, by, label, told, ratio, low, high, best.
     """
@@ -49,51 +55,49 @@ def draw(ranking: pd.DataFrame) -> Drawing:
         for w in worlds
         for b in sorted(shown.loc[shown["situation"] == w, "budget"].unique())
     ]
+    plain = ~shown["label"].str.contains("(", regex=False)
+    shown = shown[plain | shown["label"].isin(shown.loc[shown["best"].astype(bool), "label"])]
     labels = order(shown[(shown["by"] == "mean") & (shown["situation"] == worlds[0])])
     labels += order(shown[~shown["label"].isin(labels)])
-    fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.015)
+    fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.03)
     axes = fig.subplots(1, len(columns), squeeze=False, sharey=True)[0]
     known = shown.drop_duplicates("label").set_index("label")["told"]
     for ax, (world, budget) in zip(axes, columns, strict=True):
-        here = table[table["budget"] == budget]
-        _shade(ax, here[here["situation"] == world], labels, BEST)
-        if world == "known":
-            _shade(ax, here[here["situation"] == "unknown"], labels, BLIND)
-        _panel(ax, here[here["situation"] == world], labels, known)
+        mine = shown[(shown["situation"] == world) & (shown["budget"] == budget)]
+        blind = table[(table["situation"] == "unknown") & (table["budget"] == budget)]
+        _panel(ax, mine, blind if world == "known" else blind[:0], labels, known)
         mine = shown[shown["situation"] == world]
         low, top = mine[["low", "ratio"]].min(axis=None), mine[["high", "ratio"]].max(axis=None)
         numbers.log_axis(ax, "x", low / 1.3, max(top, 2.0) * 1.3, 3)
-        ax.set_title(f"{numbers.budget(budget)}\n{WORLDS[world]}", fontsize=8, pad=3)
-        ax.tick_params(axis="x", labelsize=7)
-    axes[0].set_yticks(range(len(labels)), [looks.display(n) for n in labels], fontsize=7)
+        ax.set_title(f"{numbers.budget(budget)}\n{WORLDS[world]}", pad=3)
+    names = axes[0].set_yticks(range(len(labels)), [looks.display(n) for n in labels])
+    for label, tick in zip(labels, names, strict=True):
+        tick.label1.set_fontweight("bold" if label in PAPERS else "normal")
     style.legend_below(fig, _legend(), 2, "regret over that of the best policy")
     return fig
 
 
-def _shade(ax, mine: pd.DataFrame, labels: list[str], colour: str) -> None:
-    """Shade half a row for each criterion by which a policy is possibly the best."""
-    for row in mine[mine["best"].astype(bool)].itertuples():
-        y = labels.index(row.label) + BY[row.by]
-        under = 0 if colour == BEST else -1
-        ax.axhspan(y - 0.25, y + 0.25, color=colour, linewidth=0, zorder=under)
-
-
-def _panel(ax, mine: pd.DataFrame, labels: list[str], known: pd.Series) -> None:
-    drawn_as = looks.looks(labels)
+def _panel(
+    ax, mine: pd.DataFrame, blind: pd.DataFrame, labels: list[str], known: pd.Series
+) -> None:
+    """Draw a row per policy; `blind`: the ranking of those that are given T and B only."""
+    best = blind.loc[blind["best"].astype(bool), ["label", "by"]]
+    blindly = set(best.itertuples(index=False, name=None))
     for by, shift in BY.items():
         for row in mine[mine["by"] == by].itertuples():
-            y, look = labels.index(row.label) + shift, drawn_as[row.label]
+            y = labels.index(row.label) + shift
+            colour = BEST if row.best else BLIND if (row.label, by) in blindly else OTHER
             if np.isfinite(row.low):
-                ax.plot([row.low, row.high], [y, y], color=look.color, linewidth=0.9, zorder=2)
+                ax.plot([row.low, row.high], [y, y], color=colour, linewidth=0.9, zorder=2)
             ax.plot(
                 [row.ratio],
                 [y],
                 marker="o",
-                markersize=2.8,
-                color=look.color,
-                markerfacecolor=look.color if by == "mean" else "white",
-                markeredgewidth=0.8,
-                zorder=3,
+                markersize=3.6,
+                color=colour,
+                markerfacecolor=colour if by == "mean" else "white",
+                markeredgewidth=0.9,
+                zorder=4 if row.best else 3,
             )
     for y, (above, below) in enumerate(pairwise(labels)):
         if known[above] != known[below]:
@@ -103,17 +107,11 @@ def _panel(ax, mine: pd.DataFrame, labels: list[str], known: pd.Series) -> None:
 
 
 def _legend() -> list:
-    dot: dict[str, Any] = {
-        "color": style.INK,
-        "marker": "o",
-        "linestyle": "none",
-        "markersize": 3.5,
-    }
     return [
-        style.sample(label="mean over adversaries", **dot),
-        style.sample(label="worst adversary", markerfacecolor="white", **dot),
-        style.patch(facecolor=BEST, label="possibly the best, or within 5% of it"),
-        style.patch(facecolor=BLIND, label="... of those given $T$ and $B$ only"),
+        style.point("mean over adversaries"),
+        style.point("worst adversary", markerfacecolor="white"),
+        style.point("possibly the best, or within 5 % of it", color=BEST),
+        style.point("the same, given only $T$ and $B$", color=BLIND),
     ]
 
 
@@ -121,37 +119,28 @@ def finding(ranking: pd.DataFrame) -> str:
     """Return who may be the best, given T and B only and in stationary worlds; HyQue's ratio."""
     table = all_variations(ranking)
     mean = table[table["by"] == "mean"]
-    sentences = []
-    for situation, where in (
-        (
-            "unknown",
-            "Among policies given neither $V$ nor $S$, the best by the mean over adversaries",
-        ),
-        ("zero", "In stationary worlds, the best"),
-    ):
+    for situation, whose in WHOSE.items():
         mine = mean[mean["situation"] == situation]
         if mine["label"].nunique() < 2 or not mine["best"].any():
             continue
-        text = f"{where} (or within 5% of it) can only be {_best(mine)}"
-        for label in PAPERS:
-            own = mine[mine["label"] == label].sort_values("budget")
-            if len(own):
-                times = [numbers.factor(r.ratio, r.low, r.high) for r in own.itertuples()]
-                text += f"; {looks.display(label)} has {numbers.listed(times)} times the least"
-        sentences.append(text + ".")
-    return " ".join(sentences) or "No two policies were ranked."
+        ratio = mine.sort_values("budget").set_index(["label", "budget"])["ratio"]
+        return (
+            f"{whose}, the least regret (within 5 %) can only be that of {_best(mine)}"
+            f"{behind(ratio)}."
+        )
+    return "No two policies were ranked."
 
 
 def _best(mine: pd.DataFrame) -> str:
-    """Return which policies are possibly the best, budget by budget."""
-    parts = []
+    """Return which policies are possibly the best, and at which budgets."""
+    parts: dict[str, list[str]] = {}
     for budget, rows in mine[mine["best"].astype(bool)].groupby("budget"):
         best = rows.sort_values(["ratio", "label"])["label"]
-        names = [looks.display(label) for label in best[:MOST]]
+        names = [name(label) for label in best[:MOST]]
         if len(best) > MOST:
             names.append(f"{len(best) - MOST} more")
-        parts.append(f"{numbers.listed(names, 'or')} at {numbers.budget(budget)}")
-    return numbers.listed(parts)
+        parts.setdefault(numbers.listed(names, "or"), []).append(numbers.budget(budget))
+    return numbers.listed(f"{names} at {numbers.listed(where)}" for names, where in parts.items())
 
 
 FIGURE = Figure(
@@ -165,8 +154,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Geometric means over $K$ and $V$ with 95 % CIs over seeds, relative to the best policy "
-        "that is not given the path. Filled: mean over adversaries; hollow: worst adversary. "
-        "Shaded: possibly the best (within 5 %)."
+        "Geometric means over $K$ and $V$, 95 % CIs. Lines separate policies given $T$ and "
+        "$B$, the number of changes, and $V$."
     ),
 )

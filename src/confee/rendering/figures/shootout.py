@@ -21,59 +21,58 @@ FAR = 10.0
 GROUPS = {"nothing": "$T, B$", "S": "+ $S$", "V": "+ $V$", "path": "path"}
 """What a policy is given beside K -> the name of its group of columns."""
 
-NONE = 0.005
-"""Normalised regret under which the number is 0."""
-
 ALIKE = 2.0
 """Times the least regret: kinds where nobody has more tell no policies apart."""
 
-ROW, COLUMN = 0.109, 0.3
+ROW, COLUMN = 0.122, 0.3
 """Inches: the height of a cell; its width at most."""
+
+PATH = "#eeeeee"
+"""The colour of policies that are given the path, whose regret competes with nobody's."""
 
 PAPERS = ("hyque", "rexp3b")
 
 
 @style.styled
 def draw(heat: pd.DataFrame) -> Drawing:
-    """Draw normalised regret: a column per policy, a row per adversary, a panel per budget.
+    """Draw how far each policy is from the least regret: a column per policy, a row per adversary,
+    a panel per budget.
 
-    The number is R / (T (K V/B)^{1/3}), in the stationary world R / (T (K/B)^{1/2}), at the worst
-    strength of that kind of adversary; the colour its ratio to the least of the row.
+    The colour is the ratio to the least of the row. The number at the right is that least, over
+    T (K V/B)^{1/3}, in the stationary world over T (K/B)^{1/2}, at the worst strength of that kind
+    of adversary. Policies with options of their own are shown where one of them is the least.
 
     `heat`: label, told, budget, kind, still, norm.
     """
     if heat.empty:
         return style.empty("no policy met any adversary of a ranking")
-    table = ratios(heat)
+    table = plain(ratios(heat))
     labels, budgets = order(table), sorted(table["budget"].unique())
     panels = [table[table["budget"] == budget] for budget in budgets]
     rows = [_kinds(panel) for panel in panels]
     heights = [len(kinds) * ROW for kinds in rows]
     names = max(len(looks.display(label)) for label in labels)
     fig = style.figure(
-        sum(heights) + 0.045 * names + 0.07 * len(rows) + 0.25, h_pad=0.015, w_pad=0.02, hspace=0.0
+        sum(heights) + 0.05 * names + 0.17 * len(rows) + 0.25, h_pad=0.015, w_pad=0.02, hspace=0.0
     )
     axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for ax, budget, panel, kinds in zip(axes, budgets, panels, rows, strict=True):
         _panel(ax, panel, labels, kinds)
-        ax.set_xticks([])
-        ax.text(
-            len(labels) + 0.2,
-            0.5,
-            numbers.budget(budget),
-            rotation=270,
-            va="center",
-            fontsize=8,
-            transform=ax.get_xaxis_transform(),
-        )
+        ax.set_ylabel(numbers.budget(budget), fontsize=9)
     axes[0].xaxis.tick_top()
     axes[0].set_xticks(
-        np.arange(len(labels)) + 0.5, [looks.display(n) for n in labels], rotation=90, fontsize=6.5
+        np.arange(len(labels)) + 0.5, [looks.display(n) for n in labels], rotation=90, fontsize=7.5
     )
     _groups(axes, labels, table)
-    note = "numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$; stationary: $R\\;/\\;(T\\,(K/B)^{1/2})$"
-    style.legend_below(fig, _legend(), 3, note)
+    style.legend_below(fig, _legend(), 3, "regret over the least of the row")
     return fig
+
+
+def plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of policies without options of their own, and of those that are the least
+    somewhere."""
+    least = set(table.loc[(table["ratio"] <= 1) & (table["told"] != "path"), "label"])
+    return table[~table["label"].str.contains("(", regex=False) | table["label"].isin(least)]
 
 
 def ratios(heat: pd.DataFrame) -> pd.DataFrame:
@@ -100,13 +99,21 @@ def _kinds(panel: pd.DataFrame) -> list[str]:
 
 
 def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None:
+    from matplotlib import colormaps
     from matplotlib.colors import LogNorm
     from matplotlib.patches import Rectangle
 
-    table = panel.assign(path=panel["told"] == "path", text=panel["norm"].map(short))
-    table = table.pivot(index="kind", columns="label").reindex(kinds).rename(looks.kind_name)
-    ratio, texts, path = (table[row].reindex(columns=labels) for row in ("ratio", "text", "path"))
-    style.squares(ax, ratio, texts, LogNorm(1, FAR, clip=True), path.eq(True), "white", 5.8)
+    rivals = panel[panel["told"] != "path"]
+    ratio = rivals.pivot(index="kind", columns="label", values="ratio")
+    edges = np.arange(len(labels) + 1), np.arange(len(kinds) + 1)
+    ax.pcolormesh(
+        *edges,
+        np.ma.masked_invalid(ratio.reindex(index=kinds, columns=labels)),
+        norm=LogNorm(1, FAR, clip=True),
+        cmap=colormaps[style.SQUARES].with_extremes(bad=PATH),
+        edgecolors="white",
+        linewidth=0.4,
+    )
     for winner, line in _winners(panel):
         x, y = labels.index(winner.label), kinds.index(winner.kind)
         ax.add_patch(
@@ -121,7 +128,18 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None
                 zorder=3,
             )
         )
-    ax.set_xlim(0, max(len(labels), 4.3 / COLUMN))
+    ax.set_xlim(0, max(len(labels), 4.0 / COLUMN))
+    ax.set_ylim(len(kinds), 0)
+    ax.set_yticks(np.arange(len(kinds)) + 0.5, map(looks.kind_name, kinds), fontsize=7.5)
+    ax.set_xticks([])
+    ax.tick_params(length=0, pad=2)
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+    for y, kind in enumerate(kinds):
+        least = rivals.loc[rivals["kind"] == kind, "norm"].min()
+        if np.isfinite(least):
+            text = numbers.two(least)
+            ax.text(len(labels) + 0.3, y + 0.5, text, va="center_baseline", fontsize=7)
     still = sum(panel.loc[panel["kind"] == kind, "still"].astype(bool).any() for kind in kinds)
     if 0 < still < len(kinds):
         ax.plot([0, len(labels)], [len(kinds) - still] * 2, color=style.INK, linewidth=0.7)
@@ -150,17 +168,19 @@ def _groups(axes, labels: Sequence[str], table: pd.DataFrame) -> None:
             continue
         for ax in axes:
             if mine[0] > 0:
-                ax.axvline(mine[0], color=style.INK, linewidth=0.9)
+                ax.axvline(mine[0], color=style.INK, linewidth=1.2)
         axes[-1].text(
             (mine[0] + mine[-1] + 1) / 2,
             -0.02,
             name,
             transform=under,
-            fontsize=7,
+            fontsize=8,
             ha="center",
             va="top",
         )
-    axes[-1].text(-0.3, -0.02, "given", transform=under, fontsize=7, ha="right", va="top")
+    axes[-1].text(-0.3, -0.02, "given", transform=under, fontsize=8, ha="right", va="top")
+    over = axes[0].get_xaxis_transform()
+    axes[0].text(len(labels) + 0.3, 1.02, "least", transform=over, fontsize=7.5, va="bottom")
 
 
 def _legend() -> list:
@@ -169,71 +189,61 @@ def _legend() -> list:
 
     scale = LogNorm(1, FAR)
     steps = [
-        style.patch(color=colormaps[style.SQUARES](scale(step)), label=f"{step:g}{more}")
-        for step, more in ((1, ""), (2, " times the row's least"), (5, " times"), (FAR, " or more"))
+        style.patch(color=colormaps[style.SQUARES](scale(step)), label=text)
+        for step, text in ((1, "1"), (3, "3"), (FAR, f"{FAR:g} or more"))
     ]
     frames = [
-        style.patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least of its row"),
+        style.patch(fill=False, edgecolor=style.INK, linewidth=1.1, label="least"),
         style.patch(
             fill=False,
             edgecolor=style.INK,
             linewidth=1.1,
             linestyle=(0, (1, 0.8)),
-            label="least given $T, B$ only",
+            label="least, given only $T$ and $B$",
         ),
     ]
-    return [*steps, *frames]
-
-
-def short(value: float) -> str:
-    """Format a number with three signs at most: .08, .85, 8.5, 85."""
-    if value < NONE:
-        return "0"
-    if value >= 9.95:
-        return f"{value:.0f}"
-    return f"{value:.{1 if value >= 0.995 else 2}f}".lstrip("0")
+    return [*steps, *frames, style.patch(color=PATH, label="given the path")]
 
 
 def finding(heat: pd.DataFrame) -> str:
     """Return which policy has the least regret most often, and how far the paper's policies are
     from it."""
+    from confee.evidence.ranking import MARGIN
+
     table = ratios(heat[heat["told"] != "path"])
     if table["label"].nunique() < 2:
         return "No two policies met the adversaries of a ranking."
-    worlds = table.groupby(["budget", "kind"])
-    apart = table[worlds["ratio"].transform("max") >= ALIKE]
+    most = table.groupby(["budget", "kind"])["ratio"].transform("max")
+    apart = table[most >= ALIKE]
+    if apart.empty:
+        return f"All policies are within {numbers.factor(most.max())} times the least regret."
     still = apart["still"].astype(bool)
-    sentences = []
-    if (~still).any():
-        sentences.append(_most_often(apart[~still], "where the world changes is most often"))
-    if still.any():
-        sentences.append(_most_often(apart[still], "where nothing changes is"))
-    alike = table[table.groupby("kind")["ratio"].transform("max") < ALIKE]
-    if len(alike):
-        kinds = numbers.listed(looks.kind_name(kind) for kind in _kinds(alike))
-        most = numbers.factor(alike["ratio"].max())
-        sentences.append(f"All policies are within {most} times the least on: {kinds}.")
-    return " ".join(sentences)
-
-
-def _most_often(mine: pd.DataFrame, where: str) -> str:
-    from confee.evidence.ranking import MARGIN
-
-    firsts = []
-    for budget, rows in mine.groupby("budget"):
+    moving, where = (apart, "") if still.all() else (apart[~still], "Where means change, ")
+    firsts: dict[str, list[str]] = {}
+    for budget, rows in moving.groupby("budget"):
         best = rows.loc[rows["ratio"] <= MARGIN, "label"].value_counts()
-        names = numbers.listed(map(looks.display, sorted(best.index[best == best.max()])), "or")
-        kinds = rows["kind"].nunique()
-        count = f" (on {best.max()} of {kinds} kinds)" if kinds > 1 else ""
-        firsts.append(f"{names}{count} at {numbers.budget(budget)}")
-    text = f"The least regret (or within 5% of it) {where} that of {numbers.listed(firsts)}"
-    for label in PAPERS:
-        own = mine[mine["label"] == label]
-        if len(own):
-            means = np.exp(np.log(own["ratio"]).groupby(own["budget"]).mean())
-            times = numbers.listed(map(numbers.factor, means))
-            text += f"; that of {looks.display(label)} is {times} times the least"
-    return text + "."
+        names = numbers.listed(map(name, sorted(best.index[best == best.max()])), "or")
+        firsts.setdefault(names, []).append(numbers.budget(budget))
+    winners = [f"{names} at {numbers.listed(budgets)}" for names, budgets in firsts.items()]
+    text = f"{where}the least regret is most often that of {numbers.listed(winners)}"
+    means = np.log(moving["ratio"]).groupby([moving["label"], moving["budget"]]).mean()
+    return f"{text[0].upper()}{text[1:]}{behind(np.exp(means))}."
+
+
+def behind(ratio: pd.Series) -> str:
+    """Return how many times the least the paper's policies have, from ratios by label and
+    budget."""
+    parts = [
+        f"{looks.display(label)} has {numbers.listed(map(numbers.factor, ratio[label]))} times it"
+        for label in PAPERS
+        if label in ratio
+    ]
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def name(label: str) -> str:
+    """Return the name of a label without a comma, which separates names in a sentence."""
+    return looks.display(label).replace(", ", " ")
 
 
 FIGURE = Figure(
@@ -247,8 +257,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Columns: policies, grouped by what they are given. Numbers: regret over "
-        "$T(KV/B)^{1/3}$, or $T(K/B)^{1/2}$ if stationary. Colour: relative to the row's least, "
-        "which is framed. White: given the path."
+        "Colour: regret over the least of the row. Right: that least over $T(KV/B)^{1/3}$, or "
+        "$T(K/B)^{1/2}$ if stationary."
     ),
 )

@@ -1,8 +1,8 @@
-"""The chance of a long streak in a block of BaQue, against its length and against the paper's."""
+"""The probability that a block of BaQue has a streak longer than the paper's bounds allow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,44 +26,47 @@ COLOURS = ("#56B4E9", "#0072B2", "#222222")
 LEAST = proofs.PROOF_CONSTANTS[0]
 
 FACTORS = tuple(2.0 ** (k / 4) for k in range(-13, 15))
-"""Lengths over T/sqrt(B) at which the chance is computed."""
+"""Lengths over T/sqrt(B) at which the probability is computed."""
 
-PANELS = {0.5: r"$T/\sqrt{B}$", 2 / 3: "$T/B^{2/3}$"}
-LIMITS = {0.5: (0.11, 9.5), 2 / 3: (0.35, 600)}
+KINDS = ("idle", "query")
+LIMITS = (0.009, 10)
+"""Ends of the axis of lengths over T/sqrt(B)."""
 
 
 @style.styled
-def draw(schedules: pd.DataFrame, kind: str = "idle") -> Drawing:
-    """Draw the chance that the longest streak is longer, against the length.
+def draw(schedules: pd.DataFrame) -> Drawing:
+    """Draw the probability that the longest streak of a block is longer, against the length.
 
     Parameters
     ----------
     schedules : rows of the study of schedules, for the circles.
-    kind : `idle` or `query`.
     """
-    fig = style.figure(2.35, w_pad=0.03, wspace=0.03)
-    axes = fig.subplots(1, len(PANELS), sharey=True)
-    table, points = curves(kind), drawn(schedules, kind)
-    for ax, (alpha, unit) in zip(axes, PANELS.items(), strict=True):
+    fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03, wspace=0.06)
+    axes = fig.subplots(1, len(KINDS), sharey=True)
+    some = False
+    for ax, kind in zip(axes, KINDS, strict=True):
+        table, points = curves(kind), drawn(schedules, kind)
+        some |= len(points) > 0
         for T, colour in zip(HORIZONS, COLOURS, strict=True):
-            _horizon(ax, table[table["T"] == T], points[points["T"] == T], alpha, colour)
+            _horizon(ax, table[table["T"] == T], points[points["T"] == T], colour)
         ax.axvline(1, zorder=1, **style.THEORY)
-        numbers.log_axis(ax, "x", *LIMITS[alpha], 5)
-        ax.set_ylim(-0.03, 1.05)
-        ax.set_xlabel(f"length in units of {unit}")
-    axes[0].set_ylabel(f"chance of a longer\n{kind} streak")
-    style.legend_below(fig, _legend(len(points) > 0), 3)
+        numbers.log_axis(ax, "x", *LIMITS, 5)
+        ax.set_ylim(-0.03, 1.08)
+        ax.set_xlabel(r"length over $T/\sqrt{B}$")
+        ax.set_title(f"{kind} streaks", pad=4)
+    axes[0].set_ylabel("probability of\na longer streak")
+    style.legend_below(fig, _legend(some), 3)
     return fig
 
 
-def finding(schedules: pd.DataFrame, kind: str = "idle") -> str:
-    """Return how likely a streak of the paper's length is at the largest horizon."""
+def finding(schedules: pd.DataFrame) -> str:
+    """Return how likely streaks of the paper's length are at the largest horizon."""
     T, B = HORIZONS[-1], proofs.power_budget(HORIZONS[-1], EXPONENT)
-    p = chances.streak_chance(kind, T, B).low
-    text = "is all but certain" if p > 0.999 else f"has a chance of at least {p:.2g}"
+    probability = min(chances.streak_chance(kind, T, B).low for kind in KINDS)
+    text = "almost surely" if probability > 0.999 else f"with probability {probability:.2g} or more"
     return (
-        f"{kind.capitalize()} streaks over $T/\\sqrt{{B}}$ and $T/B^{{2/3}}$ rounds get likelier "
-        f"as $T$ grows, where the paper's bounds fall: at $T$ = {numbers.number(T)} one {text}."
+        f"At $T$ = {numbers.number(T)} the longest idle streak and query streak of a block each "
+        f"exceed $T/\\sqrt{{B}}$ {text}, where the paper's bound is almost 0."
     )
 
 
@@ -98,15 +101,12 @@ def drawn(schedules: pd.DataFrame, kind: str) -> pd.DataFrame:
     return pd.concat([frame for frame in frames if len(frame)] or frames)
 
 
-def _horizon(
-    ax: Axes, table: pd.DataFrame, points: pd.DataFrame, alpha: float, colour: str
-) -> None:
-    """Draw one horizon into the panel whose lengths are over T B^-alpha."""
+def _horizon(ax: Axes, table: pd.DataFrame, points: pd.DataFrame, colour: str) -> None:
+    """Draw the probabilities, the paper's bound and the draws of one horizon."""
     B = table["B"].iloc[0]
-    unit = B ** (alpha - 0.5)
     exact = table["high"] - table["low"] < 1e-9
     ax.fill_between(
-        table["factor"] * unit,
+        table["factor"],
         table["low"],
         table["high"],
         color=colour,
@@ -114,15 +114,19 @@ def _horizon(
         linewidth=0,
     )
     for column in ("low", "high"):
-        ax.plot(table["factor"] * unit, table[column], color=colour, linewidth=1.2)
-    x = proofs.run_exponent(table["T"].iloc[0], B)
-    lengths = np.geomspace(*LIMITS[alpha], 200)
-    bound = np.exp(-LEAST * x * np.sqrt(lengths / unit))
+        # A shorter length is exceeded at least as often, so the line starts at the axis.
+        x, y = [LIMITS[0], *table["factor"]], [table[column].iloc[0], *table[column]]
+        ax.plot(x, y, color=colour, linewidth=1.2)
+    exponent = proofs.run_exponent(table["T"].iloc[0], B)
+    lengths = np.geomspace(*LIMITS, 200)
+    bound = np.exp(-LEAST * exponent * np.sqrt(lengths))
     ax.plot(lengths, bound, **(style.BOUND | {"color": colour}))
+    ax.plot([B ** (-1 / 6)], [1.04], color=colour, marker="v", linestyle="none", clip_on=False)
+    points = points[points["factor"].between(*LIMITS)]
     if len(points):
         spread = [points["p"] - points["p_low"], points["p_high"] - points["p"]]
         ax.errorbar(
-            points["factor"] * unit,
+            points["factor"],
             points["p"],
             spread,
             color=colour,
@@ -140,48 +144,26 @@ def _legend(points: bool) -> list:
         for T, colour in zip(HORIZONS, COLOURS, strict=True)
     ]
     handles.append(style.sample(label="the paper's bound", **style.BOUND))
-    handles.append(style.sample(label="the paper's length", **style.THEORY))
+    handles.append(style.sample(label=r"$T/\sqrt{B}$ rounds", **style.THEORY))
+    handles.append(style.point(r"$T/B^{2/3}$ rounds", marker="v"))
     if points:
-        handles.append(
-            style.sample(
-                color=style.GREY,
-                marker="o",
-                markerfacecolor="white",
-                linestyle="none",
-                label="drawn blocks",
-            )
-        )
+        handles.append(style.point("simulated blocks", markerfacecolor="white"))
     return handles
 
 
-COMMON: dict[str, Any] = {
-    "section": MEANS,
-    "needs": ("schedules",),
-    "axes": ("study:schedules",),
-    "draw": draw,
-    "finding": finding,
-    "reading": (
-        "Largest complete block, $B = T^{0.9}$. Lines: exact. Shades: between certified bounds. "
-        "Circles: simulated blocks. Dotted: the paper's bound with the least constant of its "
-        "proof."
-    ),
-}
-
-FIGURES = (
-    Figure(
-        "idle_runs",
-        "The longest idle streaks",
-        place=3,
-        fixed={"kind": "idle"},
-        claims=("idle-runs",),
-        **COMMON,
-    ),
-    Figure(
-        "query_runs",
-        "The longest query streaks",
-        place=4,
-        fixed={"kind": "query"},
-        claims=("query-runs",),
-        **COMMON,
+FIGURE = Figure(
+    "streaks",
+    "The longest streaks of idle rounds and of queries",
+    section=MEANS,
+    place=3,
+    needs=("schedules",),
+    axes=("study:schedules",),
+    claims=("idle-runs", "query-runs"),
+    draw=draw,
+    finding=finding,
+    reading=(
+        "Lines: largest complete block at $B = T^{0.9}$; shaded between proved bounds. Dotted: "
+        "the paper's bound, at its smallest constant. Triangles: the length used in the "
+        "proofs of Lemmas 4.10 and 4.11."
     ),
 )
