@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 WIDTH = 5.5
 """Inches: the text width of a NeurIPS paper."""
 
+COLUMN = 4.4
+"""Inches: figures of this width stay legible in a column of 3.4 inches, and on a phone."""
+
 INK = "#222222"
 GREY = "#777777"
 THEORY: dict[str, Any] = {"color": INK, "linestyle": (0, (4, 2.2)), "linewidth": 1.0}
@@ -114,12 +117,12 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     return inner
 
 
-def figure(height: float, **pads: float) -> Figure:
-    """Return an empty figure of a text's width and this height (inches), outside of pyplot."""
+def figure(height: float, width: float = WIDTH, **pads: float) -> Figure:
+    """Return an empty figure of this height and width (inches), outside of pyplot."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(**pads))  # type: ignore[arg-type]
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(**pads))  # type: ignore[arg-type]
 
 
 def bare(height: float) -> Figure:
@@ -136,15 +139,20 @@ def empty(note: str) -> Figure:
     return fig
 
 
-def squares(ax, values, texts, scale, plain, face: str, size: float) -> None:
-    """Draw the squares of a table: `texts` on colours of `values`, or on `face` where `plain`."""
+def squares(
+    ax, values, texts, scale, plain, face: str, size: float, map: str = SQUARES, dark: float = DARK
+) -> None:
+    """Draw the squares of a table: `texts` on colours of `values`, or on `face` where `plain`.
+
+    `map` is a colour map, and `dark` the position in it from which numbers are white.
+    """
     import seaborn as sns  # imported late: it takes a third of a second
 
-    dark = values > scale.inverse(DARK)
+    deep = values > scale.inverse(dark)
     for shown, colours, ink in (
         (plain, [face], GREY),
-        (~plain & dark, SQUARES, "white"),
-        (~plain & ~dark, SQUARES, INK),
+        (~plain & deep, map, "white"),
+        (~plain & ~deep, map, INK),
     ):
         sns.heatmap(
             values,
@@ -174,10 +182,10 @@ def legend_below(fig: Figure, handles: list, columns: int, title: str | None = N
     if not handles:
         return
     texts = [handle.get_label() for handle in handles]
-    while columns > 1 and _legend_width(texts, columns) > WIDTH:
+    width, height = fig.get_size_inches()
+    while columns > 1 and _legend_width(texts, columns) > width:
         columns -= 1
     rows = math.ceil(len(handles) / columns) + (title is not None)
-    width, height = fig.get_size_inches()
     fig.set_size_inches(width, height + 0.155 * rows + 0.05)
     fig.legend(
         handles=handles,
