@@ -100,21 +100,21 @@ def _ends(mine: pd.DataFrame) -> list:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Return by which factors normalised regret grows along the flattest and the steepest
-    line."""
+    """Return by which factor normalised regret grows along the steepest line of each policy."""
     table = averaged(worst, points)
-    sentences = []
+    clauses = []
     for label in looks.ordered(table["label"]):
-        parts = [
-            f"{_fold(row)} at $V = {row.V:g}$ ($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
-            for row in _ends(table[table["label"] == label])
-        ]
-        if parts:
-            sentences.append(f"{looks.display(label)}'s {' and '.join(parts)}")
-    if not sentences:
+        ends = _ends(table[table["label"] == label])
+        if ends:
+            row = ends[-1]
+            span = f"$B = {_power(row.start)}$ to ${_power(row.stop)}$"
+            clauses.append(
+                f"{looks.display(label)}'s {_fold(row)} at $V = {row.V:g}$ (from {span})"
+            )
+    if not clauses:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return f"At $T = {ratio:.3g}\\,B$ normalised regret changes: {'; '.join(sentences)}."
+    return f"At $T = {ratio:.3g}\\,B$ normalised regret grows at most: {'; '.join(clauses)}."
 
 
 def _fold(row) -> str:

@@ -110,7 +110,8 @@ def beside(
     ratio
         Show `fit.exponent` itself; otherwise its excess over `fit.rate`.
     ticks
-        Label the horizontal axis at the points; otherwise at round numbers.
+        Label the horizontal axis at the points if their labels are short; otherwise at round
+        numbers.
     dots
         Mark points whose worst gap is the largest possible.
     remarks
@@ -215,7 +216,8 @@ def _across(ax: Axes, panels: Mapping[str, Sequence[Line]], name: str, ticks: bo
     """Give the horizontal axis, which all panels share, the range of all lines."""
     every = [x for panel in panels.values() for line in panel for x in line.table["x"]]
     places = sorted({float(f"{x:.3g}") for x in every})
-    shown = places[:: math.ceil(len(places) / 7)] if ticks else None
+    short = not any("times" in numbers.number(place) for place in places)
+    shown = places[:: math.ceil(len(places) / 7)] if ticks and short else None
     numbers.log_axis(ax, "x", *numbers.widened(min(every), max(every), 0.04), 4, ticks=shown)
     if name:
         ax.set_xlabel(name)

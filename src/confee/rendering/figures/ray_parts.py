@@ -101,7 +101,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Each part, per query or per idle round, is divided by $(KV/B)^{1/3}$: at the rate it is "
-        f"flat. {rays.SLOPES}"
+        "Each part, per query or idle round, is divided by $(KV/B)^{1/3}$: at the rate a line is "
+        "flat. The numbers are exponents of growth."
     ),
 )

@@ -70,7 +70,7 @@ TABLE = Table(
     finding=finding,
     reading=(
         "All are multiples of $T(KV_T/B)^{1/3}$. For large $B$ every policy incurs at least the "
-        "lower bound, and Rexp3B, which knows $V_T$, at most the upper one. The largest worst cases "
-        f"found, at $T/B = {RATIO}$, prove nothing."
+        "lower bound, and Rexp3B, which knows $V_T$, at most the upper one. The largest worst "
+        f"cases found, at $T/B = {RATIO}$, prove nothing."
     ),
 )
