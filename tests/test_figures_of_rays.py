@@ -216,7 +216,7 @@ def test_parts_of_regret_have_a_panel_each(data):
     given = SimpleNamespace(part_worst=pd.concat(parts), points=data.points)
     said = plain(caption("ray-parts", given))
     assert len(said.split()) <= 60
-    assert "query regret V^0.45 [" in said
+    assert "query regret V^0.12 [" in said
     assert "error regret (no line), drift regret V^" in said
     check_texts(figure("ray-parts", given))
     fig = figure("ray-parts", given)
@@ -267,9 +267,8 @@ def test_parts_are_those_that_the_claims_judge():
 
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     said = rays.finding(data.worst, data.points, "B")
-    law = f"$B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: at most {MINUS}0.33)"
-    assert law in said
-    assert "$B^{-0.33}$ [" in said
+    for law in ("$B^{0.13}$ [0.13, 0.14]", "$B^{-0.20}$", "$B^{-0.33}$", "$B^{0.00}$ ["):
+        assert law in said
     assert said.startswith("At $K = 4$, $V = ")
     controls = data.points[data.points["label"].isin(["sw_ucb", "random_restart"])]
     assert "only controls" in rays.finding(data.worst, controls, "B")

@@ -57,8 +57,8 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
     if not parts:
         return NOTHING
     return (
-        f"At {' and '.join(sorted(places))}, {looks.display('hyque')}'s parts scale as: "
-        f"{', '.join(parts)} (rate: at most 0.33)."
+        f"At {' and '.join(sorted(places))}, {looks.display('hyque')}'s normalised parts scale as: "
+        f"{', '.join(parts)}."
     )
 
 
@@ -102,6 +102,6 @@ FIGURE = Figure(
     finding=finding,
     reading=(
         "Each part, per query or idle round, is divided by $(KV/B)^{1/3}$: at the rate a line is "
-        "flat. The numbers are exponents of growth."
+        "flat, and its exponent is 0."
     ),
 )

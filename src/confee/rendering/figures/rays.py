@@ -205,24 +205,34 @@ def _excess(line: Line) -> float:
 
 
 def _law(line: Line, variable: str) -> str:
-    """Return `HyQue's $R/T$ scales as $B^{-0.17}$ [-0.19, -0.15] (rate: at most -0.33)`."""
+    """Return `HyQue's normalised regret scales as $B^{0.16}$ [0.15, 0.18], that is $R/T$ as
+    $B^{-0.17}$ (rate: at most $B^{-0.33}$)`."""
     assert line.fit is not None
     name = looks.display(line.label)
     if variable == "T":
         return f"{name}'s $R/(T-B)$ grows by a factor of {value(line, variable)}"
-    what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
-    rate = numbers.signed(line.fit.rate)
-    return f"{name}'s {what} scales as {value(line, variable)} (rate: at most {rate})"
+    if variable == "K":
+        return f"{name}'s regret over SW-UCB's scales as {value(line, variable)}"
+    own, rate = (_power(variable, number) for number in (line.fit.exponent, line.fit.rate))
+    return (
+        f"{name}'s normalised regret scales as {value(line, variable)}, that is $R/T$ as {own} "
+        f"(rate: at most {rate})"
+    )
 
 
 def value(line: Line, variable: str) -> str:
-    """Return the exponent, or the factor, with its 95 % CI."""
+    """Return the exponent beyond the rate's, or along T the factor, with its 95 % CI."""
     assert line.fit is not None
-    limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
-    exponent = numbers.signed(line.fit.exponent)
-    if variable == "T":
-        return f"{exponent} {limits}"
-    return f"${variable}^{{{exponent}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)
+    fit = line.fit
+    less = 0.0 if variable == "T" else fit.rate
+    limits = f"[{numbers.signed(fit.low - less)}, {numbers.signed(fit.high - less)}]"
+    number = fit.exponent - less
+    return f"{numbers.signed(number) if variable == 'T' else _power(variable, number)} {limits}"
+
+
+def _power(variable: str, number: float) -> str:
+    """Return an exponent as a formula."""
+    return f"${variable}^{{{numbers.signed(number)}}}$".replace("\N{MINUS SIGN}", "-")
 
 
 COMMON: dict[str, Any] = {
