@@ -49,7 +49,7 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
         for kind, mine in shown[shown["label"] == label].groupby("kind"):
             _row(ax, mine.sort_values("ratio"), row, drawn_as[label], filled=kind == WORST)
     ax.axvline(1, zorder=1.5, **style.BOUND)
-    handles = [
+    handles: list = [
         style.point("worst cases: the lowest; line: to the highest", markersize=4.5),
         style.point("lowest on the bound's own instance", markersize=4.5, markerfacecolor="white"),
         style.sample(label="lower bound as printed", **style.BOUND),
@@ -144,10 +144,10 @@ def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bo
     if filled:
         ends = [least["ratio"], mine["ratio"].iloc[-1]]
         ax.plot(ends, [middle] * 2, color=look.color, linewidth=2.2, alpha=0.4, zorder=2)
-    ends = np.array([least["low"], least["high"]], dtype=float)
-    if np.isfinite(ends).all():
-        ends = np.maximum(ends, 1e-3 * least["ratio"])  # the axis is logarithmic
-        ax.plot(ends, [middle] * 2, color=look.color, linewidth=0.9, zorder=3)
+    interval = np.array([least["low"], least["high"]], dtype=float)
+    if np.isfinite(interval).all():
+        interval = np.maximum(interval, 1e-3 * least["ratio"])  # the axis is logarithmic
+        ax.plot(interval, [middle] * 2, color=look.color, linewidth=0.9, zorder=3)
     ax.plot(
         [least["ratio"]],
         [middle],

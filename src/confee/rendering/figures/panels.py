@@ -131,7 +131,7 @@ def beside(
         ax.set_title(title, loc="left", fontsize=SIZE, pad=3)
         for line in panel if dots else ():
             curves.dots(ax, line.table)
-        _names(ax, panel, controls, height, ratio, words.head if ax is axes[0] else "")
+        _names(fig, ax, panel, controls, height, ratio, words.head if ax is axes[0] else "")
     _across(axes[-1], panels, words.across, ticks)
     _named(fig, words.up)
     style.legend_below(fig, [*_legend(panels, words, dots), *remarks], 2)
@@ -240,6 +240,7 @@ def _height(label: str, controls: Mapping[str, str]) -> float:
 
 
 def _names(
+    fig: Drawing,
     ax: Axes,
     panel: Sequence[Line],
     controls: Mapping[str, str],
@@ -257,10 +258,13 @@ def _names(
     wanted = [(ends[i] - below) / (above - below) * height for i in order]
     sizes = [_height(panel[i].label, controls) for i in order]
     texts = {line.label: named(line.label) for line in panel}
-    room = max(_points(t, line.label in fits.PAPER) for line in panel for t in [texts[line.label]])
-    room = max([room, *(_points(controls[i.label], False) for i in panel if i.label in controls)])
+    room = max(
+        *(_points(text, label in fits.PAPER) for label, text in texts.items()),
+        *(_points(role, False) for label, role in controls.items() if label in texts),
+        0.0,
+    )
     at, numbers_at = (
-        offset_copy(ax.transAxes, ax.figure, x=x, units="points") for x in (GAP, GAP + room + 7)
+        offset_copy(ax.transAxes, fig, x=x, units="points") for x in (GAP, GAP + room + 7)
     )
     for i, y in zip(order, spread(wanted, sizes, height), strict=True):
         line = panel[i]
@@ -298,7 +302,7 @@ def _names(
             1,
             1,
             head,
-            transform=offset_copy(numbers_at, ax.figure, y=4, units="points"),
+            transform=offset_copy(numbers_at, fig, y=4, units="points"),
             va="bottom",
             linespacing=1.0,
             fontsize=SIZE - 1,

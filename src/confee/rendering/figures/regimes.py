@@ -77,7 +77,7 @@ def _bar(fig: Drawing, axes: list, scale: LogNorm) -> None:
     bar = fig.colorbar(ScalarMappable(scale, COLOURS), ax=axes, aspect=35, pad=0.02)
     bar.set_label("normalised regret $R\\,/\\,(T(KV/B)^{1/3})$")
     bar.outline.set_visible(False)
-    bar.ax.yaxis.set_major_locator(FixedLocator(numbers.log_ticks(scale.vmin, scale.vmax, 6)))
+    bar.ax.yaxis.set_major_locator(FixedLocator(numbers.log_ticks(*bar.ax.get_ylim(), 6)))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(numbers.number))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
