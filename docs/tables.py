@@ -19,7 +19,7 @@ from confee.claims.judging.finding import Finding
 from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import erratum, numbers, verdicts
-from confee.rendering.figures import decades, rays
+from confee.rendering.figures import decades, horizon
 from confee.rendering.tables import constants
 
 DOCS = Path(__file__).parent
@@ -180,19 +180,20 @@ def fill(text: str, results: Path) -> str:
     return BLOCK.sub(made, text)
 
 
-SHOWN = ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b", "rexp3", "master")
+SHOWN = ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b")
+PICTURE = DOCS.parent / "figures" / "reference" / "horizon.png"
 
 
 def picture(results: Path, to: Path) -> None:
-    """The README's picture: the two rays that decide on HyQue's rate."""
+    """The README's picture: the rays along B at V = 16, with both controls."""
     worst, points = frames(results / "paper", "worst", "points")
-    shown = points["axis"].isin(["B_at_V16", "B_full_V64"]) & points["label"].isin(SHOWN)
-    rays.draw(worst, points[shown].assign(setting="arms"), "B").savefig(to, dpi=170)
+    shown = points["axis"].isin(["B_at_V16", "B_far_V16"]) & points["label"].isin(SHOWN)
+    horizon.draw(worst, points[shown]).savefig(to, dpi=240)
 
 
 if __name__ == "__main__":
     if Path("results/paper/worst.csv").exists():
-        picture(Path("results"), DOCS.parent / "figures" / "reference" / "ray-B.png")
+        picture(Path("results"), PICTURE)
     for name in PAGES:
         page = DOCS / name
         page.write_text(fill(page.read_text(encoding="utf-8"), Path("results")), encoding="utf-8")

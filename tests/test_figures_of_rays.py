@@ -145,42 +145,32 @@ def test_along_K_it_is_the_ratio_to_sw_ucb(data):
     assert {line.fit.rate for line in some.values()} == {0.0}
 
 
-def test_along_T_growth_is_that_beyond_mixing(data):
+def test_along_T_growth_is_that_of_regret_per_idle_round(data):
     (some,) = by_label(data, "T").values()
     for label, line in some.items():
         grown = (31 / 8) ** EXPONENTS[label]["T"]
         assert line.fit.exponent == pytest.approx(grown, rel=1e-3)
         assert line.table["y"].iloc[0] == 1
-        mixing = (1 - 1 / 31) / (1 - 1 / 8)
-        assert line.table["y"].iloc[-1] == pytest.approx(grown * mixing, rel=1e-3)
+        assert line.table["y"].iloc[-1] == pytest.approx(grown, rel=1e-3)
     assert some["sw_ucb"].table["x"].to_list() == pytest.approx([8, 16, 31])
 
 
-def test_without_a_line_none_is_drawn():
+@pytest.mark.parametrize("variable", ["B", "V"])
+def test_regret_at_the_rate_is_a_flat_line(data, variable):
+    for some in by_label(data, variable).values():
+        flat = some["sw_ucb"].table["y"]
+        assert flat.to_list() == pytest.approx([flat.iloc[0]] * len(flat), rel=1e-6)
+        assert some["hyque"].table["y"].is_monotonic_increasing
+
+
+def test_without_a_line_there_is_no_exponent():
     given = Data(*frames(("hyque", "sw_ucb", "random_restart"), bent="hyque"))
     panels = by_label(given, "B")
     bent = panels["$K = 4$, $V = 16$, $T = 10\\,B$"]["hyque"]
     assert (bent.fit, bent.why) == (None, "no line")
-    fig = figure("ray-B", given)
-    left = [ax for ax in fig.axes if ax.get_ylabel() == "worst-case $R/T$"]
-    hyque, other = "#0072B2", "#00A878"
-    lines = {
-        color: [
-            len(
-                [
-                    x
-                    for x in ax.lines
-                    if x.get_color() == color and x.get_linestyle() == "-" and x.get_linewidth() > 1
-                ]
-            )
-            for ax in left
-        ]
-        for color in (hyque, other)
-    }
-    assert lines == {hyque: [1, 0], other: [1, 1]}  # four points cannot tell that it is bent
-    said = [text.get_text() for ax in fig.axes for text in ax.texts]
-    assert said.count("no line") == 1
-    assert any(text.startswith(f"{MINUS}0.33 [") for text in said)
+    said = [text.get_text() for ax in figure("ray-B", given).axes for text in ax.texts]
+    assert said.count("no line") == 1  # four points cannot tell that it is bent
+    assert any(text.startswith("0.00 [") for text in said)
 
 
 def test_a_dot_marks_points_whose_gap_is_its_familys_largest(data):
@@ -189,31 +179,15 @@ def test_a_dot_marks_points_whose_gap_is_its_familys_largest(data):
         dots = [line for ax in fig.axes for line in ax.lines if line.get_marker() == "."]
         assert sum(len(line.get_xdata()) for line in dots) == some
         told = [text.get_text() for legend in fig.legends for text in legend.get_texts()]
-        assert any("dotted" in text for text in told) == bool(some)
-
-
-def test_the_level_at_no_variation_is_a_thin_line(data):
-    (some,) = by_label(data, "V").values()
-    expected = regret_per_round("hyque", 4, 10**6, 0.0, 10.0)
-    assert some["hyque"].still == pytest.approx(expected)
-    ax = figure("ray-V", data).axes[0]
-    level = [line for line in ax.lines if line.get_linewidth() == 0.7]
-    assert next(line.get_ydata()[0] for line in level) == pytest.approx(expected)
-    assert len(level) == len(some) - 4  # controls that must fail have none
-    for variable in "BKT":
-        assert all(
-            math.isnan(line.still)
-            for some in by_label(data, variable).values()
-            for line in some.values()
-        )
+        assert any(text.startswith("dot:") for text in told) == bool(some)
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_controls_are_named_as_such(data, variable):
     fig = figure(f"ray-{variable}", data)
-    names = {text.get_text() for ax in fig.axes for text in ax.get_yticklabels()}
-    assert any(name.endswith("(must hold)") for name in names)
-    assert any(name.endswith("(must fail)") for name in names)
+    names = {text.get_text() for ax in fig.axes for text in ax.texts}
+    assert any(name.endswith("\ncontrol: must hold") for name in names)
+    assert any(name.endswith("\ncontrol: must fail") for name in names)
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -226,9 +200,9 @@ def test_a_caption_names_the_ray_with_its_interval_in_at_most_60_words(data, var
     name = f"ray-{variable}"
     said = plain(caption(name, data))
     assert len(said.split()) <= 60
-    assert said.startswith("HyQue's ")
+    assert "HyQue's " in said
     assert said.count("[") == 2
-    assert "whose rate is proved" in said
+    assert "positive control" in said
     assert FIGURES[name].axes == (f"ray:{variable}",)
 
 
@@ -242,8 +216,8 @@ def test_parts_of_regret_have_a_panel_each(data):
     given = SimpleNamespace(part_worst=pd.concat(parts), points=data.points)
     said = plain(caption("ray-parts", given))
     assert len(said.split()) <= 60
-    assert "query regret as V^0.45 [" in said
-    assert "error regret (no line), drift regret as" in said
+    assert "query regret V^0.12 [" in said
+    assert "error regret (no line), drift regret V^" in said
     check_texts(figure("ray-parts", given))
     fig = figure("ray-parts", given)
     titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]
@@ -293,13 +267,11 @@ def test_parts_are_those_that_the_claims_judge():
 
 def test_the_finding_takes_the_ray_with_the_largest_excess(data):
     said = rays.finding(data.worst, data.points, "B")
-    assert said.startswith(
-        f"HyQue's $R/T$ scales as $B^{{-0.20}}$ [{MINUS}0.20, {MINUS}0.20] (rate: "
-        f"at most {MINUS}0.33) at $K = 4$, $V = "
-    )
-    assert "SW-UCB's, whose rate is proved, $B^{-0.33}$ [" in said
+    for law in ("$B^{0.13}$ [0.13, 0.14]", "$B^{-0.20}$", "$B^{-0.33}$", "$B^{0.00}$ ["):
+        assert law in said
+    assert said.startswith("At $K = 4$, $V = ")
     controls = data.points[data.points["label"].isin(["sw_ucb", "random_restart"])]
-    assert "but for controls" in rays.finding(data.worst, controls, "B")
+    assert "only controls" in rays.finding(data.worst, controls, "B")
 
 
 def test_controls_are_shown_on_rays_though_claims_alone_play_them():
@@ -334,11 +306,10 @@ def test_a_figure_of_rays_is_drawn_where_one_was_played():
     pictures = Workflow({"overrides": "experiment=smoke figures=[]"}).pictures
     assert {f"ray-{variable}" for variable in VARIABLES} | {"regret-T"} <= set(pictures)
     assert not {"regret-B", "regret-V", "regret-K"} & set(pictures)
-    twice = {"horizon", "decades"}  # what ray-B shows, for experiments with longer rays
-    assert not twice & set(pictures)
-    assert (
-        set(Workflow({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures) == twice
-    )
+    assert "horizon" in pictures
+    assert "decades" not in pictures  # for experiments with longer rays
+    only = Workflow({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures
+    assert set(only) == {"horizon", "decades"}
     with pytest.raises(ConfeeError, match=r"figures=ray-V: .* this run has no ray:V"):
         Workflow({"overrides": "experiment=tiny figures=[ray-V]"})
 

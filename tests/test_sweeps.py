@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +12,16 @@ import pytest
 
 from confee.paper import theory
 from confee.rendering import cells, numbers, style
-from confee.rendering.figures import axes, curves, decades, decomposition, fits, horizon, landscape
+from confee.rendering.figures import (
+    axes,
+    curves,
+    decades,
+    decomposition,
+    horizon,
+    landscape,
+    panels,
+)
+from confee.rendering.figures.panels import named
 from support.pictures import ODD_DATA, check_texts, experiment
 from support.shown import MOST, caption, figure, words
 
@@ -25,6 +34,10 @@ def few() -> SimpleNamespace:
     return experiment(("hyque", "rexp3b", "new", "uniform", "oracle"))
 
 
+def texts(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
 def changed(data: SimpleNamespace, **frames) -> SimpleNamespace:
     return SimpleNamespace(**{**vars(data), **frames})
 
@@ -34,14 +47,14 @@ def changed(data: SimpleNamespace, **frames) -> SimpleNamespace:
 
 def test_the_finding_has_the_exponents_and_the_rates(few):
     said = axes.finding(few.worst, few.points, "B", few.slopes)
-    law = f"$R/T$ falls as $B^{{-0.33}}$ [{MINUS}0.35, {MINUS}0.31] (rate: at most {MINUS}0.33)."
-    assert said.startswith(f"HyQue's {law} Rexp3B's {law} ")
+    law = f"$R/T$ falls as $B^{{-0.33}}$ [{MINUS}0.35, {MINUS}0.31] (rate: at most {MINUS}0.33)"
+    assert said.startswith(f"HyQue's {law}; Rexp3B's {law}.")
     mine = few.slopes["label"].isin(["hyque", "uniform"])
     off = few.slopes.assign(
         high=few.slopes["high"].mask(mine, -0.34), short=few.slopes["label"] == "hyque"
     )
     said = axes.finding(few.worst, few.points, "B", off)
-    assert f"{MINUS}0.34] by a short fit (rate: at most {MINUS}0.33)." in said
+    assert f"{MINUS}0.34] by a short fit (rate: at most {MINUS}0.33)" in said
 
 
 def test_without_a_fit_it_says_from_what_to_what(few):
@@ -49,7 +62,7 @@ def test_without_a_fit_it_says_from_what_to_what(few):
     rows = curves.averaged(few.worst, few.points, "V").curves
     ends = rows[rows["label"] == "hyque"].sort_values("x")["y"].iloc[[0, -1]]
     assert said.startswith(
-        f"HyQue's $R/T$ is {ends.iloc[0]:.2g} at $V$ = 0.5, {ends.iloc[1]:.2g} at 40; too few"
+        f"HyQue's $R/T$ is {ends.iloc[0]:.2g} at $V$ = 0.5, {ends.iloc[1]:.2g} at 40: too few"
     )
     nothing = axes.finding(few.worst[:0], few.points, "V", few.slopes)
     assert nothing == "No cell was played on the axis of $V$."
@@ -73,12 +86,11 @@ def test_why_there_is_no_fit_is_what_leaves_out_most_points(few, left_out, shown
         points=np.where(mine, 1, 5),
         left_out=[left_out if one else "" for one in mine],
     )
-    side = axes.draw(few.worst, few.points, "B", slopes).axes[-1]
-    words = {text.get_text() for text in side.texts if "\N{PLUS-MINUS SIGN}" not in text.get_text()}
-    assert words == {shown}
+    written = texts(axes.draw(few.worst, few.points, "B", slopes).axes[0])
+    assert written.count(shown) == 1
     finding = axes.finding(few.worst, few.points, "B", slopes)
     why = f" (most of the others: {said})" if said else ""
-    assert f"; too few of its points enter a fit{why}." in finding
+    assert f": too few of its points enter a fit{why}" in finding
 
 
 def test_the_horizon_shows_regret_over_the_rate_along_rays_with_idle_rounds(few):
@@ -87,21 +99,27 @@ def test_the_horizon_shows_regret_over_the_rate_along_rays_with_idle_rounds(few)
     fig = figure("horizon", few)
     titles = [ax.get_title(loc="left") for ax in fig.axes if ax.get_title(loc="left")]
     assert titles == [f"$K = 4$, $V = {V}$, $T = 10\\,B$" for V in (4, 16)]
-    first, _, side = fig.axes[:3]
-    grown = 100**0.1
-    flat, *_ = (line.get_ydata() for line in first.lines if line.get_linestyle() == "--")
-    assert list(flat) == pytest.approx([1.0] * 3)
+    first, second = fig.axes
+    flat = [line for line in first.lines if line.get_linestyle() == "--"]
+    assert [line.get_ydata()[0] for line in flat] == pytest.approx([1.0])
     marks = [line.get_ydata() for line in first.lines if line.get_marker() == "o"]
-    assert marks[0][[0, -1]] == pytest.approx([1.0, grown])
-    values = [text.get_text() for text in side.texts]
-    assert values == ["0.10 [0.09, 0.11]"] * 2
-    assert [text.get_text() for text in fig.axes[5].texts] == ["saturated"] * 2
+    assert marks[0][[0, -1]] == pytest.approx([1.0, 100**0.1])
+    hollow = [line for line in second.lines if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 2
     said = horizon.finding(few.worst, few.points)
-    places = [f"$K = 4,\\,V = {V},\\,T = 10\\,B$" for V in (4, 16)]
-    goes = f"goes from 1.0 to 1.6 at {places[0]} and from 1.0 to 1.6 at {places[1]}"
-    assert said == f"Worst-case regret over the rate: HyQue's {goes}; Rexp3B's {goes}."
-    words = re.sub(r"\$[^$]*\$", "X", caption("horizon", few)).split()
-    assert len(words) <= 60
+    assert said.startswith("At $K = 4$, $V = ")
+    assert "from 1.0 to 1.6 for HyQue" in said
+
+
+def test_one_panel_names_its_lines_beside_their_exponents(few):
+    fig = horizon.draw(few.worst, few.points[few.points["V"] == 4])
+    check_texts(fig)
+    (ax,) = fig.axes
+    written = texts(ax)
+    assert {"HyQue", "Rexp3B, knows $V$"} <= set(written)
+    assert written.count("0.10 [0.09, 0.11]") == 2
+    names = [text for text in ax.texts if text.get_text() in ("HyQue", "Rexp3B, knows $V$")]
+    assert {text.get_fontweight() for text in names} == {"bold"}
 
 
 def test_the_horizon_leaves_out_rays_without_idle_rounds_and_without_changes(few):
@@ -112,43 +130,41 @@ def test_the_horizon_leaves_out_rays_without_idle_rounds_and_without_changes(few
         horizon.draw(few.worst, points).draw_without_rendering()
 
 
-def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_bound(few):
+def test_a_setting_has_a_panel_of_its_own_and_only_arms_a_rate_along_K(few):
     alone = figure("regret-B", few)
     setting = few.points["label"].map(SETTINGS).fillna("arms")
     mixed = changed(few, points=few.points.assign(setting=setting))
+    mixed.worst = mixed.worst.assign(eligible=True)  # what is saturated is not drawn
     fig = figure("regret-B", mixed)
     titles = [ax.get_title(loc="left") for ax in fig.axes]
-    assert [title for title in titles if title] == ["arms", "linear bandits", "episodic MDPs"]
-    assert not any(ax.get_title(loc="left") for ax in alone.axes)
-    assert len(fig.axes) == len(alone.axes) + 2 * 3
-    wide = style.BOUND["linewidth"]
-    dotted = [
-        line
-        for ax in fig.axes
-        for line in ax.lines
-        if line.get_color() == style.INK and line.get_linewidth() == wide
-    ]
-    assert len(dotted) == 1
+    assert titles == ["arms", "linear bandits", "episodic MDPs"]
+    assert [ax.get_title(loc="left") for ax in alone.axes] == [""]
     table = curves.averaged(mixed.worst, mixed.points, "K").curves
-    there = table.groupby("setting")[["guide", "bound"]].agg(lambda v: v.notna().all())
-    assert there.loc["arms"].all()
-    assert not there.drop("arms").any(axis=None)
+    there = table.groupby("setting")["guide"].agg(lambda v: v.notna().all())
+    assert there["arms"]
+    assert not there.drop("arms").any()
     check_texts(figure("regret-B", mixed))
+    check_texts(figure("regret-K", mixed))
 
 
-def test_rows_stand_in_the_order_of_the_curves_ends(few):
-    key = figure("regret-B", few).axes[-2]
-    names = [text.get_text() for text in key.get_yticklabels()]
+def test_names_stand_in_the_order_of_the_curves_ends(few):
+    (ax,) = figure("regret-B", few).axes
     table = curves.averaged(few.worst, few.points, "B").curves
+    table = table[table["eligible"]].assign(y=table["y"] / table["guide"])
     last = table.sort_values("x").groupby("label")["y"].last().sort_values(ascending=False)
-    assert names == [fits.listed([label]) for label in last.index]
+    names = [named(label) for label in last.index]
+    places = {text.get_text(): text.get_window_extent().y0 for text in ax.texts}
+    assert sorted(names, key=lambda name: -places[name]) == names
 
 
-def test_the_theorys_line_passes_through_where_the_fit_begins():
-    curve = pd.DataFrame({"label": "hyque", "x": 2.0 ** np.arange(8), "y": 3.0, "guide": 1.0})
-    curve["eligible"] = curve["x"] < 128
-    curve.loc[2, "y"] = 5.0  # seven enter, the upper half is the last five
-    assert set(curves._anchored(curve)) == {5.0}
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_names_keep_their_distance(count):
+    sizes = [0.15] * count
+    wanted = sorted(np.random.default_rng(count).normal(0.5, 0.1, count), reverse=True)
+    places = panels.spread(wanted, sizes, 1.2)
+    assert max(places) <= 1.2 - 0.075 + 1e-6
+    assert min(places) >= 0.075 - 1e-6
+    assert all(a - b >= 0.15 - 1e-6 for a, b in pairwise(places))
 
 
 # ------------------------------------------------------------------ step by step

@@ -31,6 +31,7 @@ from confee.rendering.figures import proof_map, scoreboard
 from confee.rendering.statements import ARROWS, GROUPS, STATEMENTS, premises
 from confee.rendering.tables import ledger, save, table1, to_csv
 from confee.rendering.verdicts import ALL, CLOSED_MARK, SEVERITY_MARKS, standing, weight
+from confee.rendering.words import plain
 
 OF_THE_PAPER = [id for id in registry.CLAIMS if not id.startswith("policy-rate/")]
 """Claims but for the rates that policies declare."""
@@ -541,6 +542,7 @@ def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
     assert list(measured.iloc[3]) == [dash, "-0.08 [-0.13, -0.03]", dash, dash]
     assert list(measured.iloc[4]) == [dash, "0.30 [0.20, 0.40]", "0.30 [0.20, 0.40]", dash]
     said = table1.finding(*frames)
+    assert len(plain(f"{said} {table1.TABLE.reading}").split()) <= 60
     counts = "3 none (2 not settled), 0 gap, 0 false, 2 not judged"
     printed = "1 vacuous, 1 undecided, 1 holds"
     assert said.startswith(f"Of 5 upper bounds: {counts}. As printed: {printed}. Rays: ")

@@ -1,25 +1,31 @@
-"""Worst-case regret against one axis: does it fall, or grow, at the claimed exponent?"""
+"""Normalised regret against T, B, V or K around the centre of an experiment's grid."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confee.rendering import looks, style
+from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
+from confee.rendering.figures.panels import NORMALISED, Line, Words, beside
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
+
+HEAD = "growth exponent\n[95 % CI]"
 
 
 @style.styled
 def draw(
     worst: pd.DataFrame, points: pd.DataFrame, axis: str, slopes: pd.DataFrame | None = None
 ) -> Drawing:
-    """Draw R/T against T, B, V or K, both logarithmic, beside the exponent of each label and the
-    rate's; a panel per setting.
+    """Draw R / (T (K V/B)^{1/3}) against T, B, V or K, with the exponent of each label; a panel per
+    setting.
+
+    A label whose points are all saturated is named in the legend only. Where the rate is unknown,
+    along K in settings other than arms, R/T is drawn.
 
     `worst`: label, K, T, B, V, regret, se, seeds, eligible; `points`: label, axis, point, K, T, B,
     V, setting (arms if absent); `slopes` (its rows `part` = upper): policy, axis, exponent, low,
@@ -28,9 +34,38 @@ def draw(
     table, zeros = shared.averaged(worst, points, axis)
     if table.empty:
         return style.empty(shared.nothing(axis, zeros))
-    law = "theory: $R/T \\propto (KV/B)^{1/3}$"
+    shown = table[table["label"].isin(table.loc[table["eligible"], "label"])]
+    shown = shown if len(shown) else table
     fitted, lacking = fits.found(slopes, table, axis), fits.lacking(slopes, axis)
-    return shared.sweep(table, axis, "worst-case $R/T$", fitted, lacking, law)
+    panels = {}
+    for setting, name in shared.SETTINGS.items():
+        mine = _over_rate(shown[shown["setting"] == setting])
+        lines = [
+            Line(label, curve.sort_values("x"), fitted.get(label), lacking.get(label, "no fit"))
+            for label, curve in mine.groupby("label")
+        ]
+        if lines:
+            panels[name] = lines
+    if len(panels) == 1:
+        panels = {"": next(iter(panels.values()))}
+    left_out = looks.ordered(set(table["label"]) - set(shown["label"]))
+    remarks = [style.remark(_not_drawn(left_out))] if left_out else []
+    up = NORMALISED if shown["guide"].notna().all() else "worst-case $R/T$, over its rate if known"
+    return beside(panels, Words(shared.SYMBOLS[axis], up, HEAD), {}, ticks=True, remarks=remarks)
+
+
+def _not_drawn(labels: list[str]) -> str:
+    """Return `saturated, not drawn: A, B, C and 2 others`."""
+    names = [looks.display(label) for label in labels[:3]]
+    more = len(labels) - len(names)
+    text = numbers.listed([*names, *([f"{more} other{'s' * (more > 1)}"] if more else [])])
+    return f"saturated, not drawn: {text}"
+
+
+def _over_rate(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the curves of a setting over the rate, or as they are where it is unknown."""
+    rate = curves["guide"].fillna(1.0)
+    return curves.assign(**{name: curves[name] / rate for name in ("y", "low", "high")})
 
 
 def finding(
@@ -43,19 +78,20 @@ def finding(
         return shared.nothing(axis, zeros)
     labels, fitted = set(table["label"]), fits.found(slopes, table, axis)
     lacking = fits.lacking(slopes, axis)
-    sentences = []
+    clauses = []
     for label in fits.first(labels):
         if label in fitted:
-            sentences.append(f"{looks.display(label)}'s $R/T$ {fits.said(fitted[label], axis)}.")
+            clauses.append(f"{looks.display(label)}'s $R/T$ {fits.said(fitted[label], axis)}")
         else:
             span = shared.said(table[table["label"] == label], axis, "$R/T$")
-            sentences.append(f"{span}; {fits.none(label, lacking)}.")
-    if axis in ("T", "B"):
-        sentences.append("$T/B$ changes along this axis, so no verdict rests on it.")
-    if zeros:
-        sentences.append(f"No regret, so not drawn: {fits.listed(zeros)}.")
-    return " ".join(sentences)
+            clauses.append(f"{span}: {fits.none(label, lacking)}")
+    text = f"{'; '.join(clauses)}."
+    return text + (f" Without regret: {numbers.listed(map(looks.display, zeros))}." * bool(zeros))
 
+
+READING = (
+    "At the rate a line is flat; the numbers are exponents over the upper half, minus the rate's."
+)
 
 COMMON: dict[str, Any] = {
     "section": BASICS,
@@ -63,43 +99,45 @@ COMMON: dict[str, Any] = {
     "claims": ("hyque-rate", "rexp3b-rate"),
     "draw": draw,
     "finding": finding,
-    "reading": (
-        "Solid: fits. Dashed: the rate $(KV/B)^{1/3}$. Dotted: the lower bound. Right: exponents "
-        "over the upper half, 95 % CIs."
-    ),
 }
+
+MOVES = f"{READING} $T/B$ varies, so no verdict rests on them."
 
 FIGURES = (
     Figure(
         "regret-T",
-        "Worst-case regret against T",
+        "Normalised regret against T",
         place=1,
         fixed={"axis": "T"},
         axes=("T",),
+        reading=MOVES,
         **COMMON,
     ),
     Figure(
         "regret-B",
-        "Worst-case regret against B",
+        "Normalised regret against B",
         place=2,
         fixed={"axis": "B"},
         axes=("B",),
+        reading=MOVES,
         **COMMON,
     ),
     Figure(
         "regret-V",
-        "Worst-case regret against V",
+        "Normalised regret against V",
         place=3,
         fixed={"axis": "V"},
         axes=("V",),
+        reading=READING,
         **COMMON,
     ),
     Figure(
         "regret-K",
-        "Worst-case regret against K",
+        "Normalised regret against K",
         place=4,
         fixed={"axis": "K"},
         axes=("K",),
+        reading=READING,
         **COMMON,
     ),
 )

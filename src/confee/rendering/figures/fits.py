@@ -1,16 +1,15 @@
-"""Fitted exponents next to the theory's: as rows beside curves, and in words."""
+"""Fitted exponents next to the theory's, and in words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from confee.rendering import looks, numbers, style
+from confee.rendering import looks, numbers
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 PAPER = ("hyque", "rexp3b")
 """The paper's own policies: they come first in words, and in bold."""
@@ -79,84 +78,6 @@ def none(label: str, lacking: Mapping[str, str]) -> str:
     """Return why a label has no fit, in words."""
     why = f" (most of the others: {lacking[label]})" if label in lacking else ""
     return f"too few of its points enter a fit{why}"
-
-
-def rows(
-    key: Axes,
-    side: Axes,
-    last: pd.Series,
-    fits: Mapping[str, Fit],
-    lacking: Mapping[str, str],
-    xlabel: str,
-    names: Mapping[str, str] | None = None,
-    value: Callable[[float, float, float], str] | None = None,
-) -> None:
-    """Draw a row per label, in the order of the curves' ends: its look, its exponent, the theory's.
-
-    Parameters
-    ----------
-    key, side
-        Where the looks are drawn, and where the exponents are.
-    last
-        The last value of each label's curve.
-    fits, lacking
-        Label -> its fit, or why it has none.
-    xlabel
-        What the intervals are of.
-    names
-        Label -> what it is called; as everywhere by default.
-    value
-        Text of an exponent and its limits; the exponent +- half the interval by default.
-    """
-    import pandas as pd
-    from matplotlib.ticker import MaxNLocator
-
-    labels = list(last.sort_values(ascending=False, kind="stable").index)
-    drawn_as = looks.looks(labels)
-    for y, label in enumerate(labels):
-        look = drawn_as[label]
-        key.plot([0, 1], [y, y], **looks.stroke(look))
-        key.plot([0.5], [y], color=look.color, marker=look.marker)
-        fit = fits.get(label)
-        text = lacking.get(label, "no fit").replace("batch under 4 queries", "short batches")
-        if fit is not None:
-            text = (value or _plus_minus)(fit.exponent, fit.low, fit.high)
-        side.text(
-            1.06,
-            y,
-            text,
-            transform=side.get_yaxis_transform(),
-            va="center",
-            fontsize=7,
-            color=style.GREY if fit is None or fit.short else style.INK,
-        )
-        if fit is not None:
-            side.plot([fit.low, fit.high], [y, y], color=look.color, linewidth=1.3)
-            side.plot([fit.exponent], [y], color=look.color, marker=look.marker, markersize=4)
-    called = {label: looks.display(label) for label in labels} | dict(names or {})
-    key.set_yticks(range(len(labels)), [called[label] for label in labels])
-    for label, name in zip(labels, key.get_yticklabels(), strict=True):
-        name.set_fontweight("bold" if label in PAPER else "normal")
-    key.set(xlim=(0, 1), ylim=(len(labels) - 0.4, -0.6), xticks=[])
-    for ax in (key, side):
-        ax.tick_params(axis="y", length=0, labelleft=ax is key)
-        ax.grid(axis="y", visible=False)
-        ax.spines["left"].set_visible(False)
-    key.spines["bottom"].set_visible(False)
-    rates = pd.Series([fits[label].rate if label in fits else math.nan for label in labels])
-    if not any(label in fits for label in labels):
-        side.set_axis_off()
-        return
-    ends = [(rate, y + shift) for y, rate in rates.ffill().bfill().items() for shift in (-0.5, 0.5)]
-    side.plot(*zip(*ends, strict=True), zorder=1.5, **style.THEORY)
-    side.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
-    side.xaxis.set_major_formatter(numbers.decimal)
-    side.margins(x=0.08)
-    side.set_xlabel(xlabel, fontsize=8)
-
-
-def _plus_minus(value: float, low: float, high: float) -> str:
-    return numbers.plus_minus(value, (high - low) / 2)
 
 
 def said(fit: Fit, axis: str) -> str:

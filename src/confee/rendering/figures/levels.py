@@ -1,4 +1,4 @@
-"""Regret over the rate along rays in B, at small and large V: flat where the rate holds."""
+"""Normalised regret along rays in B, at small and large V: flat where the rate holds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures.curves import worst_at
+from confee.rendering.figures.panels import FLAT, NORMALISED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +36,9 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     if table.empty:
         return style.empty("No rays at several variations were played.")
     labels = looks.ordered(table["label"])
-    columns = min(3, len(labels))
+    columns = min(2, len(labels))
     lines = math.ceil(len(labels) / columns)
-    fig = style.figure(0.3 + 2.1 * lines, w_pad=0.03, wspace=0.03)
+    fig = style.figure(0.3 + 2.1 * lines, style.COLUMN, w_pad=0.03, wspace=0.03)
     axes = fig.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     kinds = sorted(table["V"].unique())
     for ax in axes.flat[len(labels) :]:
@@ -50,17 +51,17 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
         ax.axhline(flat, zorder=1.5, **style.THEORY)
         ax.set_title(_title(label, mine), fontsize=8, pad=3)
         ax.set_xlabel("budget $B$")
-    numbers.log_axis(axes[0, 0], "x", table["point"].min() / 1.5, table["point"].max() * 1.5, 6)
+    numbers.log_axis(axes[0, 0], "x", table["point"].min() / 1.5, table["point"].max() * 1.5, 4)
     numbers.log_axis(axes[0, 0], "y", table["y"].min() / 1.3, table["y"].max() * 1.3, 5)
     for ax in axes[:, 0]:
-        ax.set_ylabel("$R\\;/\\;(T\\,(KV/B)^{1/3})$")
+        ax.set_ylabel(NORMALISED)
     handles = [
         style.sample(
             color=looks.PALETTE[i], marker=looks.MARKERS[i], linewidth=1.1, label=f"$V$ = {kind:g}"
         )
         for i, kind in enumerate(kinds)
     ]
-    handles.append(style.sample(label="the rate: flat", **style.THEORY))
+    handles.append(style.sample(label=FLAT, **style.THEORY))
     if table["saturated"].any():
         handles.append(style.point("saturated", markerfacecolor="white"))
     style.legend_below(fig, handles, 4)
@@ -74,7 +75,7 @@ def _title(label: str, mine: pd.DataFrame) -> str:
     if not factors:
         return looks.display(label)
     by = " to ".join(dict.fromkeys(factors))
-    return f"{looks.display(label)}: \N{MULTIPLICATION SIGN} {by} per 10x in $B$"
+    return f"{looks.display(label)}: \N{MULTIPLICATION SIGN} {by} per decade"
 
 
 def _ends(mine: pd.DataFrame) -> list:
@@ -99,23 +100,21 @@ def _ends(mine: pd.DataFrame) -> list:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Return by which factors regret over the rate grows along the flattest and the steepest
-    line."""
+    """Return by which factor normalised regret grows along the steepest line of each policy."""
     table = averaged(worst, points)
-    sentences = []
+    clauses = []
     for label in looks.ordered(table["label"]):
-        parts = [
-            f"{_fold(row)} at $V = {row.V:g}$ ($B = {_power(row.start)}$ to ${_power(row.stop)}$)"
-            for row in _ends(table[table["label"] == label])
-        ]
-        if parts:
-            sentences.append(f"{looks.display(label)}'s {' and '.join(parts)}")
-    if not sentences:
+        ends = _ends(table[table["label"] == label])
+        if ends:
+            row = ends[-1]
+            span = f"$B = {_power(row.start)}$ to ${_power(row.stop)}$"
+            clauses.append(
+                f"{looks.display(label)}'s {_fold(row)} at $V = {row.V:g}$ (from {span})"
+            )
+    if not clauses:
         return "No line has two budgets at which regret is not saturated."
     ratio = (points["T"] / points["B"])[points["axis"].str.startswith(RAYS)].median()
-    return (
-        f"At $T = {ratio:.3g}\\,B$ worst-case regret over the rate changes: {'; '.join(sentences)}."
-    )
+    return f"At $T = {ratio:.3g}\\,B$ normalised regret grows at most: {'; '.join(clauses)}."
 
 
 def _fold(row) -> str:
@@ -174,7 +173,7 @@ def averaged(worst: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 FIGURE = Figure(
     "levels",
-    "Regret over the rate at small and large V",
+    "Normalised regret at small and large V",
     section=BASICS,
     place=7,
     needs=("worst", "points"),
@@ -183,7 +182,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Regret over $T(KV/B)^{1/3}$ with 95 % CIs. Dashed: flat, as at the rate. Hollow: "
-        "saturated."
+        "Normalised: divided by the paper's rate $T(KV/B)^{1/3}$, at which a line is flat. Bars: "
+        "95 % CIs."
     ),
 )

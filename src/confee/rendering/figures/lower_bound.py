@@ -1,4 +1,4 @@
-"""Regret over the lower bound, a row per policy: how far all policies stay above 1."""
+"""Regret over the lower bound, a row per policy: how far above it the best cell of each lies."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.cells import CELL
 from confee.rendering.figures.fits import listed
+from confee.rendering.figures.panels import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 WORST, HARD = "worst", "hard"
-SPREAD = 0.32
-"""How far from the middle of its row a point may lie."""
+MOST = 10
+"""Policies shown: those that come nearest to the bound."""
 
 
 @style.styled
 def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose: int) -> Drawing:
-    """Draw regret over the lower bound, a row per policy: its worst cases, and the bound's own
-    instance.
+    """Draw regret over the lower bound, a row per policy: the nearest and the farthest worst case,
+    and the nearest point on the bound's own instance.
 
     `worst`: label, K, T, B, V, regret, se, seeds. `regret`: runs (policy, label, K, T, B, V,
     adversary, seed, regret, adversary.c, adversary.adaptive); of `hard` those with c = 1 and seeds
@@ -38,33 +39,38 @@ def draw(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, choose
     table = table[table["ratio"] > 0]
     if table.empty:
         return style.empty("no cell with regret in which the lower bound applies")
-    labels = _sorted(table)
-    fig = style.figure(0.5 + 0.21 * len(labels))
+    every = _sorted(table)
+    labels = every[:MOST]
+    shown = table[table["label"].isin(labels)]
+    fig = style.figure(0.55 + 0.19 * len(labels), style.COLUMN)
     ax = fig.subplots()
     drawn_as = looks.looks(labels)
     for row, label in enumerate(labels):
-        for kind, mine in table[table["label"] == label].groupby("kind"):
+        for kind, mine in shown[shown["label"] == label].groupby("kind"):
             _row(ax, mine.sort_values("ratio"), row, drawn_as[label], filled=kind == WORST)
     ax.axvline(1, zorder=1.5, **style.BOUND)
-    handles = [
-        style.point("worst case of a cell", markersize=3.5),
-        style.point("on the bound's own instance", markersize=3.5, markerfacecolor="white"),
-        style.sample(label="the lower bound", **style.BOUND),
+    handles: list = [
+        style.point("worst cases: the lowest; line: to the highest", markersize=4.5),
+        style.point("lowest on the bound's own instance", markersize=4.5, markerfacecolor="white"),
+        style.sample(label="lower bound as printed", **style.BOUND),
     ]
     best = table.loc[table["kind"] == WORST, "best"]
     if len(best):
-        ax.axvspan(best.min(), best.max(), color=style.THEORY["color"], alpha=0.07, linewidth=0)
-        for end in {best.min(), best.max()}:
-            ax.axvline(end, zorder=1.5, **style.THEORY)
+        ax.axvspan(best.min(), best.max(), color=style.THEORY["color"], alpha=0.1, linewidth=0)
         handles.append(
-            style.sample(label="the best its proof can give, for worst cases", **style.THEORY)
+            style.patch(
+                facecolor=style.THEORY["color"], alpha=0.1, label="improved bound, over all cells"
+            )
         )
-    ax.set_yticks(range(len(labels)), [looks.display(label) for label in labels])
+    if len(every) > len(labels):
+        more = len(every) - len(labels)
+        handles.append(style.remark(f"not shown: {more} that lie higher"))
+    ax.set_yticks(range(len(labels)), [named(label) for label in labels])
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
-    low, high = table[["low", "ratio"]].min(axis=None), table[["high", "ratio"]].max(axis=None)
-    numbers.log_axis(ax, "x", min(0.7, max(low, 0.1) / 1.2), 1.2 * max(high, 1), 8)
+    low, high = shown[["low", "ratio"]].min(axis=None), shown["ratio"].max()
+    numbers.log_axis(ax, "x", min(0.7, max(low, 0.1) / 1.2), 1.2 * max(high, 1), 6)
     ax.set_xlabel("regret over the lower bound")
     style.legend_below(fig, handles, 2)
     return fig
@@ -87,9 +93,9 @@ def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, cho
     mine = table[table["kind"] == WORST]
     if len(mine):
         least = mine.loc[mine["ratio"].idxmin()]
-        text += f"; the nearest worst case is {looks.display(least['label'])}'s, "
-        text += f"{least['ratio']:.3g} times the bound{_interval(least)}, and "
-        text += f"{(mine['ratio'] / mine['best']).min():.3g} times the best of its proof"
+        text += f"; the nearest worst case is {looks.display(least['label'])}'s, at "
+        text += f"{least['ratio']:.3g}{_interval(least)} times the bound, and "
+        text += f"{(mine['ratio'] / mine['best']).min():.3g} times the improved one"
     zeros = looks.ordered(table.loc[table["ratio"] <= 0, "label"])
     return f"{text}." + (f" Not drawn: points without regret, of {listed(zeros)}." if zeros else "")
 
@@ -133,22 +139,24 @@ def _sorted(table: pd.DataFrame) -> list[str]:
 
 
 def _row(ax: Axes, mine: pd.DataFrame, middle: int, look: looks.Look, filled: bool) -> None:
-    """Draw the points of a policy of one kind, the least on top."""
-    several = len(mine) > 1
-    places = middle + (np.linspace(-SPREAD, SPREAD, len(mine)) if several else np.zeros(1))
-    half = np.array([mine["ratio"] - mine["low"], mine["high"] - mine["ratio"]], dtype=float)
-    half[0] = np.minimum(half[0], 0.999 * mine["ratio"])  # the axis is logarithmic
-    ax.errorbar(
-        mine["ratio"],
-        places,
-        xerr=np.nan_to_num(half),
+    """Draw the least point of a policy with its interval, and a line to its greatest if filled."""
+    least = mine.iloc[0]
+    if filled:
+        ends = [least["ratio"], mine["ratio"].iloc[-1]]
+        ax.plot(ends, [middle] * 2, color=look.color, linewidth=2.2, alpha=0.4, zorder=2)
+    interval = np.array([least["low"], least["high"]], dtype=float)
+    if np.isfinite(interval).all():
+        interval = np.maximum(interval, 1e-3 * least["ratio"])  # the axis is logarithmic
+        ax.plot(interval, [middle] * 2, color=look.color, linewidth=0.9, zorder=3)
+    ax.plot(
+        [least["ratio"]],
+        [middle],
         color=look.color,
         linestyle="none",
-        marker=look.marker,
-        markersize=2.6,
-        elinewidth=0.5,
-        markeredgewidth=0.5,
+        marker="o",
+        markersize=4.5,
         markerfacecolor=look.color if filled else "white",
+        zorder=4,
     )
 
 
@@ -163,7 +171,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Points: cells with 95 % CIs. Filled: worst case. Hollow: at the printed gap, where only "
-        "the printed bound applies. Dashed: the improved bound."
+        "A point below the dotted line would contradict the printed bound. The improved bound "
+        "speaks of worst cases alone."
     ),
 )

@@ -38,7 +38,7 @@ def draw(
     on-demand threshold, -min{T/sqrt(B), 2^n, T - t}: an idle round below it becomes a query.
     """
     trace = trace if "label" in trace else trace.assign(label="hyque")
-    fig = style.figure(3.3)
+    fig = style.figure(3.2, style.COLUMN)
     top, low = fig.subplots(2, 1, sharex=True, height_ratios=[1, 1.25])
     starts = [*sorted(blocks), T + 1]
     for ax in (top, low):
@@ -56,8 +56,8 @@ def draw(
         low.plot(t, queries - t * (B / T), **keep)
     drawn = threshold and _threshold(low, starts, T, B)
     _words(top, starts, T, B)
-    top.set_ylabel("queries $B\\prime(t)$")
-    low.set_ylabel("ahead, $B\\prime(t) - tB/T$")
+    top.set_ylabel("queries\nso far")
+    low.set_ylabel("queries ahead\nof an even pace")
     low.set_xlabel("round $t$")
     low.set_xlim(0, T)
     top.set_ylim(0, B * 1.12)
@@ -66,11 +66,11 @@ def draw(
     handles: list = [
         style.sample(color=drawn_as[label].color, label=looks.display(label)) for label in labels
     ]
-    handles.append(style.sample(label="even pace $tB/T$", **style.THEORY))
+    handles.append(style.sample(label="even pace, $tB/T$", **style.THEORY))
     if drawn:
-        handles.append(style.sample(label="on demand below this", **style.BOUND))
+        handles.append(style.sample(label="below this: a query on demand", **style.BOUND))
     handles.append(style.patch(color=SHADE, label="every other block"))
-    style.legend_below(fig, handles, min(4, len(handles)))
+    style.legend_below(fig, handles, 2)
     return fig
 
 
@@ -87,8 +87,8 @@ def finding(
         ahead, behind = (queries - pace).max(), (pace[1:] - queries[:-1]).max()
         sentences.append(
             f"{looks.display(label)} makes {queries[-1]:.0f} of its $B$ = {numbers.number(B)} "
-            f"queries in {len(blocks)} blocks, at most {ahead:.0f} ahead of an even pace and at "
-            f"most {behind:.0f} behind it ($T/\\sqrt{{B}}$ is {T / math.sqrt(B):.0f})."
+            f"queries, and runs at most {ahead:.0f} ahead of an even pace and {behind:.0f} behind "
+            f"it ($T/\\sqrt{{B}}$ is {T / math.sqrt(B):.0f})."
         )
     return " ".join(sentences) if sentences else "No query was made."
 
@@ -145,11 +145,11 @@ def _words(ax: Axes, starts: Sequence[int], T: int, B: int) -> None:
     """Write the order of each block that is wide enough."""
     block_orders = orders(starts, theory.slot_length(T, B))
     for n, (start, stop) in zip(block_orders, pairwise(starts), strict=True):
-        if stop - start > 0.06 * T:
+        if stop - start > 0.15 * T:
             ax.text(
                 (start + stop) / 2,
                 B * 1.1,
-                f"$n={n}$",
+                f"order {n}",
                 ha="center",
                 va="top",
                 fontsize=8,
@@ -188,8 +188,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Above: queries up to round $t$. Below: their lead over an even pace (dashed); under the "
-        "dotted line an idle round becomes a query on demand. Shaded: every other block. One "
-        "run."
+        "One run. HyQue plays blocks of $2^n$ slots, $n$ being the order. Where it falls below the "
+        "dotted line, an idle round becomes a query."
     ),
 )

@@ -286,7 +286,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Arrows: from premise to conclusion, dashed if a gap or falsity breaks them. Colour: the "
-        "verdict; small signs: claims."
+        "Arrows lead from premise to conclusion; an open gap breaks the dashed ones. Colours and "
+        "signs are verdicts."
     ),
 )

@@ -9,13 +9,14 @@ from confee.claims.part_regret import PARTS
 from confee.rendering import looks, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import rays
+from confee.rendering.figures.panels import Line, Words, beside, roles
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
 
-LABELS = ("variation $V$", "regret per round", "exponent in $V$")
+WORDS = Words("variation $V$", "part of regret\nover the rate", rays.HEAD)
 
 LABELS_SHOWN = ("hyque", USUAL.positive["V"], USUAL.negative["V"])
 """HyQue and the controls along V."""
@@ -39,9 +40,8 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     panels = _panels(part_worst, points)
     if not panels:
         return style.empty(NOTHING)
-    return rays.picture(
-        {f"{part} regret: {held}": lines for (part, held), lines in panels.items()}, "V", LABELS
-    )
+    titled = {f"{part} regret: {held}": lines for (part, held), lines in panels.items()}
+    return beside(titled, WORDS, roles("V"), ticks=True)
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
@@ -51,20 +51,18 @@ def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
     for (part, held), lines in panels.items():
         for line in lines:
             if line.label == "hyque":
-                value = f"({line.why})" if line.fit is None else f"as {rays.value(line, 'V')}"
+                value = f"({line.why})" if line.fit is None else rays.value(line, "V")
                 parts.append(f"{part} regret {value}")
                 places.add(held)
     if not parts:
         return NOTHING
     return (
-        f"{looks.display('hyque')}'s parts at {' and '.join(sorted(places))} go: "
-        f"{', '.join(parts)} (rate: at most 0.33)."
+        f"At {' and '.join(sorted(places))}, {looks.display('hyque')}'s normalised parts scale as: "
+        f"{', '.join(parts)}."
     )
 
 
-def _panels(
-    part_worst: pd.DataFrame, points: pd.DataFrame
-) -> dict[tuple[str, str], list[rays.Line]]:
+def _panels(part_worst: pd.DataFrame, points: pd.DataFrame) -> dict[tuple[str, str], list[Line]]:
     """Return (part, what is held fixed) -> the policies of a panel."""
     panels = {}
     for part in PARTS.values():
@@ -103,7 +101,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Per query, the others per idle round. Solid: fits, where points lie on a line. Dashed: "
-        "the rate. Right: exponents with 95 % CIs."
+        "Each part, per query or idle round, is divided by $(KV/B)^{1/3}$: at the rate a line is "
+        "flat, and its exponent is 0."
     ),
 )

@@ -1,16 +1,15 @@
-"""Regret along rays, where T/B stays fixed: the quantity on which a verdict on a rate rests.
+"""Normalised regret along rays, where T/B stays fixed: verdicts on rates rest on it.
 
-A panel for each set of sizes; in it each policy with its fitted line, where its points lie on one,
-and the paper's rate from where that line begins. At the right the exponents with their intervals.
-Each panel has a policy whose rate is proved and one that is known to break it: a method that cannot
-tell these two apart says nothing about the others.
+A panel for each set of sizes. A policy at the paper's rate is a flat line. Each panel has a policy
+whose rate is proved and one that is known to miss it: a method that cannot tell these two apart
+says nothing about the others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,60 +19,34 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
+from confee.rendering.figures.panels import NORMALISED, Line, Words, beside, named, roles
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
-    from matplotlib.lines import Line2D
 
 LEFT_OUT = ("uniform", "oracle", "informed", "ucb1", "hyque_blind", "baque", "rexp3b(pool=set)")
 """Policies that a ray plays for other claims, or to tell which cells are saturated. What replaying
 the set of arms does to Rexp3B is the subject of the figure `replay`."""
 
-BELOW = 2.0
-"""A level at V = 0 that is lower than all points by more than this factor is out of sight."""
+HEAD = "growth exponent\n[95 % CI]"
 
-APART = 0.01
-"""Along T points are few and lie near each other: shift between two policies, of the axis."""
-
-LABELS = {
-    "B": ("budget $B$", "worst-case $R/T$", "exponent in $B$"),
-    "V": ("variation $V$", "worst-case $R/T$", "exponent in $V$"),
-    "K": ("arms $K$", "$R$ / SW-UCB's $R$", "exponent in $K$"),
-    "T": ("$T/B$", "$R/T$ / its first value", "growth / mixing"),
+WORDS = {
+    "B": Words("budget $B$", NORMALISED, HEAD),
+    "V": Words("variation $V$", NORMALISED, HEAD),
+    "K": Words(
+        "arms $K$", "regret over\nSW-UCB's regret", HEAD, "flat: grows with $K$ as SW-UCB's"
+    ),
+    "T": Words(
+        "$T/B$", "$R/(T-B)$ over its\nfirst value", "last over first\n[95 % CI]", "flat: no growth"
+    ),
 }
-"""Names of the horizontal axis, of the vertical one and of what the intervals are of."""
 
-READING = (
-    "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Right: exponents with "
-    "95 % CIs."
-)
+SLOPES = "The numbers are exponents of growth, 0 at the rate."
 
 CLAIMS = ("hyque-rate", "rexp3b-rate")
 
 NOTHING = "No ray along ${}$ was played."
-
-
-class Line(NamedTuple):
-    """One policy along a ray.
-
-    Parameters
-    ----------
-    label, table
-        The policy's label, and its points: x, y, low, high, eligible, at_limit and guide, the
-        paper's rate.
-    fit, why
-        The exponent, or along T the growth beyond mixing; and why there is none.
-    still
-        Regret per round where nothing changes; NaN if unknown.
-    """
-
-    label: str
-    table: pd.DataFrame
-    fit: fits.Fit | None
-    why: str
-    still: float
 
 
 @style.styled
@@ -83,48 +56,14 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
     Parameters
     ----------
     variable
-        B or V: worst-case R/T. K: its ratio to SW-UCB's. T: R/T over its value at the smallest T.
+        B or V: normalised regret. K: its ratio to SW-UCB's. T: R/(T - B) over its value at the
+        smallest T.
     """
     panels = lines(worst, points, variable)
-    return picture(panels, variable) if panels else style.empty(NOTHING.format(variable))
-
-
-def picture(
-    panels: Mapping[str, Sequence[Line]], variable: str, labels: tuple[str, str, str] | None = None
-) -> Drawing:
-    """Draw a row for each panel, see `lines`; `labels` are those of LABELS by default."""
-    import pandas as pd
-
-    across, up, beside = labels or LABELS[variable]
-    heights = [max(1.3, shared.ROW * len(panel)) for panel in panels.values()]
-    fig = style.figure(sum(heights) + 0.25 * len(panels) + 0.4, h_pad=0.02, w_pad=0.02, wspace=0.0)
-    grid = fig.add_gridspec(len(panels), 3, width_ratios=[1, 0.09, 0.36], height_ratios=heights)
-    span, sides = _span(panels), []
-    for row, (title, panel) in enumerate(panels.items()):
-        ax, key = (fig.add_subplot(grid[row, column]) for column in (0, 1))
-        side = fig.add_subplot(grid[row, 2], sharey=key)
-        last = row == len(panels) - 1
-        _panel(ax, panel, variable)
-        ax.set_title(title, loc="left", fontsize=8, pad=3)
-        _horizontal(ax, panel, variable, span, last)
-        ax.set(xlabel=across if last else "", ylabel=up)
-        ends = pd.Series({line.label: line.table["y"].iloc[-1] for line in panel})
-        fitted = {line.label: line.fit for line in panel if line.fit is not None}
-        lacking = {line.label: line.why for line in panel if line.fit is None}
-        fits.rows(
-            key,
-            side,
-            ends,
-            fitted,
-            lacking,
-            beside,
-            _roles(list(ends.index), variable),
-            numbers.exponent,
-        )
-        sides.append(side)
-    _aligned([side for side in sides if side.axison])
-    style.legend_below(fig, _legend(panels, variable), 3)
-    return fig
+    if not panels:
+        return style.empty(NOTHING.format(variable))
+    ratio = variable == "T"
+    return beside(panels, WORDS[variable], roles(variable), ratio, ticks=variable != "B")
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
@@ -134,19 +73,18 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
     if not panels:
         return NOTHING.format(variable)
     every = [(title, line) for title, panel in panels.items() for line in panel if line.fit]
-    controls = {USUAL.positive[variable], USUAL.negative[variable]}
+    controls = set(roles(variable))
     judged = [line.label for _, line in every if line.label not in controls]
     if not judged:
-        return f"Along ${variable}$ no policy's points lie on a line, but for controls."
+        return f"Along ${variable}$ only controls have points that lie on a line."
     first = fits.first(judged)[0]
     mine = [(title, line) for title, line in every if line.label == first]
     title, line = max(mine, key=lambda pair: _excess(pair[1]))
     control = USUAL.positive[variable]
-    beside = [other for where, other in every if where == title and other.label == control]
-    text = f"{looks.display(line.label)}'s {_law(line, variable)} at {title}"
-    for other in beside:
-        name = looks.display(control).replace(", ", " ")
-        text += f"; {name}'s, whose rate is proved, {value(other, variable)}"
+    text = f"At {title}, {_law(line, variable)}"
+    for where, other in every:
+        if where == title and other.label == control:
+            text += f"; the positive control {named(control)}: {value(other, variable)}"
     return f"{text}."
 
 
@@ -204,13 +142,7 @@ def _line(
     if cells is None:
         return None
     table = _points(cells)
-    if table.empty:
-        return None
-    here = points[(points["axis"] == ray) & (points["label"] == label) & (points["V"] == 0)]
-    resting = worst.merge(here[shared.CELL].drop_duplicates(), on=shared.CELL)
-    still = float((resting["regret"] / resting["T"]).mean()) if variable == "V" else math.nan
-    fit, why = _fit(cells)
-    return Line(label, table, fit, why, still)
+    return None if table.empty else Line(label, table, *_fit(cells))
 
 
 def _rate(cells: Curve) -> np.ndarray:
@@ -220,13 +152,13 @@ def _rate(cells: Curve) -> np.ndarray:
 
 
 def _points(cells: Curve) -> pd.DataFrame:
-    """Return the points of a curve, means over their phases on the logarithmic scale."""
+    """Return the points of a curve over its rate: means over their phases on the logarithmic
+    scale."""
     import pandas as pd
 
-    x, y, guide = cells.x, cells.y, _rate(cells)
-    if cells.variable == "T":
-        mixing = np.log(1 - np.minimum(cells.B / cells.T, 1 - 1e-12))
-        x, y, guide = np.log(cells.T / cells.B), y + mixing, mixing
+    x, y = cells.x, cells.y - _rate(cells)
+    if cells.variable == "T":  # cells.y is R/(T - B).
+        x, y = np.log(cells.T / cells.B), cells.y
     frame = pd.DataFrame(
         {
             "point": cells.point,
@@ -236,7 +168,6 @@ def _points(cells: Curve) -> pd.DataFrame:
             "seeds": cells.seeds,
             "eligible": cells.reason == "",
             "at_limit": cells.at_limit,
-            "guide": guide,
         }
     )
     table = shared.over_phases(frame[np.isfinite(frame["y"])], ["point"])
@@ -265,116 +196,6 @@ def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
     return fits.Fit(measured.slope, measured.low, measured.high, rate, count < MINIMAL_POINTS), ""
 
 
-# --------------------------------------------------------------------------- drawing
-
-
-def _panel(ax: Axes, panel: Sequence[Line], variable: str) -> None:
-    """Draw the policies of a ray, their lines and the rate."""
-    import pandas as pd
-    from matplotlib.ticker import MaxNLocator
-
-    labels = looks.ordered(line.label for line in panel)
-    drawn_as = looks.looks(labels)
-    still = _levels(panel)
-    for line in panel:
-        look, table, rank = drawn_as[line.label], line.table, labels.index(line.label)
-        beside = table
-        if variable == "T":
-            shift = (table["x"].max() / table["x"].min()) ** (APART * (rank - (len(panel) - 1) / 2))
-            beside = table.assign(x=table["x"] * shift)
-        shared.markers(ax, beside, look, 4 - rank / len(panel))
-        if variable != "T":
-            _fitted(ax, line, look)
-        if line.label in still:
-            ax.axhline(line.still, color=look.color, linewidth=0.7, zorder=1)
-    if variable == "T":
-        _mixing(ax, panel)
-    every = pd.concat([line.table for line in panel])
-    low = min([every[["y", "low"]].min(axis=None), *still.values()])
-    high = every[["y", "high"]].max(axis=None)
-    low, high = numbers.widened(low, high, least=1.03)
-    near = high / low < 5  # Then few powers of ten and their halves lie between the two.
-    places = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    ticks = [float(place) for place in places if low <= place <= high] if near else None
-    numbers.log_axis(ax, "y", low, high, 5, ticks=ticks)
-
-
-def _levels(panel: Sequence[Line]) -> dict[str, float]:
-    """Return the levels at V = 0 to draw: those in sight, but for negative controls."""
-    lowest = min(line.table["y"].min() for line in panel)
-    shown = [line for line in panel if line.label not in USUAL.negative.values()]
-    return {line.label: line.still for line in shown if line.still > lowest / BELOW}
-
-
-def _fitted(ax: Axes, line: Line, look: looks.Look) -> None:
-    """Draw the line of a fit, and the paper's rate from where it begins, or from the first
-    point."""
-    inside = line.table[line.table["eligible"]]
-    if inside.empty:
-        return
-    start = inside["y"].iloc[0]
-    if line.fit is not None:
-        start = shared.line(ax, inside, inside["x"], line.fit.exponent, look, 2)
-    guide = inside["guide"] * (start / inside["guide"].iloc[0])
-    ax.plot(inside["x"], guide, zorder=1.5, **style.THEORY)
-
-
-def _aligned(sides: Sequence[Axes]) -> None:
-    """Give the intervals of all panels one scale, labelled on the lowest panel."""
-    from matplotlib.ticker import MaxNLocator
-
-    ends = np.array([side.get_xlim() for side in sides])
-    for side in sides:
-        side.set_xlim(ends[:, 0].min(), ends[:, 1].max())
-        side.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
-        side.tick_params(axis="x", labelbottom=side is sides[-1])
-        if side is not sides[-1]:
-            side.set_xlabel("")
-
-
-def _mixing(ax: Axes, panel: Sequence[Line]) -> None:
-    """Draw the mixing curve from the first point of all: it is the same for every policy."""
-    table = max((line.table for line in panel), key=lambda table: table["x"].max())
-    start = table.loc[table["eligible"].idxmax(), "x"]
-    x = np.geomspace(start, table["x"].max(), 50)
-    ax.plot(x, (1 - 1 / x) / (1 - 1 / start), zorder=1.5, **style.THEORY)
-
-
-def _span(panels: Mapping[str, Sequence[Line]]) -> tuple[float, float]:
-    """Return the least and the largest x of all panels, which share their horizontal axis."""
-    import pandas as pd
-
-    every = pd.concat([line.table["x"] for panel in panels.values() for line in panel])
-    return every.min(), every.max()
-
-
-def _horizontal(
-    ax: Axes, panel: Sequence[Line], variable: str, span: tuple[float, float], last: bool
-) -> None:
-    places = sorted({float(f"{x:.3g}") for line in panel for x in line.table["x"]})
-    ticks = places if variable != "B" and len(places) <= 10 else None
-    numbers.log_axis(ax, "x", *numbers.widened(*span, 0.04), 6, ticks=ticks)
-    ax.tick_params(axis="x", labelbottom=last)
-
-
-def _roles(labels: Sequence[str], variable: str) -> dict[str, str]:
-    """Return label -> its name with its role, for controls."""
-    known = {USUAL.positive[variable]: "must hold", USUAL.negative[variable]: "must fail"}
-    return {label: f"{looks.display(label)} ({known[label]})" for label in labels if label in known}
-
-
-def _legend(panels: Mapping[str, Sequence[Line]], variable: str) -> list[Line2D]:
-    import pandas as pd
-
-    every = [line for panel in panels.values() for line in panel]
-    law = "mixing alone" if variable == "T" else "the paper's rate"
-    handles = [style.sample(label=law, **style.THEORY)]
-    if any(map(_levels, panels.values())):
-        handles.append(style.sample(color=style.GREY, linewidth=0.7, label="level at $V = 0$"))
-    table = pd.concat([line.table for line in every])
-    return handles + shared.marks(table)
-
-
 # --------------------------------------------------------------------------- in words
 
 
@@ -384,24 +205,34 @@ def _excess(line: Line) -> float:
 
 
 def _law(line: Line, variable: str) -> str:
-    """Return `regret over SW-UCB's scales as $K^{0.14}$ [0.11, 0.17] (rate: at most 0.00)`."""
-    if variable == "T":
-        return f"$R/T$ grows {value(line, variable)} times as much as mixing"
-    what = "$R/T$" if variable != "K" else "regret over SW-UCB's"
+    """Return `HyQue's normalised regret scales as $B^{0.16}$ [0.15, 0.18], that is $R/T$ as
+    $B^{-0.17}$ (rate: at most $B^{-0.33}$)`."""
     assert line.fit is not None
+    name = looks.display(line.label)
+    if variable == "T":
+        return f"{name}'s $R/(T-B)$ grows by a factor of {value(line, variable)}"
+    if variable == "K":
+        return f"{name}'s regret over SW-UCB's scales as {value(line, variable)}"
+    own, rate = (_power(variable, number) for number in (line.fit.exponent, line.fit.rate))
     return (
-        f"{what} scales as {value(line, variable)} (rate: at most {numbers.signed(line.fit.rate)})"
+        f"{name}'s normalised regret scales as {value(line, variable)}, that is $R/T$ as {own} "
+        f"(rate: at most {rate})"
     )
 
 
 def value(line: Line, variable: str) -> str:
-    """Return the exponent, or the factor, with its 95 % CI."""
+    """Return the exponent beyond the rate's, or along T the factor, with its 95 % CI."""
     assert line.fit is not None
-    limits = f"[{numbers.signed(line.fit.low)}, {numbers.signed(line.fit.high)}]"
-    exponent = numbers.signed(line.fit.exponent)
-    if variable == "T":
-        return f"{exponent} {limits}"
-    return f"${variable}^{{{exponent}}}$ {limits}".replace("\N{MINUS SIGN}", "-", 1)
+    fit = line.fit
+    less = 0.0 if variable == "T" else fit.rate
+    limits = f"[{numbers.signed(fit.low - less)}, {numbers.signed(fit.high - less)}]"
+    number = fit.exponent - less
+    return f"{numbers.signed(number) if variable == 'T' else _power(variable, number)} {limits}"
+
+
+def _power(variable: str, number: float) -> str:
+    """Return an exponent as a formula."""
+    return f"${variable}^{{{numbers.signed(number)}}}$".replace("\N{MINUS SIGN}", "-")
 
 
 COMMON: dict[str, Any] = {
@@ -414,47 +245,47 @@ COMMON: dict[str, Any] = {
 FIGURES = (
     Figure(
         "ray-V",
-        "Regret against V, at fixed T and B",
+        "Normalised regret against V, at fixed T and B",
         place=3,
         fixed={"variable": "V"},
         axes=("ray:V",),
         claims=CLAIMS,
-        reading=(
-            "Solid: fits, where the points lie on a line. Dashed: the paper's rate. Thin: level at "
-            "$V = 0$. Right: exponents with 95 % CIs."
-        ),
+        reading=f"A policy at the rate is a flat line. {SLOPES}",
         **COMMON,
     ),
     Figure(
         "ray-B",
-        "Regret against B, at a fixed T/B",
+        "Normalised regret against B, at a fixed T/B",
         place=4,
         fixed={"variable": "B"},
         axes=("ray:B",),
         claims=(*CLAIMS, "full-feedback", "table-rows"),
-        reading=READING,
+        reading=f"A policy at the rate is a flat line. {SLOPES}",
         **COMMON,
     ),
     Figure(
         "ray-K",
-        "Regret over SW-UCB's against K",
+        "Regret over SW-UCB's regret against K",
         place=6,
         fixed={"variable": "K"},
         axes=("ray:K",),
         claims=CLAIMS,
-        reading=READING,
+        reading=(
+            "Both play the same cells. A policy whose regret grows with $K$ as SW-UCB's is a flat "
+            "line. The numbers are exponents of growth."
+        ),
         **COMMON,
     ),
     Figure(
         "ray-T",
-        "Regret against T, at fixed B: growth beyond mixing",
+        "Regret per idle round against T, at fixed B",
         place=7,
         fixed={"variable": "T"},
         axes=("ray:T",),
         claims=CLAIMS,
         reading=(
-            "Dashed: mixing, $1 - B/T$, the growth of $R/T$ at constant regret per idle round. "
-            "Right: growth over mixing between the ends, with 95 % CIs."
+            "A flat line means that $R/T$ grows only because the share of idle rounds, "
+            "$1 - B/T$, does. The numbers compare both ends."
         ),
         **COMMON,
     ),

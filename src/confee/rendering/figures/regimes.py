@@ -1,4 +1,4 @@
-"""Regret over the rate, all over the plane of budgets and variations: where the rate holds."""
+"""Normalised regret over the plane of budgets and variations: where the rate holds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from confee.paper import theory
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures.curves import worst_at
+from confee.rendering.figures.panels import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 RANGE = "#D55E00"
-SATURATED = "#ececec"
+SATURATED = "#d9d9d9"
+COLOURS, DARK = "Blues", 0.55
+"""The colour map, from light to dark, and the position in it from which numbers are white."""
 
 
 @style.styled
@@ -40,35 +43,43 @@ def draw(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> Dr
     if table.empty:
         return style.empty("no map of regimes was played")
     labels = looks.ordered(table["label"])
-    columns = min(3, len(labels))
-    rows = math.ceil(len(labels) / columns)
-    fig = style.figure(0.45 + 2.2 * rows, w_pad=0.02, wspace=0.02)
-    axes = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    xs, ys = sorted(table["beta"].unique()), sorted(table["nu"].unique())
+    fig = style.figure(
+        0.6 + (0.35 + 0.17 * len(ys)) * len(labels), style.COLUMN, h_pad=0.03, w_pad=0.02
+    )
+    axes = fig.subplots(len(labels), 1, sharex=True, squeeze=False)[:, 0]
     open_ = table.loc[~table["saturated"], "ratio"]
     ends = open_ if len(open_) else table["ratio"]
-    scale = LogNorm(ends.min() / 1.01, ends.max() * 1.01, clip=True)
-    xs, ys = sorted(table["beta"].unique()), sorted(table["nu"].unique())
-    for place, ax in enumerate(axes.flat):
-        if place >= len(labels):
-            ax.set_visible(False)
-            continue
-        mine = table[table["label"] == labels[place]]
+    scale = LogNorm(ends.min() / 1.3, ends.max() * 1.01, clip=True)
+    for ax, label in zip(axes, labels, strict=True):
+        mine = table[table["label"] == label]
         _heat(ax, mine, xs, ys, scale)
         _region(ax, mine, xs, ys)
         inside = _within(mine)
-        span = f": {' to '.join(_span(inside))}" if len(inside) else ""
-        ax.set_title(looks.display(labels[place]) + span, fontsize=8, pad=3)
-    for ax in axes[-1]:
-        ax.set_xlabel(r"$\ln B\,/\,\ln T$")
-    for ax in axes[:, 0]:
-        ax.set_ylabel(r"$\ln V\,/\,\ln B$")
+        span = f": {' to '.join(_span(inside))} in the frame" if len(inside) else ""
+        ax.set_title(named(label) + span, fontsize=8.5, loc="left", pad=4)
+        ax.set_ylabel(r"$\nu$, where $V=B^{\nu}$")
+    axes[-1].set_xlabel(r"$\beta$, where $B=T^{\beta}$")
+    _bar(fig, list(axes), scale)
     handles = [
-        style.sample(color=RANGE, linewidth=1.6, label="range of Theorem 4.1"),
-        style.patch(facecolor=SATURATED, label="saturated"),
-        style.remark("numbers: $R\\;/\\;(T\\,(KV/B)^{1/3})$"),
+        style.sample(color=RANGE, linewidth=1.6, label="frame: range of Theorem 4.1"),
+        style.patch(facecolor=SATURATED, label="grey: saturated"),
     ]
-    style.legend_below(fig, handles, 3)
+    style.legend_below(fig, handles, 2)
     return fig
+
+
+def _bar(fig: Drawing, axes: list, scale: LogNorm) -> None:
+    """Add the colour bar of all panels."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+    bar = fig.colorbar(ScalarMappable(scale, COLOURS), ax=axes, aspect=35, pad=0.02)
+    bar.set_label("normalised regret $R\\,/\\,(T(KV/B)^{1/3})$")
+    bar.outline.set_visible(False)
+    bar.ax.yaxis.set_major_locator(FixedLocator(numbers.log_ticks(*bar.ax.get_ylim(), 6)))
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(numbers.number))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _within(mine: pd.DataFrame) -> pd.DataFrame:
@@ -83,7 +94,7 @@ def _span(mine: pd.DataFrame) -> list[str]:
 
 
 def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") -> str:
-    """Return the range of regret over the rate inside the theorem's range."""
+    """Return by which factor normalised regret varies inside the theorem's range."""
     table = _table(worst, points, name)
     parts, errors = [], []
     for label in looks.ordered(table["label"]):
@@ -93,16 +104,16 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
             continue
         ratios = inside["ratio"]
         parts.append(
-            f"{looks.display(label)}'s is {' to '.join(_span(inside))}, a factor of "
-            f"{numbers.factor(ratios.max() / ratios.min())}"
+            f"{looks.display(label)}'s {numbers.factor(ratios.max() / ratios.min())} "
+            f"({' to '.join(_span(inside))})"
         )
         errors.append(inside["error"].max())
     if not parts:
         return "No cell within the range of Theorem 4.1 was played without being saturated."
-    text = "Within the range of Theorem 4.1 regret over the rate varies with $B$ and $V$: "
+    text = "In the range of Theorem 4.1 normalised regret varies by a factor: "
     noise = np.nanmax(errors) if np.isfinite(errors).any() else math.nan
-    noted = f" (standard errors up to {noise:.0%})" if noise > 0 else ""
-    return f"{text}{'; '.join(parts)}{noted}."
+    noted = f"; standard errors are at most {noise:.0%}" if noise > 0 else ""
+    return f"{text}{', '.join(parts)}{noted}."
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -136,7 +147,7 @@ def _heat(ax, mine: pd.DataFrame, xs: list[float], ys: list[float], scale: LogNo
     table = mine.assign(text=mine["ratio"].map(numbers.two)).pivot(index="nu", columns="beta")
     names = ("ratio", "text", "saturated")
     ratio, texts, grey = (table[name].reindex(ys, columns=xs) for name in names)
-    style.squares(ax, ratio, texts, scale, grey.eq(True), SATURATED, 6.5)
+    style.squares(ax, ratio, texts, scale, grey.eq(True), SATURATED, 7.5, COLOURS, DARK)
     ax.set_xticklabels([f"{x:.3g}" for x in xs])
     ax.set_yticklabels([numbers.signed(y, 1) for y in ys])
     ax.invert_yaxis()
@@ -178,7 +189,6 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Worst case over $T(KV/B)^{1/3}$, constant where the rate holds. Framed: theorem's "
-        "range. Grey: saturated."
+        "Each square is a worst case over $T(KV/B)^{1/3}$: equal numbers mean that the rate holds."
     ),
 )

@@ -69,8 +69,8 @@ TABLE = Table(
     make=make,
     finding=finding,
     reading=(
-        f"In units of $T(KV_T/B)^{{1/3}}$. Proved, for large $B$: every policy incurs at least "
-        "the lower bound, and Rexp3B, which knows $V_T$, at most the upper. Largest found: worst "
-        f"cases at $T/B = {RATIO}$, which prove nothing."
+        "All are multiples of $T(KV_T/B)^{1/3}$. For large $B$ every policy incurs at least the "
+        "lower bound, and Rexp3B, which knows $V_T$, at most the upper one. The largest worst "
+        f"cases found, at $T/B = {RATIO}$, prove nothing."
     ),
 )
