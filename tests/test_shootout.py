@@ -51,14 +51,7 @@ CLAIMS_OWN = {
 }
 """Policies that are controls of single claims, no rivals."""
 
-PRIOR_FREE = {
-    "dal_ucb1",
-    "meta",
-    "adswitch",
-    "armswitch",
-    "lepski_ucb",
-    "hyque_leader",
-}
+PRIOR_FREE = {"dal_ucb1", "meta", "adswitch", "armswitch", "lepski_ucb", "hyque_leader"}
 """Policies that `priorfree` compares, and `shootout` does not."""
 
 T, BUDGETS, SEEDS = 10_000, (251, 10_000), 6
