@@ -398,5 +398,5 @@ CLAIM = Claim(
     needs=needs,
     speaks_of=(JUDGED,),
     ours=True,
-    group="HyQue's rate",
+    group="Policies that do not know V",
 )
