@@ -83,16 +83,17 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
     if any(v.as_printed == FAILS for v in findings):
         yield Text(SHORT_GLOSS, "dim")
     if any(v.ours for v in findings):
-        yield Text(f"{OURS} our own question: the paper promises nothing here", "dim")
+        yield Text(f"{OURS} our own question: the paper makes no such claim", "dim")
     if findings:
-        yield Text("+ \N{MINUS SIGN}: controls that must hold, and that must fail:", "dim")
-        yield Text("✓ as expected, × not, – not played", "dim")
+        yield Text("+ \N{MINUS SIGN}: controls that should hold, and that should fail:", "dim")
+        yield Text("✓ as expected, × not as expected, – not simulated", "dim")
     if any(v.horizon.startswith("toy") for v in findings):
-        yield Text("toy horizons: outcomes of runs say nothing of larger ones", "dim")
+        yield Text("toy horizons: these outcomes say nothing about larger ones", "dim")
 
 
 def _controls(v: Finding) -> str:
-    """Return `✓ ✓`: the controls that must hold, and those that must fail."""
+    """Return `✓ ✓`: the positive controls, which should hold, and the negative ones, which should
+    fail."""
     held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
     return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
 
