@@ -25,8 +25,10 @@ from confee.config import reproduce
 from confee.core.errors import printable
 
 READING = (
-    "`as printed` is the outcome of the printed statement, under the most favourable interpretation "
-    "that its words allow. `severity` says how serious the error is: a misprint and a broken theorem "
+    "`as printed` is the outcome of the printed statement, under the most favourable "
+    "interpretation "
+    "that its words allow. `severity` says how serious the error is: a misprint and a broken "
+    "theorem "
     "both fail as printed. `corrected` is the outcome of the corrected statement. docs/verdicts.md "
     "defines all terms and the rules. `confee claims <id> --numbers` shows one claim with all its "
     "numbers, and the hashes of the files that they were computed from."

@@ -40,11 +40,37 @@ class Mark(NamedTuple):
 WHITE, INK = "#FFFFFF", "#222222"
 
 MARKS = {
-    FAILS: Mark("#C44E00", WHITE, "\N{MULTIPLICATION SIGN}", FAILS, "not true as printed, or not met at the horizons simulated"),
-    VACUOUS: Mark("#7D5BA6", WHITE, "\N{EMPTY SET}", VACUOUS, "nothing was tested: the premise never occurs, or the negative control passes"),
-    UNDECIDED: Mark("#F2C230", INK, "?", UNDECIDED, "the runs are compatible with true and with false"),
-    CONSISTENT: Mark("#86D3C4", INK, "\N{ALMOST EQUAL TO}", CONSISTENT, "no run contradicts it, which proves nothing about all instances"),
-    HOLDS: Mark("#007A5E", WHITE, "\N{CHECK MARK}", HOLDS, "true as printed: proved, counted, or measured within its margin"),
+    FAILS: Mark(
+        "#C44E00",
+        WHITE,
+        "\N{MULTIPLICATION SIGN}",
+        FAILS,
+        "not true as printed, or not met at the horizons simulated",
+    ),
+    VACUOUS: Mark(
+        "#7D5BA6",
+        WHITE,
+        "\N{EMPTY SET}",
+        VACUOUS,
+        "nothing was tested: the premise never occurs, or the negative control passes",
+    ),
+    UNDECIDED: Mark(
+        "#F2C230", INK, "?", UNDECIDED, "the runs are compatible with true and with false"
+    ),
+    CONSISTENT: Mark(
+        "#86D3C4",
+        INK,
+        "\N{ALMOST EQUAL TO}",
+        CONSISTENT,
+        "no run contradicts it, which proves nothing about all instances",
+    ),
+    HOLDS: Mark(
+        "#007A5E",
+        WHITE,
+        "\N{CHECK MARK}",
+        HOLDS,
+        "true as printed: proved, counted, or measured within its margin",
+    ),
     UNJUDGED: Mark(WHITE, "#555555", "\N{EN DASH}", "not judged", "no claim was judged"),
 }
 """Outcomes of statements as printed, from the worst to none."""

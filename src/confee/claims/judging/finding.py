@@ -357,7 +357,8 @@ def correct(findings: Iterable[Finding], primary: Iterable[str]) -> list[Finding
             change |= {
                 "as_printed": UNDECIDED,
                 "corrections": (),
-                "decide": f"{findings[i].as_printed} if tested alone, but not after Holm's correction "
+                "decide": f"{findings[i].as_printed} if tested alone, but not after Holm's "
+                "correction "
                 f"for {len(family)} claims (p = {p:.2g}); more seeds would decide",
             }
         findings[i] = dataclasses.replace(findings[i], **change)

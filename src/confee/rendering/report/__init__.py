@@ -96,9 +96,12 @@ class Times:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a page shows. `settle`: claim id -> command. `evidence`: claim id -> files, each
-    {"file", "sha256"}. `config`: YAML. `versions`, `seeds`: name -> text. `commit`: of confee's
-    git repository; empty if it is not run from one."""
+    """Everything that a page shows.
+
+    `settle`: claim id -> command. `evidence`: claim id -> files, each {"file", "sha256"}. `config`:
+    YAML. `versions`, `seeds`: name -> text. `commit`: of confee's git repository; empty if it is
+    not run from one.
+    """
 
     experiment: str
     headline: str
@@ -192,6 +195,7 @@ def _environment() -> Environment:
         "plain": plain,
         "facts": ledger.facts,
         "horizon": horizon,
+        "reach": reach,
         "came_out": ledger.control_outcome,
         "who": who,
         "number": first_number,
@@ -238,6 +242,12 @@ def horizon(text: str) -> str:
     """Return a finding's horizon without the warning that the head of a toy's page shows."""
     toy = re.fullmatch(r"toy horizon \((.*)\): .*", text)
     return toy[1] if toy else text
+
+
+def reach(text: str) -> str:
+    """Return the largest T of a horizon in a word: `1e8` of `T up to 1e+08`, and `any`."""
+    match = re.match(r"T up to (\S+?),?(?: |$)", text)
+    return re.sub(r"e\+0*", "e", match[1]) if match else text.partition(" ")[0]
 
 
 def first_number(text: str) -> str:
