@@ -109,7 +109,7 @@ ALL = {
 }
 """Every mark by its word's key, severities first and the gravest first."""
 
-SHORT_GLOSS = "fails: not true as printed; with severity horizon, at the horizons simulated only"
+SHORT_GLOSS = "fails: not true as printed; horizon: at the horizons simulated only"
 """What `fails` means, in one line."""
 
 ABSENT, GOOD, BAD, OPEN = "absent", "as expected", "not as expected", "not simulated"
