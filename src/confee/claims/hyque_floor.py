@@ -205,9 +205,10 @@ def _check(V: float, path: pd.DataFrame) -> Check:
 
 
 def _measured_on(V: float, path: pd.DataFrame, numbers: dict[str, Any]) -> str:
-    """`B at V=4, T/B=10: 13.1 % +- 0.8 % of the last block stale, exponent +0.01 [-0.02, 0.04]`."""
+    """The share of the last block with outdated data at the largest budget, and its exponent."""
     last = path.iloc[-1]
-    text = f"{_name(V)}: {last['stale']:.1%} of the last block uses older data at the largest B"
+    text = f"{_name(V)}: at the largest B, {last['stale']:.1%} of the last block uses data from "
+    text += "before the latest change"
     if "exponent" not in numbers:
         return text
     value, low, high = (numbers[name] for name in ("exponent", "low", "high"))
