@@ -255,8 +255,8 @@ def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
-def _be(n: int, one: str = "is", more: str = "are") -> str:
-    return one if n == 1 else more
+def _be(n: int, singular: str = "is", plural: str = "are") -> str:
+    return singular if n == 1 else plural
 
 
 def _said(outcome: str, n: int) -> str:
