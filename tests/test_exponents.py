@@ -521,7 +521,7 @@ def test_growth_says_nothing_under_the_theorems_own_bound():
     rays = {"B": curves.RAYS["B, V=4"]}
     worst, points = curves.played("hyque", flat(), rays, saturated=True, noise=1e-6)
     for bound, said in (
-        (lambda K, T, B, V: 0.3, "is more than uniform play loses"),
+        (lambda K, T, B, V: 0.3, "exceeds the regret of uniform play"),
         (Claimed().bound, "no bound with constants is stated"),
     ):
         (check,) = ray_checks(worst, points, "hyque", Claimed(bound=bound))
@@ -560,7 +560,7 @@ def test_arms_fail_only_if_the_excess_does_not_shrink_with_the_budget():
     assert "may shrink with the budget" in check.why
     (check,) = judged(law=OFF["K"], rays={"K": curves.RAYS["K, B=5e5"]})["K"]
     assert check.verdict == "undecided"
-    assert "at one budget alone" in check.why
+    assert "at one budget only" in check.why
 
 
 # ------------------------------------------------------------------ several rays
