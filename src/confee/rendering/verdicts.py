@@ -234,8 +234,10 @@ def sentences(findings: Iterable[Finding]) -> list[Sentence]:
         text += f", and {_n(len(gaps))} {_be(len(gaps), 'has', 'have')} a gap in the proof"
         text += f"; a corrected proof closes {closed} of these gaps" * bool(closed)
     proofs = Sentence(text, tuple(v.id for v in (*false, *gaps)))
-    text = f"{_n(len(far)).capitalize()} {_be(max(len(far), 1))} not met at the horizons simulated"
-    text += ", which refutes no asymptotic statement" * bool(far)
+    text = "No further claim fails only at the horizons simulated"
+    if far:
+        text = f"Another {len(far)} {_be(len(far))} not met at the horizons simulated"
+        text += ", which refutes no asymptotic statement"
     runs = Sentence(text, tuple(v.id for v in far))
     rest = [v for v in paper if v not in (*false, *gaps, *far)]
     unclear = [v for v in rest if weight(v) == NONE_KNOWN]
