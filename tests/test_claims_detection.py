@@ -54,7 +54,7 @@ def test_horizon_twins():
 def test_horizon_is_undecided_without_runs_of_hyque():
     found = horizon()
     assert found.as_printed == "undecided"
-    assert "not run" in found.decide
+    assert "not simulated" in found.decide
     assert len(found.steps) == 18
 
 

@@ -250,7 +250,7 @@ def test_an_exponent_off_fails(case):
     """0.2 beyond the rate in B: a factor sqrt(ln B), 0.05, is forgiven."""
     found = judged(case.id, ideal(case, power(B=0.2)), inside(drawn(case.id)))
     assert (found.as_printed, found.control.as_expected) == ("fails", True), found.measured
-    assert (found.severity, found.gloss) == ("horizon", "ruled out at the horizons played")
+    assert (found.severity, found.gloss) == ("horizon", "not met at the horizons simulated")
     assert found.control.what.startswith(f"{case.labels['uniform']}, B at")
     assert found.why.startswith(f"{case.labels['hyque']}: B at")
     assert ray_step(case, "narrow hyque", "B", found).outcome == "holds"

@@ -117,7 +117,7 @@ def test_algebra_fails_as_printed_and_says_where():
     assert set(found.numbers["wrong"]) == WRONG
     assert found.numbers["mended"] == found.mended == "holds"
     assert len(found.corrections) == len(WRONG)
-    assert (found.severity, found.breaks, found.gloss) == ("gap", False, "wrong as printed")
+    assert (found.severity, found.breaks, found.gloss) == ("gap", False, "not true as printed")
     wrong = [row for row in found.steps if row.step in WRONG and row.outcome == "fails"]
     assert all(row.number > 1 for row in wrong)
     by_name = {row.step: row.number for row in found.steps}

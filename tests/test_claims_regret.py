@@ -197,7 +197,7 @@ def test_a_part_is_undecided_if_a_control_passes_or_is_missing(id, control):
 def test_a_part_is_undecided_if_noisy():
     noisy = part_verdict("error-regret", noise=0.4)
     assert noisy.as_printed == "undecided"
-    assert "if the excess stays" in noisy.decide
+    assert "if the excess persists" in noisy.decide
 
 
 def test_a_part_is_measured_on_its_own_worst_adversary_and_the_choosing_seeds():

@@ -67,7 +67,9 @@ def test_streaks_fail_as_printed_with_or_without_draws(id, with_draws):
     assert found.severity == ("gap" if id == idle_runs.TWO_THIRDS.id else "logarithm")
     assert found.evidence == (("studies/schedules",) if with_draws else ())
     steps = {step.step: step.outcome for step in found.steps}
-    assert steps.get("drawn blocks agree with the chances") == ("holds" if with_draws else None)
+    assert steps.get("drawn blocks agree with the computed probabilities") == (
+        "holds" if with_draws else None
+    )
     json.loads(ledger.to_json([found]))
 
 

@@ -348,7 +348,7 @@ def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
     assert "3 claims: 1 none (1 not settled), 1 typo, 1 gap, 0 false" in shown
     assert "as printed: 1 fails, 1 undecided, 1 holds" in shown
     rows = {line.split()[0]: line.split()[1:5] for line in shown.splitlines()}
-    assert rows["query-runs"][1:3] == ["wrong", "gap"]
+    assert rows["query-runs"][1:3] == ["fails", "gap"]
     assert rows["idle-runs"][1:3] == ["undecided", "none"]
     assert rows["density"][1:3] == ["holds", "typo"]
     one = run(capsys, "claims", "query-runs")
@@ -357,11 +357,11 @@ def test_claims_lists_and_explains(capsys, monkeypatch, tmp_path):
         "Theorem 1",
         "a prediction",
         "the rule",
-        "1, failed, as expected",
+        "(1): fails, as expected",
         "[0.1, 0.2]",
         "part one",
-        "fails (wrong as printed)  severity: gap",
-        "Lemma 4. Printed: a. Mended: b (holds). rounding: b is meant. Effect: none",
+        "fails (not true as printed)  severity: gap",
+        "Lemma 4. Printed: a. Corrected: b (holds). rounding: b is meant. Effect: none",
         "claims=[query-runs]",
     ):
         assert text in one, text
@@ -514,7 +514,7 @@ def test_without_a_fit_there_is_no_interval(capsys, monkeypatch, tmp_path):
     shown = run(capsys, "claims", "density")
     assert "Interval" not in shown
     assert "nan" not in shown + ledger.to_markdown([odd])
-    assert "x, did not fail (why)" in shown
+    assert "x: does not fail, but should (why)" in shown
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])

@@ -114,7 +114,7 @@ def example() -> Report:
         "bound: severity",
         "a: b",
     ]
-    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 8 + ["none", "ruled out", "none", "vacuous"]]
+    wide = [heads, ["-0.33 [-0.36, -0.30]"] * 8 + ["none", "fails", "none", "vacuous"]]
     return Report(
         experiment="made-up",
         headline="An experiment & its <b>title</b>.",
@@ -204,11 +204,11 @@ def test_the_order_is_scoreboard_shootout_figures(made):
 
 def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
     start = made.index('id="evidence-hyque-rate/theory"')
-    evidence = made[start : made.index("</tbody>\n", made.index("Settle again", start))]
+    evidence = made[start : made.index("</tbody>\n", made.index("Judge again", start))]
     for said in (
         "Theorem 1",
         "its upper limit is below",
-        "uniform, exponent in B: 0, failed",
+        "uniform, exponent in B (0): fails",
         'href="#figure-regret-T"',
         "Pinsker",
         "<td>of its own",
@@ -225,38 +225,69 @@ def test_a_claim_has_its_evidence_its_figure_and_its_command(made):
 
 def test_a_correction_and_a_reading_stand_beside_the_claim(made):
     start = made.index('id="claim-query-runs"')
-    text = re.sub(r"<[^>]+>", " ", made[start : made.index("Settle again", start)])
+    text = re.sub(r"<[^>]+>", " ", made[start : made.index("Judge again", start)])
     text = re.sub(r"\s+", " ", text)
-    assert "× wrong as printed" in text
-    assert "! gap, closed mended: holds" in text
+    assert "× fails ! gap, closed" in text
     for said in (
+        "fails, not true as printed",
         "Correction ! gap Lemma 4.6: the proof has it",
-        "Effect none at all; the mended",
+        "Effect none at all; the corrected",
         "✓ holds docs/proofs/x.md",
     ):
         assert said in text, said
-    floor = made[made.index('id="claim-hyque-floor"') :][:2000]
-    assert "ruled out at the horizons played" in floor
-    assert "? undecided" not in floor
+    floor = made[made.index('id="claim-hyque-floor"') :][:3000]
+    assert "not met at the horizons simulated" in floor
     assert 'data-severity="horizon"' in floor
     reading = made[made.index('id="claim-density"') :]
-    assert reading.index("depends on the reading") < reading.index("19 of 248 runs")
-    assert reading.index("Our own question") < reading.index("19 of 248 runs")
-    assert made.count("Our own question") == 1
+    assert reading.index("this project") < reading.index("19 of 248 runs")
+    assert reading.index("Other interpretation") < reading.index("19 of 248 runs")
+    assert made.count("Asked by") == 1
 
 
 def test_the_head_counts_the_papers_claims_by_severity(made):
-    head = made[: made.index('id="claims"')]
+    head = made[: made.index('id="figure-')]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", head))
-    said = (
-        "5 claims of the paper, by severity; as printed: 2 fail, 1 undecided, 1 consistent, 1 holds"
-    )
-    assert said in text
-    assert "1 more is a question of our own" in text
-    for count, name in ((3, "✓ none"), (1, "⇥ horizon"), (1, "! gap"), (0, "× false")):
+    assert "the 5 claims of the paper; 1 more" in text
+    for count, name in (
+        (2, "× fails"),
+        (1, "? undecided"),
+        (0, "∅ vacuous"),
+        (3, "✓ none"),
+        (1, "⇥ horizon"),
+        (1, "! gap"),
+        (0, "× false"),
+        (0, "c constant"),
+    ):
         assert f" {count} {name} " in text, name
     assert "; 1 of them not settled" in text
-    assert "c constant" not in text
+
+
+def test_the_head_has_the_findings_with_links_to_their_claims(made):
+    head = made[: made.index("<nav")]
+    assert "<h1>Claims of Li and Li (NeurIPS 2025), tested</h1>" in head
+    lines = [line for line in head.splitlines() if "#claim" in line and "<a" in line]
+    claims = [re.findall(r'"#claim-([^"]+)"', line) for line in lines if "<p>" in line]
+    assert claims == [["query-runs"], ["hyque-floor"], ["rexp3b-rate"]]
+    ours = [dataclasses.replace(v, ours=True) for v in example().findings]
+    page = render(dataclasses.replace(example(), findings=ours))
+    assert "<h1>made-up</h1>" in page
+    assert 'class="findings"' not in page
+
+
+def test_the_foot_has_the_command_and_the_commit(made):
+    foot = made[made.index("<footer>") :]
+    assert "experiment=made-up" in foot
+    assert "commit" not in foot
+    foot = render(dataclasses.replace(example(), commit="c0ffee"))
+    assert "<code>c0ffee</code>" in foot[foot.index("<footer>") :]
+
+
+def test_a_commit_is_named_only_of_the_own_repository(monkeypatch, tmp_path):
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?|", gathering.commit())
+    monkeypatch.setattr(gathering, "__file__", str(tmp_path / "report.py"))
+    assert gathering.commit() == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gathering.commit() == ""
 
 
 def test_a_rate_shows_the_ray_that_decided_and_both_controls():
@@ -291,14 +322,14 @@ def test_a_rate_shows_the_ray_that_decided_and_both_controls():
     page = render(dataclasses.replace(example(), findings=[rate]))
     row = page[page.index('id="claim-hyque-rate/theory"') : page.index('id="evidence-hyque')]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", row))
-    assert (
-        f"Deciding ray: {name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most −0.29."
-    ) in text
+    assert f"{name}: −0.18 [−0.23, −0.14]" in text
     assert 'data-key="-0.184"' in row
-    assert "× SW-UCB: did not hold" in text
-    assert "✓ random restart: failed, as expected" in text
+    assert "× SW-UCB: does not hold" in text
+    assert "✓ random restart: fails" in text
     evidence = page[page.index('id="evidence-hyque') :]
-    assert "-0.379" in evidence.replace("−", "-")  # all that was measured is in the opened row
+    assert "-0.379" in evidence.replace("−", "-")  # the opened row has every measurement
+    text = re.sub(r"<[^>]+>", "", evidence)
+    assert f"{name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most −0.29." in text
 
 
 def test_columns_of_a_group_share_a_head(made):
@@ -311,7 +342,7 @@ def test_columns_of_a_group_share_a_head(made):
     assert body.count("<td") == 12
     assert 'class="badge vacuous"' in body
     assert 'class="badge none"' in body
-    assert re.search(r'class="badge fails".*ruled out', body)
+    assert re.search(r'class="badge fails".*fails', body)
     assert body.count("<td>none</td>") == 1
 
 
@@ -466,10 +497,10 @@ def test_times_are_those_of_the_jobs_that_made_the_units(tmp_path, monkeypatch):
         ("figures and tables", 1, 3.5, 4.0),
     ]
     assert times.slowest[0] == ("hyque: 2 units, T up to 1e+03", 8.25, 10.5)
-    assert "2 of 3 files" in times.note
-    assert "not known" in times.note
+    assert "2 of the 3 files" in times.note
+    assert "unknown" in times.note
     nothing = gathering.times(plan_of(units=["cells/hyque/x.parquet"]), [])
-    assert "0 of 1 files" in nothing.note
+    assert "0 of the 1 files" in nothing.note
 
 
 def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypatch):
@@ -507,7 +538,7 @@ def test_a_figures_caption_frames_and_command_reach_the_page(tmp_path, monkeypat
     frames = {frame.name: frame for frame in said.frames}
     assert frames.keys() == {"claims.json", "worst.csv", "points.csv", "slopes.csv"}
     assert frames["worst.csv"].content == (folder / "worst.csv").read_bytes()
-    assert said.seeds["Measuring"].startswith("2 to 5")
+    assert said.seeds["Estimating"].startswith("2 to 5")
     assert said.seeds["Runs"].startswith("4 ")
     assert said.versions.keys() >= {"confee", "Python", "numpy", "numba", "pandas", "snakemake"}
 
@@ -599,9 +630,7 @@ class Visit:
 
     def open_all(self) -> None:
         """All evidence."""
-        self.page.evaluate(
-            "for (const one of document.querySelectorAll('.more[aria-expanded=false]')) one.click()"
-        )
+        self.page.evaluate("for (const one of document.querySelectorAll('.more')) one.open = true")
 
     def claims(self) -> list[str]:
         """Ids of the claims shown, in order."""
@@ -771,12 +800,12 @@ def filters(seen: Visit, act=lambda button: button.click()) -> None:
 
 
 def unfolds(seen: Visit, act=lambda button: button.click()) -> None:
-    button = seen.page.locator('[id="claim-hyque-floor"] .more')
+    button = seen.page.locator('[id="claim-hyque-floor"] summary')
     evidence = seen.page.locator('[id="evidence-hyque-floor"]')
-    for state in ("false", "true", "false"):
-        assert button.get_attribute("aria-expanded") == state
-        assert evidence.is_visible() == (state == "true")
+    for opened in (False, True, False):
+        assert evidence.is_visible() == opened
         act(button)
+    evidence.locator(".see img").first.wait_for()
     assert evidence.locator(".see img").count() == 1
 
 
@@ -819,7 +848,7 @@ BROKEN = [
         'id="claim-hyque-rate/theory" data-outcome="fails"',
     ),
     (filters, 'replaceAll("\\u2212", "-")', "trim()"),
-    (unfolds, "evidence.hidden = !wanted", "evidence.hidden = false"),
+    (unfolds, "> .evidence { display: none; }", "> .evidence { opacity: 1; }"),
     (unfolds, "link.prepend(small)", "small.remove()"),
 ]
 
@@ -910,9 +939,7 @@ def test_a_link_to_a_claim_shows_it_though_it_was_filtered_out(visit):
     seen = visit()
     seen.page.locator('.only [data-outcome="holds"]').click()
     seen.page.locator('#figure-regret-T a[href="#claim-hyque-floor"]').click()
-    seen.page.wait_for_function(
-        "!document.getElementById('evidence-hyque-floor').closest('[hidden]')"
-    )
+    seen.page.wait_for_function("document.getElementById('evidence-hyque-floor').checkVisibility()")
     assert len(seen.claims()) == 6
 
 
@@ -956,6 +983,9 @@ def test_without_the_script_all_can_be_read(browser, made, tmp_path):
         page.goto((tmp_path / "page.html").as_uri(), timeout=PATIENCE)
         evidence = page.locator("#scoreboard .evidence").all()
         assert len(evidence) == 6
+        assert not any(one.is_visible() for one in evidence)
+        for summary in page.locator("#scoreboard summary").all():
+            summary.click()
         assert all(one.is_visible() for one in evidence)
         assert not page.locator(".filter").is_visible()
 
@@ -963,7 +993,7 @@ def test_without_the_script_all_can_be_read(browser, made, tmp_path):
 def test_every_claim_has_its_badges(visit):
     page = visit().page
     said = page.locator("#scoreboard td.printed .badge").all_inner_texts()
-    words = {v.id: v.gloss or v.as_printed for v in example().findings}
+    words = {v.id: v.as_printed for v in example().findings}
     glyphs = {v.id: MARKS[v.as_printed].glyph for v in example().findings}
     assert said == [f"{glyphs[id]} {words[id]}" for id in words]
     assert {v.as_printed for v in example().findings} == set(OUTCOMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from matplotlib import font_manager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.ft2font import FT2Font
 
-from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding
+from confee.claims.judging.finding import GLOSS, OUTCOMES, SEVERITIES, Control, Correction, Finding
 from confee.rendering import verdicts
 from confee.rendering.verdicts import CLOSED, NONE_KNOWN, summary, weight
 
@@ -113,7 +114,7 @@ def test_severities_are_counted_from_the_lightest_and_what_breaks_always():
     [
         ((), "absent"),
         ((True, True), "as expected"),
-        ((True, None), "not played"),
+        ((True, None), "not simulated"),
         ((None, False, True), "not as expected"),
     ],
 )
@@ -122,10 +123,32 @@ def test_several_controls_come_out_as_the_worst_of_them(good, said):
     assert verdicts.came_out(controls, "fails") == said
 
 
-def test_fails_is_named_by_what_it_rests_on():
-    assert verdicts.short("fails", "measured") == "ruled out"
-    assert verdicts.short("fails", "counted") == verdicts.short("fails", "arithmetic") == "wrong"
+def test_an_outcome_has_one_name_whatever_it_rests_on():
+    assert {verdicts.short("fails", basis) for basis in GLOSS} == {"fails"}
     assert verdicts.short("holds", "counted") == "holds"
+    assert verdicts.short("first T", "counted") == "not judged"
+
+
+def test_three_sentences_name_every_claim_that_is_not_plainly_true():
+    def made(id, severity, as_printed="fails", closed=False, **fields):
+        one = Correction("p", "p", "m", severity, "r", "e", closed=closed)
+        parts = () if severity == "none" else (one,)
+        return Finding(id, "s", "p", as_printed, "p", "m", "h", corrections=parts, **fields)
+
+    found = [
+        made("a", "false"),
+        made("b", "gap", closed=True),
+        made("c", "horizon"),
+        made("d", "none", "undecided"),
+        made("e", "none", "holds"),
+        made("f", "typo"),
+        made("g", "gap", ours=True),
+    ]
+    sentences = verdicts.sentences(found)
+    assert [s.ids for s in sentences] == [("a", "b"), ("c",), ("d",)]
+    assert [n for s in sentences for n in re.findall(r"\d+", s.text)] == list("61111" + "3111")
+    assert verdicts.sentences(found[-1:]) == []
+    assert len(verdicts.sentences(found[4:5])) == 3
 
 
 def test_only_a_gap_is_closed_and_only_the_papers_claims_are_counted():

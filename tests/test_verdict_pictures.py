@@ -561,10 +561,7 @@ def test_table_1_has_an_outcome_a_severity_and_exponents_for_each_row():
     assert "1 horizon" in table1.finding(*frames)
     assert "As printed: 1 fails. Rays: B at V=4, T/B=10." in table1.finding(*frames)
     row = table1.make(*frames).iloc[3]
-    assert (row["Upper bound: as printed"], row["Upper bound: severity"]) == (
-        "ruled out",
-        "horizon",
-    )
+    assert (row["Upper bound: as printed"], row["Upper bound: severity"]) == ("fails", "horizon")
 
 
 def test_a_row_of_a_vacuous_table_is_vacuous_and_one_that_holds_has_nothing_to_correct():
@@ -584,13 +581,17 @@ def test_the_ledger_says_all(every):
     table = ledger.make(every)
     assert list(table["Claim"].str.split(" ").str[0]) == list(every["id"])
     assert table.loc[0, "Predicted"] == "$K^{1/3}$ at most"
-    assert table.loc[0, "Controls"] == "uniform: failed, as expected; sw_ucb: held, as expected"
-    assert table.loc[2, "Controls"] == "uniform: failed, as expected; sw_ucb: did not hold"
-    assert table.loc[3, "Controls"] == "uniform: did not fail; sw_ucb: held, as expected"
-    assert table.loc[4, "Controls"] == "uniform: not played"
+    assert table.loc[0, "Controls"] == "uniform: fails, as expected; sw_ucb: holds, as expected"
+    assert (
+        table.loc[2, "Controls"] == "uniform: fails, as expected; sw_ucb: does not hold, but should"
+    )
+    assert (
+        table.loc[3, "Controls"] == "uniform: does not fail, but should; sw_ucb: holds, as expected"
+    )
+    assert table.loc[4, "Controls"] == "uniform: not simulated"
     assert table.loc[5, "Controls"] == "none"
-    assert table.loc[1, "As printed"] == "ruled out at the horizons played"
-    assert table.loc[1, "Severity"] == "typo; mended: holds"
+    assert table.loc[1, "As printed"] == "not met at the horizons simulated"
+    assert table.loc[1, "Severity"] == "typo; corrected: holds"
     assert (table.loc[0, "As printed"], table.loc[0, "Severity"]) == ("holds", "none")
     assert table.loc[4, "Claim"].endswith(" (our own question)")
     assert len(to_csv(table).splitlines()) == len(every) + 1

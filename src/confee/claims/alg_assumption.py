@@ -92,8 +92,8 @@ class Tried:
             id=self.id,
             statement=assumption.statement(self.alg.name),
             place=f"{PLACE}, after Wei and Luo 2021, Assumption 1",
-            prediction="no run breaks either (chance 1/T), with the rho that sets its schedule and "
-            "its change tests, and V as paths of the setting measure it",
+            prediction="no run violates either inequality (probability 1/T), with the rho of its "
+            "schedule and change tests, and V as the setting measures it",
             judge=partial(judge, self),
             needs=partial(needs, self),
             speaks_of=(f"hyque_{self.alg.id}", self.alg.id),

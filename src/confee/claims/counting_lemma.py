@@ -101,7 +101,7 @@ def judged(alpha: Fraction, beta: Fraction) -> Finding:
             ),
             numbers={"least_beta": least, "least_beta_for_all_n": float(limit), "sum": total},
             why=f"fewer than n (1/alpha + 1/beta) = {total:.3f} n indices can break a condition; "
-            f"beta = {limit} is enough for every n and nothing less is",
+            f"beta = {limit} is sufficient for every n, and no smaller beta is",
             number_of="1/alpha + 1/beta, the share of indices that can break a condition",
             steps=_steps(alpha, beta, limit),
         )
@@ -147,16 +147,16 @@ def _shown(decision: Decision) -> str:
 
 def _statement(alpha: Fraction, beta: Fraction) -> str:
     return (
-        f"of n >= 2 arms one has at most {alpha} of the average plays and at most {beta} times the "
-        "average queries"
+        f"of n >= 2 arms, at least one has at most {alpha} of the average plays and at most {beta} "
+        "times the average queries"
     )
 
 
 CLAIM = Claim(
     id="counting-lemma",
     statement=_statement(ALPHA, BETA),
-    place="appendix, proof of the lower bound, lemma of Efroni et al.",
-    prediction="an index with both at every n, whatever x and y",
+    place="Lemma E.1, after Efroni et al. (proof of Theorem 5.1)",
+    prediction="for every n, and all x and y, some index satisfies both conditions",
     judge=judge,
     order=19,
     group="Lower bound",

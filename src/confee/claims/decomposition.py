@@ -44,7 +44,7 @@ NAMES = Correction(
     place="Appendix B.2.1, paragraph after the proof of Lemma 4.8",
     printed=r"$\mathcal R^{error}_T$ measures the gap between $\mu_t^*$ and the predicted reward, "
     r"$\mathcal R^{drift}_T$ how the prediction deviates from $\mathbb E[R_t]$",
-    mended="the two names exchanged, as the main text defines them",
+    mended="the two names exchanged, as in the definitions of the main text",
     severity="typo",
     reason="the definitions in the main text are used everywhere else",
     effect="none",
@@ -169,7 +169,7 @@ def _drift_text(rows: dict[str, dict]) -> str:
     if not rows:
         return "not played"
     name = max(rows, key=lambda key: abs(rows[key]["mean"]))
-    return f"drift {rows[name]['mean']:+.2e} +- {rows[name]['se']:.0e} an idle round ({name})"
+    return f"drift {rows[name]['mean']:+.2e} +- {rows[name]['se']:.0e} per idle round ({name})"
 
 
 CLAIM = Claim(
@@ -177,10 +177,10 @@ CLAIM = Claim(
     statement=(
         "query, error and drift regret, and that of idle rounds without data, add up to the regret"
     ),
-    place="Lemma on the regret decomposition",
+    place="Lemma 4.8",
     prediction=(
-        f"residual at most {TOLERANCE:g} of the parts' sizes in every run, for a proxy "
-        "over means and for the printed one over rewards"
+        f"in every run the parts differ from the regret by at most {TOLERANCE:g} of their "
+        "sizes, with the predicted reward averaged over means and, as printed, over rewards"
     ),
     judge=judge,
     needs=needs,

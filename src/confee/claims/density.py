@@ -35,8 +35,8 @@ LOWER = Correction(
     mended=r"$\frac1b \le \frac{\text{queries}}{\text{rounds}}$, $b = \lceil 2T/B\rceil$, where a "
     "restart ends the phase",
     severity="rounding",
-    reason="1/b is B/2T where B divides 2T, as the proof assumes, and rounding makes it smaller "
-    "elsewhere",
+    reason="1/b is B/2T where B divides 2T, as the proof assumes; elsewhere rounding makes it "
+    "smaller",
     effect="none: the budget needs the upper end alone",
     shown="docs/proofs/density.md",
 )
@@ -45,8 +45,8 @@ UPPER = Correction(
     printed=r"$\frac{\text{queries}}{\text{rounds}} < \frac BT$ in any phase",
     mended=r"the same where the restart cuts a block with $2^{n+1} > b$",
     severity="condition",
-    reason="a block with 2^(n+1) <= b can be cut right after 2^n queries in a row; the printed "
-    "thresholds let no test fire in so short a block at any horizon that can be played",
+    reason="a block with 2^(n+1) <= b can be cut right after 2^n consecutive queries; with the "
+    "printed thresholds no test fires in so short a block at any horizon that can be simulated",
     effect="none by itself: Lemma 4.7 needs the bound only where a test fires",
     shown="docs/proofs/density.md",
 )
@@ -156,7 +156,7 @@ def judge(evidence: Evidence) -> list[Finding]:
             "complete_over_half_B_over_T": _complete(rows),
         },
         decide=_decide(printed, lowest, highest),
-        why=f"any T, cut after a query: {printed.text}, and one is enough",
+        why=f"any T, cut after a query: {printed.text}; a single phase refutes the statement",
         number_of="phases outside",
         steps=steps,
         evidence=(f"studies/{blocks.STUDY}",),
@@ -180,7 +180,7 @@ def _control(evidence: Evidence) -> Control:
     rows = evidence.study(blocks.STUDY)
     doubled = check(even(rows[rows["quota"] == 2]))
     return Control(
-        what="every instance queries twice its slots, B | 2T",
+        what="HyQue with twice the queries per instance, B | 2T",
         value=(doubled.below + doubled.above) / doubled.phases if doubled.phases else None,
         as_expected=doubled.verdict == FAILS if doubled.phases else None,
         note="share of phases outside",
@@ -256,8 +256,8 @@ CLAIM = Claim(
     statement=(
         "in any phase that a restart ends, the share of query rounds is at least B/2T and below B/T"
     ),
-    place="Lemma on the stability in each phase; its proof assumes T to be a multiple of 2B",
-    prediction="no phase outside, wherever its last block is cut right after a query",
+    place="Lemma 4.6; its proof assumes that T is a multiple of 2B",
+    prediction="the share is in this range wherever the last block is cut right after a query",
     judge=judge,
     needs=needs,
     speaks_of=("baque", "hyque"),

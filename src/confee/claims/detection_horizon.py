@@ -43,10 +43,10 @@ RUN = ("log2 T + 1, else ln", "delta=1/T")
 QUIET = Correction(
     place="Section 3.2.2, change tests",
     printed="HyQue restarts when the environment changes",
-    mended="the same at horizons at which a threshold can be passed",
+    mended="the same at horizons where a statistic can exceed its threshold",
     severity="horizon",
-    reason="what a test compares with its threshold gains at most 1, and no threshold is under 1 "
-    "at the horizons played",
+    reason="the statistic of a test is at most 1, and no threshold is below 1 at the horizons "
+    "simulated",
     effect="none on the proof; no run of the algorithm as printed restarts at these horizons",
     outcome=VACUOUS,
 )
@@ -105,24 +105,23 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
     earliest = _earliest(usual)
     kindest = min(map(_earliest, first.values()))
     if not settings:
-        outcome, decide = UNDECIDED, "a horizon: HyQue was not run here"
+        outcome, decide = UNDECIDED, "a horizon: HyQue was not simulated here"
     elif quiet == HOLDS:
         outcome = VACUOUS
-        decide = (
-            f"a run at T above {earliest:.2g} (K = 2, B = T), the first at which a test can fire"
-        )
+        decide = f"a run at T above {earliest:.2g} (K = 2, B = T), where a test can fire first"
     else:
-        outcome, decide = CONSISTENT, "whether they do fire is for detection/power to measure"
+        outcome, decide = CONSISTENT, "whether they do fire is measured by detection/power"
     largest = max((setting[1] for setting in settings), default=0)
     verdict = CLAIM.finding(
         as_printed=outcome,
-        prediction=f"3 rho^ < 1 first at T = {usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
+        prediction=f"the threshold 3 rho^ is below 1 first at T = "
+        f"{usual['B=T']['K=2']['mean, whole budget']:.2g}, 9 "
         f"rho^ < 1 at {usual['B=T']['K=2']['span']:.2g} (K = 2, B = T); at B = T^0.8 "
         f"{usual['B=T^0.8']['K=2']['mean, whole budget']:.2g} and "
         f"{usual['B=T^0.8']['K=2']['span']:.2g}",
         measured=f"a test can fire in {share:.0%} of {len(settings)} settings run, up to "
-        f"T = {largest:.3g}; first at T = {earliest:.2g}, under the kindest reading of the "
-        f"logarithms and of delta at {kindest:.2g}",
+        f"T = {largest:.3g}; first at T = {earliest:.2g}, or at {kindest:.2g} with the most "
+        f"favourable logarithm and delta",
         horizon=at_horizon(largest, toy),
         controls=(
             Control(
@@ -135,8 +134,8 @@ def judged(settings: set[Setting], toy: bool = False) -> Finding:
         basis=ARITHMETIC,
         numbers={"first_T": first, "share_of_settings": share, "largest_T": largest},
         decide=decide,
-        why=f"what a test compares with its threshold gains at most 1; thresholds under 1 at "
-        f"{share:.0%} of the settings",
+        why=f"the statistic of a test is at most 1; thresholds are below 1 at {share:.0%} of the "
+        "settings",
         number_of="first T",
         steps=_steps(usual),
         evidence=("regret",),
@@ -162,7 +161,7 @@ def _steps(usual: dict) -> tuple[Step, ...]:
 CLAIM = Claim(
     id=ID,
     statement="HyQue's change tests restart it when the environment changes",
-    place="Section on the HyQue framework, change tests",
+    place="Section 3.2.2, change tests",
     judge=judge,
     speaks_of=("hyque",),
     order=24,

@@ -161,9 +161,9 @@ def _check(jumps: pd.DataFrame, still: pd.DataFrame, free: bool = False) -> dict
     able = free or bool(change_tests.possible(jumps).any()) or counts["restarting"] > 0
     anyway = _judged(change_tests.restarting(still, WHERE))[0] if len(still) else None
     if not able:
-        outcome, why = VACUOUS, "3 rho^ > 1 in every cell: no test can fire, whatever happens"
+        outcome, why = VACUOUS, "the threshold 3 rho^ exceeds 1 in every cell, so no test can fire"
     elif anyway == HOLDS:
-        outcome, why = VACUOUS, "it restarts where nothing jumps, too"
+        outcome, why = VACUOUS, "it also restarts without a jump"
     else:
         outcome, why = _judged(groups)
     share = float((still["restarts"] > 0).mean()) if len(still) else None
@@ -185,15 +185,15 @@ def _judged(groups: pd.DataFrame) -> tuple[str, str]:
     """Shares of runs with a restart against DETECTED."""
     least, most = groups["high"].min(), groups["low_alone"].min()
     if least < DETECTED:
-        return FAILS, f"at most {least:.2g} of runs restart where {DETECTED:g} must"
+        return FAILS, f"at most {least:.2g} of runs restart, {DETECTED:g} is required"
     if most >= DETECTED:
-        return HOLDS, f"at least {most:.2g} of runs restart in every cell, {DETECTED:g} must"
-    return UNDECIDED, f"the share is in [{most:.2g}, {least:.2g}], {DETECTED:g} must"
+        return HOLDS, f"at least {most:.2g} of runs restart in every cell, {DETECTED:g} is required"
+    return UNDECIDED, f"the share is in [{most:.2g}, {least:.2g}], {DETECTED:g} is required"
 
 
 def _control(check: dict) -> Control:
     return Control(
-        what="the same policy where nothing jumps",
+        what="the same policy without a jump",
         value=check["still"],
         as_expected=None if check["control"] is None else check["control"] == FAILS,
         note="share of runs that restart",
@@ -274,7 +274,7 @@ def _statistics_step(row: dict) -> Step:
 CLAIM = Claim(
     id=ID,
     statement="after a jump of 1/2 a change test fires",
-    place="Section on the HyQue framework, change detection",
+    place="Section 3.2.2, change tests",
     judge=judge,
     needs=needs,
     ours=True,

@@ -85,7 +85,7 @@ SEEDS = {
 }
 """Seeds by role. Each seed draws features, classes and moves, and uniform play is cheap."""
 
-PLACE = "Extensions, the implication of the assumption on ALG"
+PLACE = "Appendix D.3, the implication of Assumption D.2"
 
 PARTS = ("budget", "density", "exponents")
 
@@ -121,11 +121,12 @@ class Case:
     def claim(self) -> Claim:
         return Claim(
             id=self.id,
-            statement=f"with {self.alg.name} as ALG, HyQue makes at most B queries, their density "
-            "is in [B/2T, B/T) in each phase, and its worst-case regret keeps the rate in B and V",
+            statement=f"HyQue over {self.alg.name} makes at most B queries, with a density in "
+            "[B/2T, B/T) in each phase, and its worst-case regret has the rate in B and V",
             place=PLACE,
-            prediction="at most B queries, no phase outside, exponents of R/T at most -1/3 in B "
-            "and 1/3 in V at fixed sizes of the setting; a factor sqrt(ln B) is forgiven",
+            prediction="at most B queries; no phase outside the range; exponents of R/T at most "
+            "-1/3 "
+            "in B and 1/3 in V at a fixed size of the setting; a factor sqrt(ln B) is allowed",
             judge=partial(judge, self),
             needs=partial(needs, self),
             speaks_of=(self.labels["hyque"],),
@@ -427,7 +428,7 @@ def _controls(counted, drawn, joint: Joint) -> dict[str, Control]:
     return {
         "budget": budget.control(counted, counted),
         "density": Control(
-            what="every instance queries twice its slots",
+            what="HyQue with twice the queries per instance",
             value=(dense.below + dense.above) / dense.phases if dense else None,
             as_expected=dense.verdict == FAILS if dense else None,
             note="share of phases outside",
@@ -449,7 +450,7 @@ def _control(tried: Mapping[str, Control], outcomes: Mapping[str, str], outcome:
         counted = [tried[part] for part in ("budget", "density")]
         control = next((c for c in counted if c.as_expected is not True), counted[0])
     others = [
-        f"{other.what}: {'failed' if other.as_expected else 'did not fail'}"
+        f"{other.what}: {'fails' if other.as_expected else 'does not fail'}"
         for other in tried.values()
         if other is not control
     ]

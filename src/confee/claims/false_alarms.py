@@ -73,9 +73,8 @@ def judge(evidence: Evidence) -> list[Finding]:
     first = {K: change_tests.first_horizon(K, 1.0) for K in sorted(set(runs["K"]))}
     verdict = CLAIM.finding(
         as_printed=printed["outcome"],
-        prediction="no restart: 3 rho^ > 1 at scale 1, whatever the schedule, up to "
-        + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items())
-        + " even at B = T",
+        prediction="no restart: at scale 1 the threshold 3 rho^ exceeds 1 for every schedule, up "
+        "to " + ", ".join(f"T = {T:.2g} (K={K})" for K, T in first.items()) + " even at B = T",
         measured=f"scale 1: {_count(printed)}; "
         + "; ".join(
             f"{change_tests.name(parts[label])}: {_count(check)}"
@@ -121,7 +120,7 @@ def _check(runs: pd.DataFrame) -> dict:
             f"{1 / worst['T']:.0e} (K={worst['K']:.0f}, T={worst['T']:.3g}, B={worst['B']:.3g})"
         )
     elif count == 0 and impossible:
-        outcome, why = VACUOUS, "3 rho^ > 1 in every cell, so no test can fire, and none did"
+        outcome, why = VACUOUS, "the threshold 3 rho^ exceeds 1 in every cell, so no test can fire"
     else:
         outcome = UNDECIDED
         why = f"{count} of {total} runs restart; that many runs cannot show a share of 1/T"
@@ -182,8 +181,9 @@ def _nominal(runs: pd.DataFrame) -> Step:
 
 CLAIM = Claim(
     id=ID,
-    statement="while nothing changes, a change test fires with probability at most 1/T per run",
-    place="Section on the HyQue framework, change detection; lemma on one block (appendix)",
+    statement="in a stationary environment a change test fires with probability at most 1/T per "
+    "run",
+    place="Section 3.2.2, change tests; Lemma B.4",
     judge=judge,
     needs=needs,
     speaks_of=("hyque",),

@@ -61,11 +61,11 @@ CUT_PHASES = Correction(
     "every block except potentially the last one",
     mended="Algorithm 2 queries only while $B' < B$, as Section 2 demands of a feasible algorithm",
     severity="gap",
-    reason="on-demand queries bring the count up to the pace tB/T, and a restart right after the "
-    "next block's 2^n queries in a row then leaves it above the pace; the proof counts no "
-    "on-demand queries in a phase that is cut",
+    reason="on-demand queries raise the count of queries to the pace tB/T, and a restart right "
+    "after the next block's first 2^n queries then leaves it above this pace; the proof counts no "
+    "on-demand queries in a phase that a restart cuts",
     effect="Theorem 4.1: at most $B$ queries are proved up to the first restart, and always with "
-    "this cap; what a cap that binds does to the regret is not examined",
+    "this cap; the regret of a policy whose cap binds is not examined",
     shown="docs/proofs/budget.md",
 )
 
@@ -149,7 +149,7 @@ def judge_restarts(evidence: Evidence) -> list[Finding]:
         outcome = _outcome(printed)
     counts, cuts = budget.summary(runs), [_cut_step(b, N) for b, N in CUTS]
     control = Control(
-        what="restarts placed by hand right after long batches, queries asked for over B",
+        what="restarts forced right after long batches, queries asked for over B",
         as_expected=all(step.outcome == FAILS for step in cuts),
         value=max(step.number or 0.0 for step in cuts),
     )
@@ -164,8 +164,10 @@ def judge_restarts(evidence: Evidence) -> list[Finding]:
         basis=COUNTED,
         numbers={**counts, "restarts_per_run": float(runs["restarts"].mean())},
         seeds=fewest_seeds(runs),
-        decide="a run at a horizon at which a test can fire" if outcome == VACUOUS else "",
-        why="no test can fire at the printed thresholds, so that no run restarts"
+        decide="a run at a horizon where a change test can fire would decide"
+        if outcome == VACUOUS
+        else "",
+        why="no change test can fire at the printed thresholds, so no run restarts"
         if outcome == VACUOUS
         else f"{len(printed)} runs restart at the printed thresholds",
         number_of="share of runs, or queries asked for over B",
@@ -228,8 +230,8 @@ def asked_if_cut(b: int, N: int) -> tuple[int, int, int]:
 def _cut_step(b: int, N: int) -> Step:
     """Phases cut by hand: whether they ask for more than B queries."""
     T, B, asked = asked_if_cut(b, N)
-    name = f"restarts placed by hand, only in blocks with 2^(n+1) > b, T={T}, B={B}, b={b}"
-    note = f"{asked} queries asked for; says nothing on whether tests fire there"
+    name = f"restarts forced in blocks with 2^(n+1) > b only, T={T}, B={B}, b={b}"
+    note = f"{asked} queries asked for; whether tests fire there is not tested"
     return Step(name, FAILS if asked > B else HOLDS, asked / B, note)
 
 
@@ -268,9 +270,9 @@ def _scale_step(runs: pd.DataFrame, scale: float, T: int, B: int) -> Step:
 CLAIMS = (
     Claim(
         id=ID,
-        statement="HyQue uses at most B queries: it asks for none once B are spent",
+        statement="HyQue uses at most B queries: it never asks for one after the B-th",
         place=PLACE,
-        prediction="no run asks for a query once B are spent, wherever T cuts the last block",
+        prediction="no run asks for a query after its B-th, wherever T cuts the last block",
         judge=judge,
         needs=needs,
         speaks_of=("hyque",),
@@ -282,7 +284,7 @@ CLAIMS = (
         id=RESTARTS,
         statement="HyQue uses at most B queries however often it restarts",
         place=PLACE,
-        prediction="no run asks for a query once B are spent",
+        prediction="no run asks for a query after its B-th",
         judge=judge_restarts,
         needs=needs_of_restarts,
         speaks_of=("hyque",),

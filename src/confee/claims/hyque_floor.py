@@ -56,7 +56,8 @@ VARIATIONS = (1, 4, 16, 64)
 SEEDS = {"hyque": 8, "sw_ucb": 4}
 """Of the runs beside the schedules, against `packed`: 6 changes of 1/2 in the last block."""
 
-WINDOW, OUTDATED = "a window of (sqrt(K) B/V)^(2/3) queries", "rounds of outdated instances"
+WINDOW = "a sliding window of (sqrt(K) B/V)^(2/3) queries"
+OUTDATED = "instances started before the latest change"
 """Names of the controls, positive and negative."""
 
 CLAIMED = theory.EXPONENTS["rate"]["B"]
@@ -199,14 +200,15 @@ def _check(V: float, path: pd.DataFrame) -> Check:
     if high <= MARGIN:
         why = f"the excess is at most {high:+.3f}, within the margin {MARGIN}"
         return dataclasses.replace(check, verdict=HOLDS, why=why, decide="")
-    why = f"the excess {excess:+.3f} +- {half:.3f} lies on both sides of the margin {MARGIN}"
+    why = f"the excess {excess:+.3f} +- {half:.3f} has the margin {MARGIN} within its 95 % CI"
     return dataclasses.replace(check, why=why)
 
 
 def _measured_on(V: float, path: pd.DataFrame, numbers: dict[str, Any]) -> str:
-    """`B at V=4, T/B=10: 13.1 % +- 0.8 % of the last block stale, exponent +0.01 [-0.02, 0.04]`."""
+    """The share of the last block with outdated data at the largest budget, and its exponent."""
     last = path.iloc[-1]
-    text = f"{_name(V)}: {last['stale']:.1%} of the last block stale at the largest B"
+    text = f"{_name(V)}: at the largest B, {last['stale']:.1%} of the last block uses data from "
+    text += "before the latest change"
     if "exponent" not in numbers:
         return text
     value, low, high = (numbers[name] for name in ("exponent", "low", "high"))
@@ -234,10 +236,10 @@ def _measured(runs: pd.DataFrame, path: pd.DataFrame | None) -> list[dict]:
 
 CLAIM = Claim(
     id=ID,
-    statement="without a restart HyQue's worst-case regret per round still falls as B^(-1/3), and "
-    "so does the share of rounds played on data from before the latest change",
-    place="what Theorem 4.1 implies where no change test can fire",
-    prediction=f"exponent of that share in B at most {CLAIMED:+.3f}, with V fixed and "
+    statement="without restarts HyQue's worst-case regret per round falls as B^(-1/3), and so does "
+    "the share of rounds that use data from before the latest change",
+    place="an implication of Theorem 4.1 where no change test can fire",
+    prediction=f"the exponent of that share in B is at most {CLAIMED:+.3f}, at fixed V and "
     f"T/B = {RATIO}",
     judge=judge,
     needs=needs,

@@ -33,8 +33,8 @@ LONGER = Correction(
     mended=r"more than $T \ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
     r"probability at most $1/T$",
     severity="logarithm",
-    reason="the proof puts the start chances of a block of about T/sqrt(B) rounds in place of "
-    "those of the block itself; with the block's own, a factor ln T makes the union bound work",
+    reason="the proof uses the start probabilities of a block of about T/sqrt(B) rounds in place "
+    "of the block's own; with the block's own, the union bound needs a factor ln T",
     effect="none by itself: the proofs of Lemmas 4.10 and 4.11 use the length of Remark B.2 with "
     "alpha = 2/3",
     shown="docs/proofs/streaks.md",
@@ -48,12 +48,11 @@ MENDED_LENGTH = Correction(
     mended=r"more than $T\ln T/\sqrt B$ idle rounds in a row in any block up to $T$ have "
     r"probability at most $1/T$",
     severity="gap",
-    reason="the longest streak is of order T/sqrt(B) whatever alpha is: B^(1/6) times T/B^{2/3}, "
-    "which no logarithm makes up for",
-    effect=r"with the true length $V_T T\ln T/\sqrt B$ stands in both proofs, within "
+    reason="the longest streak is of order T/sqrt(B) for every alpha, which is B^(1/6) times "
+    "T/B^{2/3}, and no logarithm makes up for this factor",
+    effect=r"with the true length both proofs have a term $V_T T\ln T/\sqrt B$, which is within "
     r"$\tilde{\mathcal O}(K^{1/3}V_T^{1/3}T/B^{1/3})$ for $V_T \le K^{1/2}B^{1/4}$ only, while "
-    r"Theorem 4.1 allows $V_T \le \sqrt B/K$; the step itself needs more than that, see the row on "
-    "the age of data",
+    r"Theorem 4.1 allows $V_T \le \sqrt B/K$; the same step has another gap, the age of the data",
     shown="docs/proofs/streaks.md",
 )
 
@@ -106,7 +105,7 @@ def _readings(finding: Finding) -> tuple[Reading, ...]:
     if finding.as_printed != FAILS or not all(kept):
         return ()
     measured = f"C >= 1/2 is certified at all {len(kept)} sizes, T up to {streaks.HORIZONS[-1]:.0e}"
-    choice = "blocks of order at most M = floor(log2(T/sqrt B)) only, as the proof models them"
+    choice = "only blocks of order at most M = floor(log2(T/sqrt B)), which the proof models"
     return (Reading(choice, HOLDS, measured),)
 
 
@@ -175,8 +174,8 @@ def _excess(alpha: float) -> Step:
 
 LEMMA = Claim(
     id="idle-runs",
-    statement="with a universal C > 0, a block of BaQue has more than T/sqrt(B) idle rounds in a "
-    "row with probability at most exp(-C B^(3/4)/sqrt(T))",
+    statement="a block of BaQue has more than T/sqrt(B) consecutive idle rounds with probability "
+    "at most exp(-C B^(3/4)/sqrt(T)), for a universal C > 0",
     place="Lemma 4.4 and its proof",
     judge=judge,
     needs=needs,
@@ -187,8 +186,8 @@ LEMMA = Claim(
 )
 TWO_THIRDS = Claim(
     id="idle-runs/two-thirds",
-    statement="with a universal C > 0, a block of BaQue has more than T/B^(2/3) idle rounds in a "
-    "row with probability at most exp(-C B^(2/3)/sqrt(T))",
+    statement="a block of BaQue has more than T/B^(2/3) consecutive idle rounds with probability "
+    "at most exp(-C B^(2/3)/sqrt(T)), for a universal C > 0",
     place="Remark B.2 with alpha = 2/3; used in Appendix B.2.3 and B.2.4",
     judge=judge_two_thirds,
     needs=needs,

@@ -25,10 +25,13 @@ from confee.config import reproduce
 from confee.core.errors import printable
 
 READING = (
-    "`as printed` is the outcome of the printed statement, under the most favourable reading that "
-    "its words allow. `severity` says how serious the error is: a typo and a broken theorem both "
-    "fail as printed. docs/verdicts.md explains the words and how they are reached. `confee claims "
-    "<id> --numbers` shows one claim with all its numbers, and the hashes of the files it rests on."
+    "`as printed` is the outcome of the printed statement, under the most favourable "
+    "interpretation "
+    "that its words allow. `severity` says how serious the error is: a misprint and a broken "
+    "theorem "
+    "both fail as printed. `corrected` is the outcome of the corrected statement. docs/verdicts.md "
+    "defines all terms and the rules. `confee claims <id> --numbers` shows one claim with all its "
+    "numbers, and the hashes of the files that they were computed from."
 )
 
 PARTS = {"controls": Control, "corrections": Correction, "readings": Reading, "steps": Step}
@@ -160,7 +163,7 @@ def to_markdown(
     lines = [
         f"# {title}",
         "",
-        "| claim | as printed | severity | mended | measured | at |",
+        "| claim | as printed | severity | corrected | measured | horizon |",
         "|---|---|---|---|---|---|",
     ]
     lines += [
@@ -190,11 +193,11 @@ def facts(v: Finding) -> list[tuple[str, str]]:
     closed = ", closed" if v.severity in BREAKING and not v.breaks else ""
     entries = [
         ("Claim", f"{v.statement} ({v.place})"),
-        ("Asked by", "this project; the paper promises nothing here" if v.ours else ""),
+        ("Asked by", "this project; the paper makes no such claim" if v.ours else ""),
         ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
         ("Severity", f"{v.severity}{closed}: {SEVERITIES[v.severity]}" if v.corrections else ""),
         *(("Correction", correction_text(c)) for c in v.corrections),
-        *(("Depends on the reading", reading_text(r)) for r in v.readings),
+        *(("Other interpretation", reading_text(r)) for r in v.readings),
         ("Predicted", v.prediction),
         ("Measured", v.measured),
         ("Interval", interval),
@@ -209,13 +212,13 @@ def facts(v: Finding) -> list[tuple[str, str]]:
 
 
 def correction_text(c: Correction) -> str:
-    """`Lemma 4.6. Printed: $a$. Mended: $b$ (holds). typo: the proof has b. Effect: none`."""
-    closed = ", enough for all that rests on it" * c.closed
+    """`Lemma 4.6. Printed: $a$. Corrected: $b$ (holds). typo: the proof has b. Effect: none`."""
+    closed = ", sufficient for every result that uses it" * c.closed
     shown = f"; {c.shown}" * bool(c.shown)
     parts = (
         c.place,
         f"Printed: {c.printed}",
-        f"Mended: {c.mended} ({c.outcome}{closed}{shown})",
+        f"Corrected: {c.mended} ({c.outcome}{closed}{shown})",
         f"{c.severity}: {c.reason}",
         f"Effect: {c.effect}",
     )
@@ -228,19 +231,26 @@ def reading_text(r: Reading) -> str:
 
 
 def control_text(control: Control) -> str:
-    """`uniform, exponent in B: 0.000, failed, as expected`."""
+    """`uniform, exponent in B (0): fails, as expected`."""
     value = control.value
-    number = "" if value is None or math.isnan(value) else f": {value:.3g}"
+    number = "" if value is None or math.isnan(value) else f" ({value:.3g})"
     note = f" ({control.note})" if control.note else ""
-    return f"{control.what}{number}, {control_outcome(control)}{note}"
+    return f"{control.what}{number}: {control_verdict(control)}{note}"
+
+
+def control_verdict(control: Control) -> str:
+    """`fails, as expected`, `does not fail, but should`, `not simulated`."""
+    if control.as_expected:
+        return f"{control_outcome(control)}, as expected"
+    return control_outcome(control) + ", but should" * (control.as_expected is not None)
 
 
 def control_outcome(control: Control) -> str:
-    """`failed, as expected`, `did not fail`, `not played`."""
-    verb, past = ("fail", "failed") if control.expected == FAILS else ("hold", "held")
+    """`fails`, `does not fail`, `holds`, `does not hold`, `not simulated`."""
     if control.as_expected is None:
-        return "not played"
-    return f"{past}, as expected" if control.as_expected else f"did not {verb}"
+        return "not simulated"
+    verb = "fail" if control.expected == FAILS else "hold"
+    return f"{verb}s" if control.as_expected else f"does not {verb}"
 
 
 def step_text(step: Step) -> str:

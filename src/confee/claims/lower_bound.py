@@ -113,8 +113,9 @@ def judge(evidence: Evidence) -> list[Finding]:
         interval=(float(least["low"]), float(least["high"])),
         interval_of="least regret over the bound, limits for all gaps at once",
         decide=decide,
-        why=f"limits for {len(at_gap)} gaps and {len(worst)} worst cases at once against a ratio "
-        "of 1",
+        why=f"simultaneous limits for {len(at_gap)} gaps and {len(worst)} worst cases, compared "
+        f"with "
+        "a ratio of 1",
         number_of="regret at the worst c over the bound",
         steps=tuple(_step(row) for _, row in worst.iterrows()),
         evidence=("regret", "asked"),
@@ -289,12 +290,12 @@ def _step(row: pd.Series) -> Step:
 CLAIM = Claim(
     id=ID,
     statement=(
-        "no policy has less regret at its worst gap on the proof's instance than the "
-        "lower bound, with the best constant that is proved"
+        "at its worst gap on the proof's instance, every policy has at least the regret of "
+        "the lower bound with the best proved constant"
     ),
     place="Theorem 5.1",
     prediction=(
-        "regret at the worst gap at least (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3),"
+        "regret at the worst gap is at least (1 - 1/K)^2 / (3 * 2^(4/3)) T (K V / B)^(1/3),"
         f" {_improvement(2):.3g} times the printed bound at K = 2 and {_improvement(10):.3g} times "
         "at K = 10"
     ),

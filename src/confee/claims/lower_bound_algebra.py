@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from confee.evidence import Evidence
     from confee.paper.checked import Score
 
-PLACE = "appendix, proof of the lower bound"
+PLACE = "Appendix E"
 CUBE_ROOT, CONTROL_EXPONENT = 1 / 3, 1 / 2
 """The exponent in epsilon = (K V / (1920 B))^{1/3}, and the one the control has instead."""
 
@@ -46,12 +46,12 @@ GAP = Correction(
     place="Appendix E, step 3, first equality",
     printed=r"$\mathcal R_T(\mathcal A) = \sum_{j=1}^m \mathcal R_j$, where $\mathcal R_j$ is the "
     r"regret of batch $j$ under a $\nu'$ that differs from flat arms $\nu$ in that batch alone",
-    mended=r"good arms $k_j$ drawn uniformly and independently, all means under that one law; "
-    r"queries past $4B_j$ have probability at most $1/4$ and are given away",
+    mended=r"good arms $k_j$ drawn uniformly and independently, all expectations under that one "
+    r"law; a batch with more than $4B_j$ queries, of probability at most $1/4$, counts as regret 0",
     severity="gap",
-    reason="each R_j is under a law of its own, and on an instance with a good arm in every batch "
-    "what was seen in earlier batches can change the play of a later one",
-    effect="none once mended: Theorem 5.1 keeps its constant on all of its range",
+    reason="each R_j is an expectation under another law; on an instance with a good arm in every "
+    "batch, observations in earlier batches can change the play in a later one",
+    effect="none after the correction: Theorem 5.1 keeps its constant on all of its range",
     shown="docs/proofs/lower-bound.md",
     closed=True,
 )
@@ -62,14 +62,15 @@ SLIPS = (
         r"last), of rounds $(j-1)\Delta + 1 \le t \le \min\{j\Delta, T\}$",
         mended=r"$\Delta$ rounded up to a whole number",
         severity="rounding",
-        reason="where Delta is not whole, rounds between two batches belong to none",
+        reason="where Delta is not a whole number, a round between two batches belongs to neither",
         effect=NO_EFFECT,
         shown="docs/proofs/lower-bound.md",
     ),
     Correction(
         place="Appendix E, step 3, first line of the sum",
         printed=r"$\mathcal R_j \ge \Delta\varepsilon (1 - \frac{5}{4K} - \dots)$ for $j \le m$",
-        mended=r"$\mathcal R_j \ge \Delta_j\varepsilon (\dots)$, $\Delta_j$ the batch's own length",
+        mended=r"$\mathcal R_j \ge \Delta_j\varepsilon (\dots)$ with the length $\Delta_j$ of "
+        r"the batch",
         severity="rounding",
         reason="the last batch can be shorter than Delta",
         effect=NO_EFFECT,
@@ -82,7 +83,7 @@ SLIPS = (
         mended=r"$\mathrm{KL}(\frac12, \frac12+\varepsilon) \le 4\varepsilon^2$",
         severity="constant",
         reason="the divergence over eps^2 grows from 2 to 2.30 at eps = 1/4, and the next display "
-        "needs no more than 4",
+        "needs only 4",
         effect=NO_EFFECT,
         shown="docs/proofs/lower-bound.md",
     ),
@@ -91,7 +92,7 @@ SLIPS = (
         printed=r"$\Delta\varepsilon\sqrt{15 B_j/K}$",
         mended=r"$\Delta\varepsilon\sqrt{30 B_j/K}$",
         severity="typo",
-        reason="the factor 2 under the root is lost, and the next display has it again",
+        reason="a factor 2 under the root is missing, and the next display has it",
         effect=NO_EFFECT,
     ),
     Correction(
@@ -105,7 +106,7 @@ SLIPS = (
         shown="docs/proofs/lower-bound.md",
     ),
 )
-"""The other steps that are wrong as printed."""
+"""The other steps that are not true as printed."""
 
 SMALL = 500
 """Largest T at which batches are counted round by round."""
@@ -461,7 +462,7 @@ def corrected_proof() -> tuple[tuple[Step, ...], Score]:
     certified |= {step.name: step.certified for step in proof.cited}
     rows = tuple(
         Step(
-            step=f"mended: {step.name}",
+            step=f"corrected: {step.name}",
             outcome=certified[step.name],
             note="; ".join(filter(None, [step.place, step.domain, step.certified])),
         )
@@ -488,14 +489,15 @@ def judged(lines: Sequence[Line]) -> Finding:
             horizon=ANY_HORIZON,
             controls=(
                 Control(
-                    what="the printed proof with eps = (K V / (1920 B))^(1/2), further steps that "
+                    what="printed proof with another eps, (K V / (1920 B))^(1/2): further steps "
+                    "that "
                     "fail",
                     value=len(broken),
                     as_expected=bool(broken),
                     note=", ".join(sorted(broken)),
                 ),
                 Control(
-                    what="mutants of the corrected proof, share rejected",
+                    what="corrected proof with one deliberate error, share rejected",
                     value=score.killed / score.total,
                     as_expected=score.killed == score.total,
                     note=f"{score.killed} of {score.total}",
@@ -504,7 +506,9 @@ def judged(lines: Sequence[Line]) -> Finding:
             corrections=tuple(c.now(survives) for c in (GAP, *SLIPS)) if outcome == FAILS else (),
             basis=ARITHMETIC,
             numbers={"cells": len(settings()), "wrong": wrong, "mended": survives},
-            decide=f"wrong as printed: {'; '.join(wrong)}" if outcome == FAILS else "",
+            decide=f"steps that are not true as printed: {'; '.join(wrong)}"
+            if outcome == FAILS
+            else "",
             why=f"{len(wrong)} steps have a left side larger than the right one somewhere"
             if wrong
             else "no step has a left side larger than the right one",
@@ -516,9 +520,9 @@ def judged(lines: Sequence[Line]) -> Finding:
 
 CLAIM = Claim(
     id="lower-bound/algebra",
-    statement="every step, constant and range of the lower bound's proof is right",
+    statement="every step, constant and range in the proof of the lower bound is correct",
     place=PLACE,
-    prediction="left side over right side at most 1 in every step",
+    prediction="left side over right side is at most 1 in every step",
     judge=judge,
     order=17,
     group="Lower bound",

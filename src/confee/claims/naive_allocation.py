@@ -117,7 +117,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         },
         seeds=int(worst["seeds"].min()),
         decide=_decide(checks),
-        why=f"limits of all sizes together at {1 - LEVEL:.0%} against {MARGIN:g}: "
+        why=f"simultaneous {1 - LEVEL:.0%} limits for all sizes, compared with {MARGIN:g}: "
         + ", ".join(f"{way} {result}" for way, (result, _) in checks.items()),
         number_of="smallest ratio",
         steps=tuple(_step(way, *check) for way, check in checks.items()),
@@ -130,8 +130,10 @@ def _readings(outcome: str, reference: str, own: pd.DataFrame) -> tuple[Reading,
     """The other reading, under which the reference itself is a naive strategy."""
     if reference == outcome or own.empty:
         return ()
-    measured = f"{REFERENCE}, which does so, costs {_range_text(own)} what it costs on other seeds"
-    return (Reading("uniformly distributed over the batches", reference, measured),)
+    measured = (
+        f"{REFERENCE} does so, and its regret is {_range_text(own)} its regret on other seeds"
+    )
+    return (Reading("queries distributed uniformly over the batches", reference, measured),)
 
 
 def cost_check(worst: pd.DataFrame, policies: tuple[str, ...]) -> tuple[str, pd.DataFrame]:
@@ -240,11 +242,12 @@ def _step(way: str, outcome: str, ratios: pd.DataFrame) -> Step:
 CLAIM = Claim(
     id=ID,
     statement=(
-        "queries concentrated in few batches, or spread evenly over all, cost "
-        "substantially more than they need to"
+        "a policy that concentrates its queries in few batches, or spreads them evenly, has "
+        "substantially more regret than necessary"
     ),
-    place="Discussion after the theorem on the lower bound",
-    prediction=f"worst-case regret over {MARGIN:g} times that of {REFERENCE}, in every size",
+    place="Section 5, after Theorem 5.1",
+    prediction=f"at every size, worst-case regret is more than {MARGIN:g} times that of "
+    f"{REFERENCE}",
     judge=judge,
     needs=needs,
     order=27,

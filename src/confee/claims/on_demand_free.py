@@ -41,18 +41,18 @@ RUNS = 60
 HALF = Correction(
     place="Section 4.1.3, end; Appendix B.2.5",
     printed=r"the number of converted rounds is at most $B/2$",
-    mended=r"... is at most $B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$, if nothing "
+    mended=r"... is at most $B - \lfloor T/b \rfloor$ with $b = \lceil 2T/B \rceil$, without "
     "restarts",
     severity="rounding",
-    reason="B - T/b is B/2 where B divides 2T, as the proof assumes, and rounding b up makes it "
-    "larger elsewhere, most where B is just under T",
-    effect="none: the regret bound needs the order of B alone",
+    reason="B - T/b is B/2 where B divides 2T, as the proof assumes; elsewhere rounding b up makes "
+    "it larger, most where B is just under T",
+    effect="none: the regret bound needs only the order of B",
     shown="docs/proofs/conversions.md",
 )
 COSTLY = Correction(
     place="Appendix B.2.5",
     printed="on-demand queries do not inflate the regret bound",
-    mended="no change; the regret is more than BaQue's at the horizons played",
+    mended="no change; the regret exceeds BaQue's at the horizons simulated",
     severity="horizon",
     reason="a larger regret at some horizons says nothing about the order of a bound",
     effect="none on the proof",
@@ -213,7 +213,9 @@ def regret_check(runs: pd.DataFrame, label: str) -> tuple[str, pd.DataFrame]:
 def _control(runs: pd.DataFrame) -> Control:
     """Each check has a policy that must fail it."""
     played = set(runs["label"])
-    control = Control(f"{COUNT_CONTROL} (count), {REGRET_CONTROL} (regret over BaQue's)")
+    control = Control(
+        f"{COUNT_CONTROL}, by its count; {REGRET_CONTROL}, by its regret over BaQue's"
+    )
     if not {COUNT_CONTROL, REGRET_CONTROL, "baque"} <= played:
         return control
     count, counted = count_check(runs, COUNT_CONTROL)
@@ -261,11 +263,11 @@ def _step(step: str, outcome: str, number: float, note: str) -> Step:
 
 CLAIM = Claim(
     id=ID,
-    statement="on-demand queries are at most B/2 and cost HyQue nothing",
-    place="Paragraph on on-demand allocation (end of the proof sketch, and appendix)",
+    statement="HyQue converts at most B/2 idle rounds to queries, which does not raise its regret",
+    place="Section 4.1.3, end, and Appendix B.2.5, on-demand allocation",
     prediction=(
-        f"conversions at most B/2 in every run; regret at most {MARGIN:g} times BaQue's "
-        "on the same paths, in every cell"
+        f"at most B/2 conversions in every run; in every cell, regret at most {MARGIN:g} times "
+        "that of BaQue on the same paths"
     ),
     judge=judge,
     needs=needs,

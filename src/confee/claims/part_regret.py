@@ -31,11 +31,11 @@ AGE = Correction(
     place="Appendix B.2.3, fifth line, and B.2.4, display",
     printed=r"the environment's drift between query and non-query rounds costs at most "
     r"$\frac{T}{B^{2/3}} V_T$, as non-query segments are no longer than $T/B^{2/3}$",
-    mended=r"an idle round repeats the query batch of its own instance, whose span has up to "
-    r"$b2^n$ rounds; a bound has to use the change tests",
+    mended=r"an idle round repeats a query batch of its own instance, which spans up to $b2^n$ "
+    r"rounds; a bound has to use the change tests",
     severity="gap",
-    reason="the age of the data in an idle round is not the length of the idle streak around it: "
-    "without a restart a share of a block's rounds that does not fall with B repeats a batch from "
+    reason="the data that an idle round uses can be much older than the idle streak around it: "
+    "without a restart, a share of a block's rounds that does not fall with B repeats a batch from "
     "before a change in the middle of the block",
     effect="Lemmas 4.10 and 4.11, and with them Theorem 4.1, need another argument for this step",
     outcome=UNDECIDED,
@@ -44,8 +44,9 @@ AGE = Correction(
 """Of the lemmas on the error and the drift regret."""
 
 PREDICTION = (
-    "exponents of {} at most -1/3 in B at a fixed T/B, 1/3 in V, in K that of SW-UCB, no growth in "
-    "T at fixed B beyond mixing; a factor sqrt(ln B) is forgiven"
+    "the exponent of {} is at most -1/3 in B at fixed T/B, at most 1/3 in V, and in K at most that "
+    "of SW-UCB; at fixed B it grows with T only as the share of idle rounds grows; a factor "
+    "sqrt(ln B) is allowed"
 )
 
 
@@ -87,7 +88,7 @@ def _claim(id: str) -> Claim:
     part, number = PARTS[id], list(PARTS).index(id)
     return Claim(
         id=id,
-        statement=f"HyQue, the rate at these horizons: {STATEMENTS[part]}",
+        statement=f"HyQue, without logarithms: {STATEMENTS[part]}",
         place=f"Lemma on the {part} regret, without the logarithms that its O~ hides",
         prediction=PREDICTION.format(PER[part]),
         judge=partial(judge, id),

@@ -54,8 +54,10 @@ def claim(policy: str) -> Claim:
         id=f"{PREFIX}{policy}",
         statement=_statement(policy, rate),
         place=rate.statement or f"declared by the policy {policy}",
-        prediction=f"exponents of R/T at most {rate.B:.3g} in B at a fixed T/B, {rate.V:.3g} in V, "
-        f"in K {rate.K - 1 / 3:.3g} over that of SW-UCB, no growth in T at fixed B beyond mixing",
+        prediction=f"the exponent of R/T is at most {rate.B:.3g} in B at fixed T/B, at most "
+        f"{rate.V:.3g} in V, and in K at most {rate.K - 1 / 3:.3g} over that of SW-UCB; at fixed "
+        f"B, "
+        "R/T grows with T only as the share of idle rounds grows",
         judge=partial(judge, policy),
         needs=partial(needs, policy),
         speaks_of=(policy,),

@@ -22,8 +22,8 @@ LONGER = Correction(
     mended=r"more than $T\ln T/\sqrt B$ queries in a row in any block up to $T$ have probability "
     r"at most $1/T$",
     severity="logarithm",
-    reason="as in Lemma 4.4: a factor ln T makes the union bound work with the block's own start "
-    "chances",
+    reason="as in Lemma 4.4: with the block's own start probabilities the union bound needs a "
+    "factor ln T",
     effect="none: the budget up to the first restart is proved without it (docs/proofs/budget.md)",
     shown="docs/proofs/streaks.md",
 )
@@ -55,8 +55,9 @@ def judge(evidence: Evidence) -> list[Finding]:
 
 CLAIM = Claim(
     id="query-runs",
-    statement="with a universal C > 0 and B = o(T), a block of BaQue has more than T/sqrt(B) query "
-    "rounds in a row with probability at most exp(-C B^(3/4)/sqrt(T))",
+    statement="for B = o(T), a block of BaQue has more than T/sqrt(B) consecutive query rounds "
+    "with "
+    "probability at most exp(-C B^(3/4)/sqrt(T)), for a universal C > 0",
     place="Remark 4.5",
     judge=judge,
     needs=needs,

@@ -41,9 +41,9 @@ REPLAY = Correction(
     mended=r"a round $t'$ uniformly at random from $\tau+1, \dots, \tau+\Delta_B$, "
     r"and its arm $a_{t'}$",
     severity="condition",
-    reason="the proof replays arms in proportion to their plays; each distinct arm equally often "
-    "is nearly uniform play",
-    effect="Theorem C.1 holds for the mended line only",
+    reason="the proof replays each arm in proportion to its plays; to replay each distinct arm "
+    "equally often is nearly uniform play",
+    effect="Theorem C.1 holds for the corrected line only",
     shown="docs/proofs/rexp3b.md",
 )
 
@@ -78,7 +78,7 @@ def judge(evidence: Evidence) -> list[Finding]:
         as_printed=outcome,
         measured=f"regret over the bound at most {worst['ratio']:.3g} [{worst['low']:.3g}, "
         f"{worst['high']:.3g}] at {where}; {len(cells)} cells, in {telling} of them the bound is "
-        "below what uniform play can lose",
+        "below the largest regret of uniform play",
         horizon=at_horizon(cells["T"].max(), evidence.toy),
         controls=(control,),
         corrections=(REPLAY.now(outcome),),
@@ -152,9 +152,10 @@ def _control(evidence: Evidence) -> Control:
 
 CLAIM = Claim(
     id=ID,
-    statement="Rexp3B: worst-case regret at most the bound of the proof, constants included",
-    place="Step 3 of the proof of the theorem on Rexp3B (appendix)",
-    prediction="regret over the bound at most 1 in every cell",
+    statement="Rexp3B, given V: worst-case regret is at most the bound of its proof, constants "
+    "included",
+    place="Theorem C.1, step 3 of its proof (Appendix C.2)",
+    prediction="regret over the bound is at most 1 in every cell",
     judge=judge,
     needs=needs,
     speaks_of=("rexp3b",),

@@ -46,17 +46,20 @@ def _readings(finding: Finding) -> tuple[Reading, ...]:
     if control is None or SET not in control.what or not control.as_expected:
         return ()
     measured = f"exponent {control.value:+.3f} of R/T" if control.value is not None else ""
-    choice = "the set of Algorithm 3's last line taken literally: each distinct arm equally often"
+    choice = (
+        "the set in the last line of Algorithm 3 taken literally: each distinct arm equally often"
+    )
     return (Reading(choice, FAILS, measured),)
 
 
 CLAIM = Claim(
     id="rexp3b-rate",
     statement="Rexp3B: worst-case regret grows at most as (K ln K)^(1/3) V^(1/3) T / B^(1/3), "
-    "V known",
-    place="Theorem on Rexp3B (appendix)",
-    prediction="exponents of R/T at most -1/3 in B at a fixed T/B, 1/3 in V, in K ln K that of "
-    "SW-UCB in K, no growth in T at fixed B beyond mixing",
+    "V given",
+    place="Theorem C.1",
+    prediction="the exponent of R/T is at most -1/3 in B at fixed T/B, at most 1/3 in V, and in "
+    "K ln K at most that of SW-UCB in K; at fixed B, R/T grows with T only as the share of idle "
+    "rounds grows",
     judge=judge,
     needs=needs,
     speaks_of=("rexp3b",),

@@ -162,7 +162,7 @@ def judge(evidence: Evidence) -> list[Finding]:
     overall = FAILS if failing else CONSISTENT if not open_ones else UNDECIDED
     ray = joints[decisive].decisive
     ordered = [decisive, *(name for name in played if name != decisive)]
-    decide = [f"{name}: {ROWS[name].name} was not played" for name in rows if name not in played]
+    decide = [f"{name}: {ROWS[name].name} was not simulated" for name in rows if name not in played]
     decide += [
         f"{ROWS[name].name}: {joints[name].decide}" for name in played if joints[name].decide
     ]
@@ -172,8 +172,8 @@ def judge(evidence: Evidence) -> list[Finding]:
         CLAIM.finding(
             as_printed=overall,
             prediction="; ".join(f"{row.name} {row.claimed_text}" for row in ROWS.values())
-            + "; forgiven: to MASTER and HyQue all logarithms of the proof, to CBM-UCB sqrt(ln B), "
-            "to Rexp3 nothing but its ln K",
+            + "; allowed: for MASTER and HyQue all logarithms of the proof, for CBM-UCB "
+            "sqrt(ln B), for Rexp3 only its ln K",
             measured="; ".join(
                 f"{ROWS[name].name}: {', '.join(c.text for c in _deciding_first(played[name]))}"
                 for name in ordered
@@ -270,7 +270,7 @@ def first_fires() -> float:
 
 CLAIM = Claim(
     id=ID,
-    statement="worst-case regret grows at most as the upper bound of each row says",
+    statement="each algorithm of Table 1 has worst-case regret of at most its upper bound",
     place="Table 1",
     judge=judge,
     needs=needs,

@@ -52,8 +52,8 @@ WITH_LN_T = Correction(
     r"(2\sqrt2+1)(\sqrt{K\log T/t} + K/t) + V_{[1,t]}$",
     severity="logarithm",
     reason="the bonuses alone add up to 2 sqrt(2) times the main term; an index falls whenever its "
-    "arm is played, and a bonus that does not know T fails with a probability that does not fall "
-    "with T",
+    "arm is played, and with a bonus that does not depend on T the inequality fails with a "
+    "probability that does not fall with T",
     effect=r"a constant and $\ln T$ for $\ln t$ in $\rho$, which the $\tilde{\mathcal O}$ hides",
     outcome=CONSISTENT,
     shown="docs/reading-the-paper.md",
@@ -140,10 +140,9 @@ def _exact_step(chance: float, T: int) -> Step:
 CLAIM = Claim(
     id="ucb-near-stationary",
     statement=assumption.statement("UCB1"),
-    place="lemma on UCB1 (appendix, proof of the query-regret lemma); assumption on ALG "
-    "(Extensions)",
-    prediction="no run breaks either (chance 1/T); bonuses alone sum to "
-    f"{proofs.UCB1_CONSTANT:.3g} rho(t) with equal arms",
+    place="Lemma B.3 (Appendix B.2.2); Assumption D.2 on ALG",
+    prediction="no run violates either inequality (probability 1/T); the bonuses alone sum to "
+    f"{proofs.UCB1_CONSTANT:.3g} rho(t) if all arms are equal",
     judge=judge,
     needs=needs,
     speaks_of=("hyque", "ucb1"),

@@ -40,12 +40,15 @@ class Deciding(NamedTuple):
     def sentence(self) -> str:
         """Which ray decided, with the exponent, its 95 % CI and the claimed one."""
         owner = f"{display(self.policy)}, " if self.policy else ""
-        where = f"Deciding ray: {owner}{self.name}"
+        where = f"{owner}{self.name}"
         n = self.numbers
         if self.excess is None:
             return f"{where}; no fit."
         if "growth" in n:
-            return f"{where}; saturated, R over the rate grows {n['growth']:.2f}-fold per 30x in B."
+            return (
+                f"{where}; saturated, regret over the rate grows {n['growth']:.2f}-fold per "
+                f"30x in B."
+            )
         value, low, high = (written.signed(n[key]) for key in ("exponent", "low", "high"))
         claimed = written.signed(n["rate"] + n.get("allowance", 0.0))
         end = "" if n.get("straight", True) else " at the far end"

@@ -21,7 +21,7 @@ def text(findings: Sequence[Finding]) -> str:
     ----------
     findings
         Of all experiments that judge claims of the paper. Questions of this project's own, what
-        simulations rule out at their horizons, and repetitions of a correction are left out.
+        simulations contradict at their horizons, and repetitions of a correction are left out.
     """
     rows: dict[Correction, str] = {}
     for finding in findings:
@@ -37,7 +37,7 @@ def text(findings: Sequence[Finding]) -> str:
         [
             "## Corrections",
             "",
-            _line(("", "Place", "Printed", "Mended", "Severity", "Effect", "Command")),
+            _line(("", "Place", "Printed", "Corrected", "Severity", "Effect", "Command")),
             _line(["---"] * 7),
             *(_line((f"{i}", *_slip(c, id))) for i, (c, id) in enumerate(slips, 1)),
             "",

@@ -15,16 +15,7 @@ from rich.text import Text
 from confee.claims import ledger
 from confee.claims.judging.finding import FAILS, HOLDS, Finding
 from confee.core.errors import harmless
-from confee.rendering.verdicts import (
-    ALL,
-    MARKS,
-    OPEN,
-    SHORT_GLOSS,
-    SIGNS,
-    came_out,
-    summary,
-    weight,
-)
+from confee.rendering.verdicts import ALL, MARKS, OPEN, SIGNS, came_out, summary, weight
 from confee.rendering.verdicts import short as outcome
 from confee.rendering.words import plain
 
@@ -80,19 +71,28 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
             (f"{ALL[weight(v)].word:11}", STYLE[v.severity]),
             f"  {controls[v.id]:{tells}}  {headline(v, room)}",
         )
-    if any(v.as_printed == FAILS for v in findings):
-        yield Text(SHORT_GLOSS, "dim")
+    for line in _terms(findings):
+        for part in textwrap.wrap(line, width or len(line), subsequent_indent="  "):
+            yield Text(part, "dim")
     if any(v.ours for v in findings):
-        yield Text(f"{OURS} our own question: the paper promises nothing here", "dim")
+        yield Text(f"{OURS} our own question: the paper makes no such claim", "dim")
     if findings:
-        yield Text("+ \N{MINUS SIGN}: controls that must hold, and that must fail:", "dim")
-        yield Text("✓ as expected, × not, – not played", "dim")
+        yield Text("+ \N{MINUS SIGN}: controls that should hold, and that should fail:", "dim")
+        yield Text("✓ as expected, × not as expected, – not simulated", "dim")
     if any(v.horizon.startswith("toy") for v in findings):
-        yield Text("toy horizons: outcomes of runs say nothing of larger ones", "dim")
+        yield Text("toy horizons: these outcomes say nothing about larger ones", "dim")
+
+
+def _terms(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield `fails: what that means` for each outcome and each severity that occurs."""
+    outcomes, severities = {v.as_printed for v in findings}, {weight(v) for v in findings}
+    for names, marks in ((outcomes, MARKS), (severities, ALL)):
+        yield from (f"{mark.word}: {mark.meaning}" for name, mark in marks.items() if name in names)
 
 
 def _controls(v: Finding) -> str:
-    """Return `✓ ✓`: the controls that must hold, and those that must fail."""
+    """Return `✓ ✓`: the positive controls, which should hold, and the negative ones, which should
+    fail."""
     held, failed = (came_out(v.controls, expected) for expected in (HOLDS, FAILS))
     return f"{SIGNS[held] or ' '} {SIGNS[failed] or SIGNS[OPEN]}"
 

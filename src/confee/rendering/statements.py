@@ -99,6 +99,7 @@ GROUPS = (
     "Lower bound",
     "Rexp3B",
     "Other base algorithms",
+    "Policies that do not know V",
 )
 """The headings under which claims are listed, in this order; each claim names its own."""
 

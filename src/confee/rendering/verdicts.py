@@ -14,11 +14,11 @@ from confee.claims.judging.finding import (
     CONSISTENT,
     FAILS,
     HOLDS,
-    MEASURED,
     SEVERITIES,
     UNDECIDED,
     VACUOUS,
     Control,
+    Finding,
     gravest,
 )
 
@@ -40,11 +40,37 @@ class Mark(NamedTuple):
 WHITE, INK = "#FFFFFF", "#222222"
 
 MARKS = {
-    FAILS: Mark("#C44E00", WHITE, "\N{MULTIPLICATION SIGN}", FAILS, "not true as printed"),
-    VACUOUS: Mark("#7D5BA6", WHITE, "\N{EMPTY SET}", VACUOUS, "the check cannot tell"),
-    UNDECIDED: Mark("#F2C230", INK, "?", UNDECIDED, "not settled by these runs"),
-    CONSISTENT: Mark("#86D3C4", INK, "\N{ALMOST EQUAL TO}", CONSISTENT, "not contradicted"),
-    HOLDS: Mark("#007A5E", WHITE, "\N{CHECK MARK}", HOLDS, "shown within its margin"),
+    FAILS: Mark(
+        "#C44E00",
+        WHITE,
+        "\N{MULTIPLICATION SIGN}",
+        FAILS,
+        "not true as printed, or not met at the horizons simulated",
+    ),
+    VACUOUS: Mark(
+        "#7D5BA6",
+        WHITE,
+        "\N{EMPTY SET}",
+        VACUOUS,
+        "nothing was tested: the premise never occurs, or the negative control passes",
+    ),
+    UNDECIDED: Mark(
+        "#F2C230", INK, "?", UNDECIDED, "the runs are compatible with true and with false"
+    ),
+    CONSISTENT: Mark(
+        "#86D3C4",
+        INK,
+        "\N{ALMOST EQUAL TO}",
+        CONSISTENT,
+        "no run contradicts it, which proves nothing about all instances",
+    ),
+    HOLDS: Mark(
+        "#007A5E",
+        WHITE,
+        "\N{CHECK MARK}",
+        HOLDS,
+        "true as printed: proved, counted, or measured within its margin",
+    ),
     UNJUDGED: Mark(WHITE, "#555555", "\N{EN DASH}", "not judged", "no claim was judged"),
 }
 """Outcomes of statements as printed, from the worst to none."""
@@ -68,12 +94,12 @@ SEVERITY_MARKS = {name: Mark(*_LOOKS[name], name, meaning) for name, meaning in 
 CLOSED = "closed"
 """A gap whose corrected statement supports everything that rests on it."""
 
-CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "the argument breaks; another one is given")
+CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "a step fails; a corrected proof is given")
 
 NONE_KNOWN = "open"
 """Nothing to correct is known, and the claim is not settled."""
 
-OPEN_MARK = Mark(WHITE, "#555555", "\N{EN DASH}", "none known", "not settled, nothing found so far")
+OPEN_MARK = Mark(WHITE, "#555555", "\N{EN DASH}", "none known", "not settled; no error is known")
 
 ALL = {
     **dict(reversed(SEVERITY_MARKS.items())),
@@ -83,13 +109,10 @@ ALL = {
 }
 """Every mark by its word's key, severities first and the gravest first."""
 
-WRONG, RULED_OUT = "wrong", "ruled out"
-"""What `fails` is called where there is no room for its gloss: refuted by counting or arithmetic,
-and by a simulation, which says nothing beyond its horizon."""
+SHORT_GLOSS = "fails: not true as printed; horizon: at the horizons simulated only"
+"""What `fails` means, in one line."""
 
-SHORT_GLOSS = f"{WRONG}: as printed; {RULED_OUT}: at the horizons played"
-
-ABSENT, GOOD, BAD, OPEN = "absent", "as expected", "not as expected", "not played"
+ABSENT, GOOD, BAD, OPEN = "absent", "as expected", "not as expected", "not simulated"
 """What became of a claim's controls of one kind."""
 
 SIGNS = {ABSENT: "", GOOD: "\N{CHECK MARK}", BAD: "\N{MULTIPLICATION SIGN}", OPEN: "\N{EN DASH}"}
@@ -104,10 +127,8 @@ def came_out(controls: Iterable[Control], expected: str) -> str:
 
 
 def short(outcome: str, basis: str) -> str:
-    """Return an outcome in one or two words: `wrong` or `ruled out` for one that fails, by its
-    basis."""
-    if outcome == FAILS:
-        return RULED_OUT if basis == MEASURED else WRONG
+    """Return an outcome in one or two words. Every basis has the same: the severity tells them
+    apart."""
     return MARKS.get(outcome, MARKS[UNJUDGED]).word
 
 
@@ -188,6 +209,56 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
         f"{claims}: {grave}{apart}",
         f"as printed: {counted(finding.as_printed for finding in paper)}",
     )
+
+
+class Sentence(NamedTuple):
+    """A sentence of the findings, and the ids of the claims that it is about."""
+
+    text: str
+    ids: tuple[str, ...]
+
+
+def sentences(findings: Iterable[Finding]) -> list[Sentence]:
+    """Return three sentences on the claims of the paper: on their proofs, on those not met at
+    the horizons simulated, and on all others. There are none without a claim of the paper."""
+    paper = [finding for finding in findings if not finding.ours]
+    if not paper:
+        return []
+    false, gaps, far = (
+        [v for v in paper if v.severity == name] for name in ("false", "gap", "horizon")
+    )
+    closed = sum(not v.breaks for v in gaps)
+    text = f"Of {_counted(len(paper), 'claim')} of the paper, {_n(len(false))} "
+    text += f"{_be(max(len(false), 1))} false"
+    if gaps:
+        text += f", and {_n(len(gaps))} {_be(len(gaps), 'has', 'have')} a gap in the proof"
+        text += f"; a corrected proof closes {closed} of these gaps" * bool(closed)
+    proofs = Sentence(text, tuple(v.id for v in (*false, *gaps)))
+    text = "No further claim fails only at the horizons simulated"
+    if far:
+        text = f"Another {len(far)} {_be(len(far))} not met at the horizons simulated"
+        text += ", which refutes no asymptotic statement"
+    runs = Sentence(text, tuple(v.id for v in far))
+    rest = [v for v in paper if v not in (*false, *gaps, *far)]
+    unclear = [v for v in rest if weight(v) == NONE_KNOWN]
+    right = sum(weight(v) == "none" for v in rest)
+    small = len(rest) - len(unclear) - right
+    text = f"Of the other {len(rest)}, {right} {_be(right, 'needs', 'need')} no correction, "
+    text += f"{small} {_be(small, 'needs', 'need')} a small correction, and {len(unclear)} "
+    text += f"{_be(len(unclear))} not settled by these runs"
+    return [proofs, runs, Sentence(text, tuple(v.id for v in unclear))]
+
+
+def _n(n: int) -> str:
+    return str(n or "none")
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def _be(n: int, singular: str = "is", plural: str = "are") -> str:
+    return singular if n == 1 else plural
 
 
 def _said(outcome: str, n: int) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -49,6 +50,10 @@ STAGES = {
 REPEATED = {"ledger"}
 """Tables that repeat the page's scoreboard."""
 
+DESCRIBE = ("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+GIT_SECONDS = 20
+"""The arguments by which git names a commit, and how long it may take."""
+
 SLOWEST = 5
 """How many of the slowest jobs are named."""
 
@@ -77,6 +82,7 @@ def write(plan: Mapping[str, Any], names: Sequence[str]) -> list[Path]:
         versions=versions(),
         seeds=_seeds(plan),
         times=times(plan, names),
+        commit=commit(),
     )
     files.write_text(folder / "report.html", render(report))
     return [folder / "report.html"]
@@ -162,19 +168,39 @@ def versions() -> dict[str, str]:
     return {"confee": __version__, "Python": here, **known}
 
 
+def commit() -> str:
+    """The git commit of confee's files, with `-dirty` if tracked files differ from it.
+
+    Empty if confee is not run from its own git repository, or git is not installed.
+    """
+    here = Path(__file__)
+    try:
+        for command in (["ls-files", "--error-unmatch", here.name], DESCRIBE):
+            done = subprocess.run(
+                ["git", "-C", str(here.parent), *command],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=GIT_SECONDS,
+            )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
 def _seeds(plan: Mapping[str, Any]) -> dict[str, str]:
-    """What the seeds were for -> which were played."""
+    """What the seeds were for -> which were used."""
     seeds = plan["about"]["config"]["seeds"]
     played = results.runs(plan)["seed"]
     choose = seeds["choose"]
     fresh = "none" if played.empty or played.max() < choose else f"{choose} to {played.max()}"
-    how = f"{fresh}: fresh ones, {seeds['estimate']}"
+    how = f"{fresh}: they estimate the regret against these adversaries; {seeds['estimate']}"
     if seeds["most"] > seeds["estimate"]:
-        how += " at first, then more in turns until the relative standard error is "
+        how += " at first, then more until the relative standard error is "
         how += f"{seeds['error']:.3g}, at most {seeds['most']}"
     return {
         "Choosing": f"0 to {choose - 1}: they choose the worst adversaries of a cell",
-        "Measuring": how,
+        "Estimating": how,
         "Runs": f"{len(played)} on the grid",
     }
 
@@ -206,8 +232,8 @@ def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
     everything = [job for jobs in by_stage.values() for job in jobs]
     slowest = sorted(everything, key=lambda job: -job.cpu)[:SLOWEST]
     known, strange = len(outputs & wanted), len(outputs - wanted)
-    note = f"Jobs of whichever workflow made them: {known} of {len(wanted)} files of units"
-    note += f", and {strange} that this experiment does not need." if strange else "."
+    note = f"The times cover {known} of the {len(wanted)} files of runs, from all workflows"
+    note += f", and {strange} files that this experiment does not need." if strange else "."
     if not wanted <= outputs:
-        note += " What the other jobs took is not known here: they ran elsewhere, or were removed."
+        note += " Times of the other files are unknown: they were made elsewhere, or removed."
     return Times(stages, [(job.about, job.cpu, job.wall) for job in slowest], note)

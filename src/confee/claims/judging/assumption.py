@@ -56,8 +56,9 @@ WORLD = ["T", "world", "level", "gap"]
 def statement(who: str, constant: float = 1.0) -> str:
     """The assumption on one algorithm, `who`, with a constant in its second inequality."""
     return (
-        f"while V_[1,t] <= rho(t), {who}'s index stays above the least best mean so far less V, "
-        f"and its mean excess over the rewards below {constant:.3g} rho(t) + V"
+        f"while V_[1,t] <= rho(t), {who}'s index is at least the smallest optimal mean so far "
+        f"minus "
+        f"V, and on average it exceeds the rewards by at most {constant:.3g} rho(t) + V"
     )
 
 
@@ -96,10 +97,10 @@ def judged(
     verdict = claim.finding(
         statement=statement(who, constant),
         as_printed=outcome,
-        measured=f"second inequality broken in {second['broken']} of {second['runs']} runs with "
+        measured=f"second inequality violated in {second['broken']} of {second['runs']} runs with "
         f"constant {constant:.3g}, constant needed up to {worst['needed']:.3g} "
-        f"({where(worst, sizes)}); first: broken in {first['broken']}, nearest "
-        f"{-rows['short'].max():.2f} rho away",
+        f"({where(worst, sizes)}); first: violated in {first['broken']}, smallest distance "
+        f"{-rows['short'].max():.2f} rho",
         horizon=at_horizon(int(rows["T"].max()), toy),
         controls=(
             _control(bare, sizes, f"{who} without bonus"),
@@ -118,7 +119,7 @@ def judged(
         seeds=int(rows.groupby([*sizes, *WORLD]).size().min()),
         decide=_decide(outcome, first, second, worst, sizes),
         why=f"first inequality {first['why']}; second {second['why']}",
-        number_of="share of runs that break it, or as the note says",
+        number_of="share of runs that violate it, unless the note says otherwise",
         steps=(
             step("first inequality", first),
             *(exact or ())[1:],
@@ -159,7 +160,10 @@ def _check(rows: pd.DataFrame, beyond: pd.Series, sizes: Sequence[str]) -> dict:
         why = f"fails: share of runs at least {worst['low']:.2g} against 1/T ({where_it_is})"
     elif nearest <= -MARGIN and fewest >= RUNS:
         outcome = HOLDS
-        why = f"holds: no run, nearest miss {-nearest:.2g} rho, at least {MARGIN:g} asked"
+        why = (
+            f"holds: no run violates it; smallest distance {-nearest:.2g} rho, {MARGIN:g} is "
+            f"required"
+        )
     else:
         outcome = UNDECIDED
         why = (
@@ -184,7 +188,7 @@ def _control(bare: pd.DataFrame, sizes: Sequence[str], what: str) -> Control:
         what=f"{what}, first inequality",
         value=check["broken"] / check["runs"] if check else None,
         as_expected=check["outcome"] == FAILS if check else None,
-        note="share of runs that break it",
+        note="share of runs that violate it",
     )
 
 
@@ -201,7 +205,7 @@ def _second_control(
             what=f"{what}, second inequality",
             value=check["broken"] / check["runs"] if check else None,
             as_expected=check["outcome"] == FAILS if check else None,
-            note="share of runs that break it",
+            note="share of runs that violate it",
         ),
     )
 
@@ -250,7 +254,7 @@ def _decide(outcome: str, first: dict, second: dict, worst: pd.Series, sizes: Se
         return f"first inequality {first['why']}"
     if outcome == FAILS:
         return (
-            f"no constant up to {worst['needed']:.3g} would do ({where(worst, sizes)}, round "
+            f"no constant up to {worst['needed']:.3g} is sufficient ({where(worst, sizes)}, round "
             f"{int(worst['needed_at'])})"
         )
     if outcome == UNDECIDED:
@@ -274,8 +278,8 @@ def larger_constant(
         printed=r"$\frac1t \sum_{\tau \le t} (\tilde f_\tau - R_\tau) \le \rho(t) + V_{[1,t]}$",
         mended=rf"$\dots \le {text}\,\rho(t) + V_{{[1,t]}}$",
         severity="constant",
-        reason="the bonuses alone add up to more than rho(t), and a larger constant in rho is all "
-        "that is missing",
+        reason="the bonuses alone add up to more than rho(t), and a larger constant in rho is "
+        "sufficient",
         effect=effect,
         outcome=excess(rows, sizes, constant)["outcome"],
     )

@@ -139,10 +139,13 @@ def control(regret: pd.DataFrame, runs: pd.DataFrame) -> Control:
 def reason(counts: dict, outcome: str) -> str:
     """Return why a claim on a budget got its verdict; one run over the budget is enough."""
     if outcome == FAILS:
-        return f"{summary_text(counts)}, and one is enough"
+        return f"{summary_text(counts)}; a single run refutes the statement"
     if outcome == HOLDS:
         share = 3 / counts["runs"]
-        return f"none of {counts['runs']} runs asks for more than B queries: at most {share:.2g} do"
+        return (
+            f"none of {counts['runs']} runs asks for more than B queries: the share is at "
+            f"most {share:.2g}"
+        )
     return (
         f"none of {counts['runs']} runs asks for more than B queries, but too few runs end just "
         "after a block starts, where an excess would show"

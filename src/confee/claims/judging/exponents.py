@@ -211,7 +211,7 @@ class Check:
             return f"{self.name}: saturated, R over the rate grows {self.growth:.2f}-fold per 30x"
         value, low, high = self.exponent, self.low, self.high
         limits = f"{value:+.3f}, 95 % CI [{low:+.3f}, {high:+.3f}]"
-        what = "exponent" if self.straight else "no line; exponent at the far end"
+        what = "exponent" if self.straight else "bent; exponent at the far end"
         return f"{self.name}: {what} {limits}, {claimed}"
 
     def step(self, before: str = "") -> Step:
@@ -352,14 +352,14 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         check.excess, check.excess_low, check.excess_high, fit.df if check.straight else fit.end_df
     )
     if math.isnan(excess.half):
-        why = "the error of the exponent is unknown"
+        why = "the standard error of the exponent is unknown"
         return dataclasses.replace(check, why=why, decide="more seeds and phases")
     p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
     check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
     if check.allowance > LARGEST_ALLOWANCE and not claimed.explicit:
-        why = f"the logarithms of the statement forgive {check.allowance:.2f} at these horizons"
+        why = f"the logarithms of the statement allow {check.allowance:.2f} more at these horizons"
         return dataclasses.replace(
-            check, why=why, decide="no horizon that can be run", p_fails=None
+            check, why=why, decide="no horizon that can be simulated", p_fails=None
         )
     high, bound = _against_lower_bound(curve, claimed)
     if high < bound - MARGIN:
@@ -370,20 +370,20 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
         return dataclasses.replace(check, why=why, decide="larger budgets")
     if check.excess_low > MARGIN:
         if not check.straight and not fit.growth_low > 0:
-            why = "no line, and regret over the rate does not grow from end to end"
+            why = "the curve is bent, and regret over the rate does not grow from end to end"
             length = math.log(check.span) - min(fit.growth_low, 0.0) / check.excess_low
-            decide = f"{_reach(curve, length)}, if the far end goes on"
+            decide = f"{_reach(curve, length)}, if the slope at the far end persists"
             return dataclasses.replace(check, why=why, decide=decide)
         against = [high for _, high in fit.halves if high <= MARGIN]
         if against:
             return dataclasses.replace(
-                check, why="the phases contradict each other", decide="more seeds"
+                check, why="the two phases (replications) disagree", decide="more seeds"
             )
-        bent = "" if check.straight else "no line; at the far end "
+        bent = "" if check.straight else "the curve is bent; at its far end "
         why = f"{bent}the excess is at least {check.excess_low:+.3f}, over the margin {MARGIN}"
         freed = _without_ceiling(curve, claimed)
         if math.isfinite(freed):
-            why += f" (freed of uniform play's ceiling {freed:+.3f})"
+            why += f" (without the ceiling of uniform play: {freed:+.3f})"
         return dataclasses.replace(check, verdict=FAILS, why=why)
     if check.excess_high <= MARGIN:
         if fit.end == fit.end and fit.end > END_MARGIN:
@@ -393,20 +393,20 @@ def _exponent(check: Check, curve: Curve, claimed: Claimed, free: bool) -> Check
             return dataclasses.replace(check, why=_too_much(check), decide="larger V or budgets")
         if any(low > MARGIN for low, _ in fit.halves):
             return dataclasses.replace(
-                check, why="the phases contradict each other", decide="more seeds"
+                check, why="the two phases (replications) disagree", decide="more seeds"
             )
         why = f"the excess is at most {check.excess_high:+.3f}, within the margin {MARGIN}"
         return dataclasses.replace(check, verdict=HOLDS, why=why)
     why = (
-        f"the excess {check.excess:+.3f} +- {excess.half:.3f} lies on both sides of the margin "
-        f"{MARGIN}"
+        f"the excess {check.excess:+.3f} +- {excess.half:.3f} has the margin {MARGIN} within its "
+        "95 % CI"
     )
     # At the same spacing of points the width of the limits shrinks as length^(-3/2).
     times = excess.half / max(abs(check.excess - MARGIN), 1e-9)
     length = math.log(check.span) * times ** (2 / 3)
-    decide = f"{_reach(curve, length)}, if the excess stays"
+    decide = f"{_reach(curve, length)}, if the excess persists"
     if times <= 8:
-        decide += f"; or about {math.ceil(times**2)} times the points"
+        decide += f"; or about {math.ceil(times**2)} times as many points"
     return dataclasses.replace(check, why=why, decide=decide)
 
 
@@ -427,7 +427,7 @@ def _too_much(check: Check) -> str:
     """Return why overhead bars a verdict."""
     if math.isnan(check.overhead):
         return "the regret at V = 0 was not measured"
-    return f"{check.overhead:.0%} of the worst case is incurred at V = 0 as well"
+    return f"{check.overhead:.0%} of the worst-case regret also occurs at V = 0"
 
 
 @dataclass(frozen=True)
@@ -507,11 +507,11 @@ def _saturated(check: Check, curve: Curve, claimed: Claimed) -> Check:
     bounds = np.log([claimed.bound(*cell) for cell in cells])
     if not np.all(bounds < curve.uniform):  # also where uniform play was not measured
         stated = np.all(np.isfinite(bounds))
-        why = "saturated, and the theorem's own bound is more than uniform play loses"
+        why = "saturated, and the bound of the theorem exceeds the regret of uniform play"
         why = (
             why
             if stated
-            else "saturated beside uniform play, and no bound with constants is stated"
+            else "saturated at the regret of uniform play, and no bound with constants is stated"
         )
         return dataclasses.replace(check, why=why, decide=_unsaturated(curve))
     if check.span >= MINIMAL_GROWTH_SPAN and growth >= GROWTH and low > GROWTH_LOW:
@@ -549,14 +549,22 @@ def _growth(check: Check, curve: Curve, claimed: Claimed, free: bool = False) ->
     p_holds, p_fails = (excess.p(MARGIN, upper=upper) for upper in (False, True))
     check = dataclasses.replace(check, p_holds=p_holds, p_fails=p_fails)
     if excess.low > MARGIN:
-        why = f"beyond mixing, R/T grows by {math.exp(fit.growth):.2f}x over {check.span:.3g}x"
+        why = (
+            f"beyond the growing share of idle rounds, R/T grows by "
+            f"{math.exp(fit.growth):.2f}x over {check.span:.3g}x"
+        )
         return dataclasses.replace(check, verdict=FAILS, why=why)
     if excess.high <= MARGIN:
-        seen = f"an exponent of {MARGIN + excess.half:.3f} or more would have been seen"
-        return dataclasses.replace(check, verdict=HOLDS, why=f"no growth beyond mixing; {seen}")
-    why = f"growth {excess.value:+.3f} +- {excess.half:.3f} on both sides of the margin {MARGIN}"
+        seen = f"an exponent of {MARGIN + excess.half:.3f} or more would be detected"
+        return dataclasses.replace(
+            check, verdict=HOLDS, why=f"no growth beyond that of the share of idle rounds; {seen}"
+        )
+    why = (
+        f"the growth {excess.value:+.3f} +- {excess.half:.3f} has the margin {MARGIN} within "
+        f"its 95 % CI"
+    )
     times = excess.half / max(abs(excess.value - MARGIN), 1e-9)
-    decide = f"{_reach(curve, length * times)}, if the growth goes on; or more seeds"
+    decide = f"{_reach(curve, length * times)}, if the growth persists; or more seeds"
     return dataclasses.replace(check, why=why, decide=decide)
 
 
@@ -580,7 +588,7 @@ def judge_arms(curves: Sequence[Curve], claimed: Claimed, free: bool = False) ->
             last, verdict=UNDECIDED, why=_too_much(last), decide="larger V or budgets"
         )
     if len(checks) < 2 or math.isnan(checks[0].excess):
-        why = "the excess was seen at one budget alone"
+        why = "the excess was measured at one budget only"
         return dataclasses.replace(last, verdict=UNDECIDED, why=why, decide="a second budget")
     change = last.excess - checks[0].excess
     half = math.hypot(*((c.excess_high - c.excess_low) / 2 for c in (last, checks[0])))
@@ -619,7 +627,7 @@ def with_controls(
             check,
             verdict=UNDECIDED,
             why=why,
-            decide="controls that come out",
+            decide="controls that come out as expected",
             p_fails=None,
             p_holds=None,
         )
@@ -628,5 +636,5 @@ def with_controls(
 
 def _came_out(own: Check | None, outcome: str) -> str:
     if own is None:
-        return "was not played here"
+        return "was not simulated here"
     return f"is {outcome} ({own.why})" if own.why else f"is {outcome}"

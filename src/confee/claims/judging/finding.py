@@ -1,12 +1,13 @@
 """What a claim module returns: a finding with its controls, corrections, readings and steps.
 
-A finding keeps two questions apart. `as_printed` is the outcome of the statement word for word,
-under the reading that is kindest to its authors. `corrections` say what has to be changed, how the
-changed statement fares, and how much depends on it (`severity`): a typo and a broken theorem are
-both wrong as printed, and differ in severity.
+A finding answers two questions. `as_printed` is the outcome of the printed statement, under the
+interpretation that favours its authors most. `corrections` say what has to be changed, whether the
+corrected statement is true, and how serious the error is (`severity`): a misprint and a broken
+theorem both fail as printed, and differ in severity.
 
-A control that must fail is put through the same check as the claim; if it passes, the check cannot
-tell anything and the outcome is `vacuous`. How an exponent becomes an outcome is in `exponents`.
+A negative control is put through the same check as the claim. If the control passes, the check
+cannot detect a failure, and the outcome is `vacuous`. The module `exponents` has the rule by which
+a measured exponent becomes an outcome.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ OUTCOMES = (HOLDS, FAILS, CONSISTENT, UNDECIDED, VACUOUS)
 
 SEVERITIES = {
     "none": "nothing to correct",
-    "typo": "a slip of the pen; the next line has it right, or no other reading makes sense",
+    "typo": "a misprint: the paper has it right elsewhere, or only the correction makes sense",
     "rounding": "true up to rounding to whole rounds, queries or batches",
     "constant": "true with another constant, which the O-notation hides",
     "logarithm": "true with another logarithm, which the O~-notation hides",
     "condition": "true under an assumption that the paper makes elsewhere or can make",
-    "horizon": "ruled out at the horizons played, and no further",
-    "gap": "the argument breaks; the result may stand",
-    "false": "the statement is wrong, and no small change makes it true",
+    "horizon": "not met at the horizons simulated; longer horizons remain open",
+    "gap": "a step of the proof fails; the result may still be true",
+    "false": "untrue, and no small change makes it true",
 }
 """How serious an error is, from the lightest to the gravest, and what each word means."""
 
@@ -48,12 +49,12 @@ BREAKING = ("gap", "false")
 MEASURED, COUNTED, ARITHMETIC = "measured", "counted", "arithmetic"
 
 GLOSS = {
-    MEASURED: "ruled out at the horizons played",
-    COUNTED: "wrong as printed",
-    ARITHMETIC: "wrong as printed",
+    MEASURED: "not met at the horizons simulated",
+    COUNTED: "not true as printed",
+    ARITHMETIC: "not true as printed",
 }
-"""What `fails` means, by the basis of a finding. A simulation rules out a claim at the horizons it
-played; counting and arithmetic refute the printed words."""
+"""What `fails` means, by the basis of a finding. A simulation contradicts a claim only at the
+horizons simulated; counting and arithmetic refute the printed statement."""
 
 Text = Annotated[str, {"minLength": 1}]
 Outcome = Annotated[str, {"enum": list(OUTCOMES)}]
@@ -189,7 +190,8 @@ class Finding:
     place
         Where the paper makes the claim.
     as_printed
-        The outcome of the statement as printed, under the reading that is kindest to its authors.
+        The outcome of the statement as printed, under the interpretation that favours its authors
+        most.
     prediction
         What the claim predicts.
     measured
@@ -265,7 +267,7 @@ class Finding:
     @property
     def mended(self) -> Annotated[str, {"enum": ["", *OUTCOMES]}]:
         """The worst outcome of the corrected statements. Empty if nothing had to be corrected, as
-        where a statement is ruled out at a horizon and may be true as printed."""
+        where simulations contradict a statement that may be true at longer horizons."""
         outcomes = {c.outcome for c in self.corrections if c.severity != "horizon"}
         worst_first = (FAILS, VACUOUS, UNDECIDED, CONSISTENT, HOLDS)
         return next((outcome for outcome in worst_first if outcome in outcomes), "")
@@ -295,7 +297,7 @@ def graded(finding: Finding) -> Finding:
     """Return the finding, with a correction added if it fails and declares only typos.
 
     A claim that fails therefore always counts as needing a correction. A statement that a
-    simulation rules out gets the severity `horizon`. A statement that counting or arithmetic
+    simulation contradicts gets the severity `horizon`. A statement that counting or arithmetic
     refutes counts as `false` until its module declares a correction.
     """
     if finding.as_printed != FAILS or any(c.severity != "typo" for c in finding.corrections):
@@ -304,11 +306,11 @@ def graded(finding: Finding) -> Finding:
     unknown = Correction(
         place=finding.place,
         printed=finding.statement,
-        mended="no change is known that makes it true",
+        mended="no correction is known that makes it true",
         severity="horizon" if measured else "false",
-        reason="it is ruled out at the horizons played"
+        reason="it is not met at the horizons simulated"
         if measured
-        else "it is refuted, and no correction is declared",
+        else "it is refuted, and no correction is known",
         effect="not examined",
         outcome=UNDECIDED,
     )
@@ -328,14 +330,14 @@ def apply_control(finding: Finding) -> Finding:
     if negative and control is None:
         return finding
     missing = control is None or control.as_expected is None
-    why = "was not played here" if missing else "did not fail the check it must fail"
+    why = "was not simulated here" if missing else "passes the check, which a control must fail"
     note = f" ({control.note})" if control is not None and control.note else ""
     return dataclasses.replace(
         finding,
         as_printed=VACUOUS,
         corrections=(),
         p_value=None,
-        decide=f"the control ({control.what if control else 'none'}) {why}{note}",
+        decide=f"the negative control ({control.what if control else 'none'}) {why}{note}",
     )
 
 
@@ -355,8 +357,9 @@ def correct(findings: Iterable[Finding], primary: Iterable[str]) -> list[Finding
             change |= {
                 "as_printed": UNDECIDED,
                 "corrections": (),
-                "decide": f"{findings[i].as_printed} alone, but not after Holm's correction over "
-                f"{len(family)} claims (p = {p:.2g}): more seeds",
+                "decide": f"{findings[i].as_printed} if tested alone, but not after Holm's "
+                "correction "
+                f"for {len(family)} claims (p = {p:.2g}); more seeds would decide",
             }
         findings[i] = dataclasses.replace(findings[i], **change)
     return findings

@@ -262,7 +262,9 @@ def combine(checks: Sequence[Check]) -> Joint:
         return Joint(CONSISTENT, p, max(needed, key=lambda c: c.excess_high), "")
     open_ones = [c for c in checks if c.verdict != HOLDS]
     reasons = [f"{c.name}: {c.decide}" for c in open_ones if c.decide]
-    reasons += [f"{c.name}: fails alone, but not as one of {len(tested)} tests" for c in failing]
+    reasons += [
+        f"{c.name}: fails if tested alone, but not as one of {len(tested)} tests" for c in failing
+    ]
     if not needed:
         reasons.append("rays along V, B or K")
     return Joint(UNDECIDED, None, (open_ones or list(checks))[0], "; ".join(reasons))
@@ -276,10 +278,10 @@ RATE = (
 RULED_OUT = Correction(
     place="",
     printed=RATE,
-    mended="no change; the bound may set in at longer horizons, or with the logarithms of its "
+    mended="no change; the rate may appear at longer horizons, or with the logarithms of its "
     r"$\tilde{\mathcal O}$",
     severity="horizon",
-    reason="the rate without its logarithms is ruled out at the horizons played, and a simulation "
+    reason="the rate without its logarithms is not met at the horizons simulated, and a simulation "
     "refutes no asymptotic statement",
     effect="none on the proof",
     outcome=UNDECIDED,
@@ -342,11 +344,12 @@ def reason(joint: Joint, checks: Sequence[Check]) -> str:
         ceiling = f"; {limit_text(ray)}" if ray.at_limit > 0 else ""
         return f"{ray.name}: {ray.why}{ceiling}"
     open_ones = [f"{c.name}: {c.why}" for c in checks if c.verdict != HOLDS]
-    return "; ".join(open_ones) or f"{ray.name} alone decides nothing: {ray.why}"
+    return "; ".join(open_ones) or f"{ray.name} alone does not decide: {ray.why}"
 
 
 def limit_text(check: Check) -> str:
     """How often the worst gap is the largest of its family."""
     return (
-        f"in {check.at_limit:.0%} of the cells the worst gap is the largest that its family offers"
+        f"in {check.at_limit:.0%} of the cells the worst adversary has the largest gap of its "
+        f"family"
     )

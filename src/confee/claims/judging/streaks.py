@@ -171,7 +171,7 @@ def judge_points(beta: float, points: Sequence[Point]) -> Trend:
     elif last.implied[0] >= LEAST:
         outcome, why = HOLDS, f"{text}, at least {LEAST:g}"
     else:
-        outcome, why = UNDECIDED, f"{text}, neither kept nor lost"
+        outcome, why = UNDECIDED, f"{text}, which does not decide"
     return Trend(beta, outcome, why, tuple(points))
 
 
@@ -195,14 +195,14 @@ def controls(
             what="blocks in which only the longest instance starts",
             as_expected=alone.outcome == FAILS,
             value=alone.worst.p.low,
-            note="certified chance of such a streak",
+            note="certified probability of such a streak",
         ),
         Control(
-            what="blocks with the proof's own start chances 2^((m-M)/2), whatever their order",
+            what="blocks with the start probabilities of the proof, 2^((m-M)/2) for every order",
             expected=HOLDS,
             as_expected=proof.outcome == HOLDS,
             value=proof.worst.p.high,
-            note="certified upper bound of the chance of such a streak",
+            note="certified upper bound of the probability of such a streak",
         ),
     )
 
@@ -312,10 +312,13 @@ def drawn_step(rows: pd.DataFrame, kind: str, exponents: Sequence[float]) -> Ste
         exact += p.exact
         off += row.p_low > p.high or row.p_high < p.low
     note = (
-        f"{len(table)} kinds of blocks, {int(table['drawn'].sum())} draws; the chances of {exact} "
-        f"kinds are exact, those of the others between bounds; limits of {off} kinds miss them"
+        f"{len(table)} kinds of blocks, {int(table['drawn'].sum())} draws; the probabilities of "
+        f"{exact} kinds are exact, the others have bounds; for {off} kinds the draws contradict "
+        f"them"
     )
-    return Step("drawn blocks agree with the chances", FAILS if off else HOLDS, off, note)
+    return Step(
+        "drawn blocks agree with the computed probabilities", FAILS if off else HOLDS, off, note
+    )
 
 
 # ------------------------------------------------------------------ the finding
@@ -347,9 +350,10 @@ def finding(
     rate = f"B^{1 - alpha / 2:.3g}/sqrt(T)"
     result = claim.finding(
         as_printed=outcome,
-        prediction=f"-ln P over {rate} stays above a constant in the worst block as T grows "
-        f"(the proof's own: {LEAST:g} to {proofs.PROOF_CONSTANTS[1]:.2f})",
-        measured=f"{kind} streak over T/B^{_power(alpha)}: probability {worst.chance}; "
+        prediction=f"-ln P divided by {rate}, where P is the probability in the worst block, stays "
+        f"above a constant as T grows (the proof's constants: {LEAST:g} to "
+        f"{proofs.PROOF_CONSTANTS[1]:.2f})",
+        measured=f"{kind} streak over T/B^({_power(alpha)}): probability {worst.chance}; "
         f"in the largest complete block at T = {worst.T:.0e}, B = {worst.B:.3g}; C is "
         f"{worst.constant}",
         horizon=at_horizon(
@@ -381,9 +385,9 @@ def finding(
 
 def _decide(outcomes: Outcome, trusted: bool) -> str:
     if not trusted:
-        return "the chances, which a control or the drawn blocks contradict"
+        return "the computed probabilities: a control or the drawn blocks contradict them"
     if outcomes.outcome == UNDECIDED:
-        return "larger T, or closer bounds of the chances"
+        return "larger T, or tighter bounds of the probabilities"
     worst = outcomes.worst
     return (
         f"worst at B = {worst.B:.3g}, block order {worst.order}"

@@ -1,8 +1,8 @@
-"""The report of an experiment: one HTML page that needs nothing else, from plain data.
+"""The report of an experiment: one self-contained HTML page, from plain data.
 
-A page asks the network for nothing: images and downloads are inside, and its own policy lets no
-other style and script run than those it came with. Without the script, which sorts and filters, all
-of it can still be read.
+A page loads nothing from the network: images and downloads are embedded, and its content security
+policy allows only its own style and script. The script sorts, filters and adds thumbnails; without
+it, all of the page can still be read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from confee.claims import ledger
-from confee.claims.judging.finding import BREAKING, SEVERITIES, Finding
+from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Finding
 from confee.rendering import PAGE
 from confee.rendering.catalogue import SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
@@ -32,26 +32,29 @@ from confee.rendering.verdicts import (
     ALL,
     CLOSED,
     MARKS,
-    RULED_OUT,
     SEVERITY_MARKS,
-    WRONG,
-    summary,
+    sentences,
     unsettled,
     weight,
 )
 from confee.rendering.words import plain
 
 FOLDER = Path(__file__).parent
+HEADING = "Claims of Li and Li (NeurIPS 2025), tested"
+
+FIRST = "scoreboard"
+"""The figure that stands above the table of claims."""
+
 WHOLE, PACKED = 100_000, 1_000_000
 """Bytes up to which a frame is embedded as it is, and packed by gzip; a larger one stays out."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure (`svg`) or a table (`rows`, the first of them its head), with its words.
+    """A figure (`svg`) or a table (`rows`, the first of which is its head), with its caption.
 
-    `claims`: ids, or their first words, that it is evidence for. `frames`: names of Frames that it
-    was made from.
+    `claims`: ids of claims that it is evidence for, or their parts before the slash. `frames`:
+    names of the Frames that it was made from.
     """
 
     name: str
@@ -93,8 +96,12 @@ class Times:
 
 @dataclass(frozen=True)
 class Report:
-    """All that a page shows. `settle`: claim id -> command. `evidence`: claim id -> files, each
-    {"file", "sha256"}. `config`: YAML. `versions`, `seeds`: name -> text."""
+    """Everything that a page shows.
+
+    `settle`: claim id -> command. `evidence`: claim id -> files, each {"file", "sha256"}. `config`:
+    YAML. `versions`, `seeds`: name -> text. `commit`: of confee's git repository; empty if it is
+    not run from one.
+    """
 
     experiment: str
     headline: str
@@ -110,6 +117,7 @@ class Report:
     versions: Mapping[str, str]
     seeds: Mapping[str, str]
     times: Times
+    commit: str = ""
 
     def section(self, name: str) -> list[Shown]:
         """Return what a section shows."""
@@ -135,9 +143,13 @@ def render(report: Report) -> str:
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
+        heading=HEADING if any(not v.ours for v in report.findings) else report.experiment,
+        sentences=sentences(report.findings),
+        first=FIRST,
         summary=_summary(report.findings),
+        outcomes=_counts(MARKS, [v.as_printed for v in report.findings if not v.ours], OUTCOMES),
         severities=_counts(
-            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], BREAKING
+            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], SEVERITIES
         ),
         severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
         outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
@@ -147,7 +159,7 @@ def render(report: Report) -> str:
         claims_section=VERDICTS,
         marks=ALL,
         weight=weight,
-        in_tables={word: MARKS["fails"] for word in (WRONG, RULED_OUT)} | MARKS,
+        in_tables=MARKS,
         worst_first=list(MARKS),
         lightest_first=list(SEVERITIES),
         downloads={frame.name: _download(frame) for frame in report.frames},
@@ -155,11 +167,11 @@ def render(report: Report) -> str:
 
 
 def _summary(findings: Sequence[Finding]) -> str:
-    """Return the text above the counts by severity."""
+    """Return what the counts by outcome and by severity are about."""
     ours = sum(v.ours for v in findings)
-    text = f"{len(findings) - ours} claims of the paper, by severity; {summary(findings)[1]}"
-    more = "more is a question" if ours == 1 else "more are questions"
-    return text + f". {ours} {more} of our own" * bool(ours)
+    paper = len(findings) - ours
+    text = f"The numbers below count the {paper} claim{'s' * (paper != 1)} of the paper"
+    return text + f"; {ours} more of the table {'is' if ours == 1 else 'are'} our own" * bool(ours)
 
 
 def _counts(
@@ -183,6 +195,7 @@ def _environment() -> Environment:
         "plain": plain,
         "facts": ledger.facts,
         "horizon": horizon,
+        "reach": reach,
         "came_out": ledger.control_outcome,
         "who": who,
         "number": first_number,
@@ -221,14 +234,20 @@ def _policy(*allowed: str) -> str:
 
 
 def who(what: str) -> str:
-    """Return a control in a word or two: `SW-UCB` of `sw_ucb, B at V=16`."""
+    """Return the name of a control: `SW-UCB` of `sw_ucb, B at V=16`."""
     return display(re.split(r", |: ", what)[0].strip())
 
 
 def horizon(text: str) -> str:
-    """Return a finding's horizon without the word toy, which the head of a toy's page shows."""
+    """Return a finding's horizon without the warning that the head of a toy's page shows."""
     toy = re.fullmatch(r"toy horizon \((.*)\): .*", text)
     return toy[1] if toy else text
+
+
+def reach(text: str) -> str:
+    """Return the largest T of a horizon in a word: `1e8` of `T up to 1e+08`, and `any`."""
+    match = re.match(r"T up to (\S+?),?(?: |$)", text)
+    return re.sub(r"e\+0*", "e", match[1]) if match else text.partition(" ")[0]
 
 
 def first_number(text: str) -> str:

@@ -5,14 +5,10 @@
   const claims = board ? [...board.tBodies] : [];
   const plain = (text) => text.toLowerCase().replaceAll("\u2212", "-");
 
-  // ---- evidence opens under its claim
+  // ---- an opened claim shows thumbnails of its figures; the style sheet shows and hides its evidence
 
-  const open = (claim, wanted) => {
-    const button = claim.querySelector(".more");
+  const illustrate = (claim) => {
     const evidence = claim.rows[1];
-    button.setAttribute("aria-expanded", wanted);
-    evidence.hidden = !wanted;
-    if (!wanted) return;
     for (const link of all(".see a:not(:has(img))", evidence)) {
       const picture = document.getElementById(link.hash.slice(1)).querySelector("img");
       if (!picture) continue;
@@ -22,12 +18,11 @@
     }
   };
   for (const claim of claims) {
-    open(claim, false);
-    const button = claim.querySelector(".more");
-    button.addEventListener("click", () => open(claim, button.ariaExpanded !== "true"));
+    const more = claim.querySelector(".more");
+    more.addEventListener("toggle", () => more.open && illustrate(claim));
   }
 
-  // ---- filter: without a severity pressed all of them are shown, and so with outcomes
+  // ---- filter: if no severity is pressed, claims of all severities are shown; so for outcomes
 
   const filter = document.querySelector(".filter");
   const find = document.getElementById("find");
@@ -60,7 +55,7 @@
     find.addEventListener("input", apply);
   }
 
-  // ---- sort: the first column is in the order of the paper
+  // ---- sort: the first column sorts by the order of the paper
 
   const order = (a, b) => {
     if (a === "" || b === "") return (a === "") - (b === "");
@@ -82,14 +77,14 @@
     });
   });
 
-  // ---- a link into the page shows what it points to
+  // ---- a link to a claim opens the claim
 
   const follow = () => {
     let name = location.hash.slice(1);
     try {
       name = decodeURIComponent(name);
     } catch {
-      return; // a link that is none
+      return; // not a valid link
     }
     const target = document.getElementById(name);
     if (!target) return;
@@ -99,7 +94,7 @@
         for (const button of only) button.ariaPressed = "false";
         apply();
       }
-      open(target, true);
+      target.querySelector(".more").open = true;
     }
     target.scrollIntoView();
   };

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from confee.claims.ledger import control_outcome
+from confee.claims.ledger import control_verdict
 from confee.rendering.catalogue import VERDICTS, Table
 from confee.rendering.figures import scoreboard
 from confee.rendering.verdicts import ALL, weight
@@ -42,11 +42,11 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         {
             "Claim": row.id + " (our own question)" * row.ours,
             "As printed": row.gloss or row.as_printed,
-            "Severity": ALL[weight(row)].word + f"; mended: {row.mended}" * bool(row.mended),
+            "Severity": ALL[weight(row)].word + f"; corrected: {row.mended}" * bool(row.mended),
             "Predicted": formulas(row.prediction),
             "Measured": formulas(row.measured),
             "Horizon": row.horizon,
-            "Controls": "; ".join(f"{formulas(c.what)}: {control_outcome(c)}" for c in row.controls)
+            "Controls": "; ".join(f"{formulas(c.what)}: {control_verdict(c)}" for c in row.controls)
             or "none",
         }
         for row in claims.itertuples()
@@ -79,5 +79,6 @@ TABLE = Table(
     axes=("claims",),
     make=make,
     finding=finding,
-    reading="As printed: the verdict on the exact statement. Controls: known to hold or fail.",
+    reading="As printed: the outcome of the exact statement. Controls: policies or statements that "
+    "are known to hold or to fail.",
 )
