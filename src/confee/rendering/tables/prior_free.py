@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.prior_free import AT_REST, CONSTANT, ID
+from confee.claims.prior_free import AT_REST, CONSTANT, ID, UNJUDGED
 from confee.rendering.catalogue import WHO, Table
 from confee.rendering.looks import display
 
@@ -71,9 +71,18 @@ def _shown(cells: list[dict[str, Any]], idle: bool) -> str:
 
 def _rates(rates: dict[str, dict[str, Any]], variable: str) -> str:
     """Return how many rays along a variable hold, fail and are undecided."""
-    outcomes = [check["verdict"] for check in rates.values() if check["variable"] == variable]
-    counts = {word: outcomes.count(word) for word in ("holds", "fails", "undecided")}
+    outcomes = [
+        check["verdict"] if _controlled(check) else UNJUDGED
+        for check in rates.values()
+        if check["variable"] == variable
+    ]
+    counts = {word: outcomes.count(word) for word in ("holds", "fails", "undecided", UNJUDGED)}
     return ", ".join(f"{word} {n}" for word, n in counts.items() if n) or "not played"
+
+
+def _controlled(check: dict[str, Any]) -> bool:
+    controls = check.get("controls", {}).values()
+    return all(control["verdict"] == control["expected"] for control in controls)
 
 
 def _still(rows: list[dict[str, Any]]) -> str:
