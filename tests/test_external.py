@@ -165,8 +165,8 @@ def test_a_bad_row_is_named(values, said):
         ({"claim": "X=1"}, "claim: X=1: must be B=, V=, K= or log="),
         ({"claim": "B=1/0"}, "claim: B=1/0: must be a number in [-9, 9]"),
         ({"claim": "B=nan"}, "claim: B=nan: must be a number in [-9, 9]"),
-        ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not in the table"),
-        ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not in the table"),
+        ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not a policy of the table"),
+        ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not a policy of the table"),
         ({"claim": CLAIM, "fails": {"X": "true"}}, "fails.X: no such axis"),
         ({"claim": CLAIM, "holds": "true"}, "policy: the table has only controls"),
         ({"claim": CLAIM, "policy": "true", "holds": "true"}, "policy=true: is a control"),
@@ -188,7 +188,7 @@ def test_missing_columns_and_empty_tables_are_said():
         fit(table(["true"]).drop(columns=["seed", "regret"]), CLAIM)
     with pytest.raises(ConfeeError, match=r"^table: 0 rows"):
         fit(table(["true"]).iloc[:0], CLAIM)
-    with pytest.raises(ConfeeError, match=r"^policy=true: on no ray"):
+    with pytest.raises(ConfeeError, match=r"^policy=true: no exponent can be fitted"):
         fit(table(["true"], budgets=[], variations=[4]), CLAIM)
 
 

@@ -49,7 +49,9 @@ def folder() -> Path:
     if not named and not place.is_dir():
         place = _installed() or place
     if not (place / "config.yaml").is_file():
-        raise ConfeeError(f"{place}: no configuration there; CONFEE_CONF must name conf/")
+        raise ConfeeError(
+            f"{place}: no configuration there; CONFEE_CONF must name a folder like conf/"
+        )
     return place.absolute()
 
 
@@ -90,13 +92,18 @@ def has(group: str, name: str) -> bool:
 def files(group: str) -> dict[str, Path]:
     """Return the files of a group by name, including those of the user's folder.
 
-    Raises ConfeeError if a file of the user has a name that confee uses.
+    Raises ConfeeError if a file of the user has a name that confee or a plugin module uses.
     """
     by_name = {file.stem: file for file in _visible(folder() / group)}
     base = own()
     for file in _visible(base / group) if base else ():
         if file.stem in by_name or _shipped(group, file.stem):
             raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
+        if file.stem in REGISTERED.get(group, ()):
+            raise ConfeeError(
+                f"{file}: would replace the defaults of the {group} in {file.stem}.py; must have "
+                f"another name, and may begin with `defaults: [{file.stem}, _self_]`"
+            )
         by_name[file.stem] = file
     return dict(sorted(by_name.items()))
 

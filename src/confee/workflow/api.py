@@ -40,6 +40,11 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """Return the request of composed values. Raises ConfeeError for a wrong key or value."""
+    for name in values.keys() - KEYS:
+        for group in ("policy", "adversary"):  # an option that lacks its prefix
+            if isinstance(values[group], Mapping) and name in values[group]:
+                shown = schema.show(values[name])
+                raise ConfeeError(f"{name}={shown}: no such key; did you mean {group}.{name}?")
     names.check_keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
@@ -108,8 +113,10 @@ def simulate(
 
     for group, name in (("policy", policy), ("adversary", adversary)):
         if not isinstance(name, str) or not conf_files.has(group, name):
-            listed = ", ".join(conf_files.names(group)) + plugins.hint()
-            raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
+            known, listed = conf_files.names(group), f"confee list {group}"
+            raise ConfeeError(
+                f"{group}={schema.show(name)}: {names.unknown(name, known, listed, plugins.hint())}"
+            )
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composition.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")
