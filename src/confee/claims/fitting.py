@@ -170,7 +170,7 @@ def fit(
             )
         moving = {check.variable for check in checks}
         checks += [
-            Check(name=axis, why=f"no cells in which only {axis} changes", decide="such cells")
+            Check(name=axis, why="no cells along it", decide=f"cells in which only {axis} changes")
             for axis in "BVK"
             if axis in powers and axis not in moving
         ]

@@ -233,16 +233,18 @@ def _one_line(error: Exception, name: str, overrides: Sequence[str]) -> str:
     text, cause = str(error), str(error.__cause__ or "")
     if match := re.match(r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text, re.DOTALL):
         return f"{match[1]}={schema.show(match[2])}: {_unknown(match[1], match[2])}"
-    if match := re.match(r"Could not override '(policy|adversary)'", text):
+    groups = {"cell": ("policy", "adversary")}.get(name, conf_files.GROUPS)
+    known = {*_primary_keys(name), *groups}
+    if match := re.match(r"Could not override '(policy|adversary|experiment)'", text):
         group = match[1]
         (given,) = (o for o in overrides if key(o) == group)
+        if group not in MEMBERS:
+            return f"{schema.show(given)}: {names.no_key(group, known)}"
         return (
             f"{schema.show(given)}: no such key of an experiment; "
             f"+{group}@{MEMBERS[group]}.<name>={given.partition('=')[2]} adds one to it"
         )
     if match := re.match(r".*?You must specify '([\w/@.]+)'", text, re.DOTALL):
-        groups = {"cell": ("policy", "adversary")}.get(name, conf_files.GROUPS)
-        known = {*_primary_keys(name), *groups}
         for override in overrides:  # it may have been given under a wrong name
             if (first := re.split(r"[.@]", key(override))[0]) not in known:
                 return f"{schema.show(override)}: {names.no_key(first, known)}"

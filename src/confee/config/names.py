@@ -38,12 +38,11 @@ def close(name: Any, known: Iterable[str], most: int = 3) -> list[str]:
     wanted, names = plain(str(name)[:100]), {}
     for other in known:
         names.setdefault(plain(other), other)
-    if len(wanted) < 2:
+    if wanted in names or len(wanted) < 2:
         return [names[wanted]] if wanted in names else []
     begin = [x for x in names if x.startswith(wanted)] if len(wanted) > 2 else []
     alike = difflib.get_close_matches(wanted, names, most, 0.7)
-    found = dict.fromkeys([*(x for x in names if x == wanted), *begin, *alike])
-    return [names[x] for x in found][:most]
+    return [names[x] for x in dict.fromkeys([*begin, *alike])][:most]
 
 
 def unknown(name: Any, known: Collection[str], listed: str, otherwise: str = "") -> str:
@@ -59,7 +58,8 @@ def unknown(name: Any, known: Collection[str], listed: str, otherwise: str = "")
     if len(known) <= FEW:
         return f"unknown; known: {', '.join(known) or 'none'}{otherwise}"
     if names := close(name, known):
-        return f"unknown; did you mean {' or '.join(names)}? `{listed}` lists all"
+        meant = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        return f"unknown; did you mean {meant}? `{listed}` lists all"
     return f"unknown; must be one that `{listed}` lists{otherwise}"
 
 

@@ -327,6 +327,7 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
 
 
 KINDS = ("policy", "adversary", "experiment", "claim", "study", "figure", "table")
+PLURALS = {re.sub("y$", "ie", kind) + "s": kind for kind in KINDS}
 
 
 def _list(chosen: Any) -> None:
@@ -336,7 +337,7 @@ def _list(chosen: Any) -> None:
     from confee.simulation.studies import STUDIES
     from confee.world.adversaries import ADVERSARIES
 
-    name = chosen.name
+    name = PLURALS.get(chosen.name, chosen.name)
     for registry in (POLICIES, ADVERSARIES):
         if name in registry:
             print(harmless(_explanation(registry[name])))
@@ -550,7 +551,7 @@ def _claims(chosen: Any) -> None:
             raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
     for id in chosen.ids:
         if id not in CLAIMS:
-            raise ConfeeError(f"claim={schema.show(id)}: {_unknown_claim(id)}")
+            raise ConfeeError(_unknown_claim(id))
     chosen.experiment = results.judged_in(chosen.experiment, chosen.ids)
     judged, content = results.claims_file(chosen.experiment)
     findings = {finding.id: finding for finding in judged}
@@ -612,15 +613,15 @@ def _legend(findings: Sequence[Any], experiment: str) -> list[str]:
 
 
 def _unknown_claim(id: str) -> str:
-    """Return the end of a message that there is no such claim, or that it is an experiment."""
+    """Return a message that there is no such claim, or that it is an experiment."""
     from confee.claims import CLAIMS
     from confee.config import conf_files
     from confee.config.names import unknown
 
     experiment = id.removeprefix("experiment=")
     if conf_files.has("experiment", experiment):
-        return f"is an experiment, not a claim; must be given as --experiment {experiment}"
-    return unknown(id, list(CLAIMS), "confee list claim")
+        return f"{id}: is an experiment, not a claim; must be given as --experiment {experiment}"
+    return f"claim={schema.show(id)}: {unknown(id, list(CLAIMS), 'confee list claim')}"
 
 
 def _fit(chosen: Any) -> None:
