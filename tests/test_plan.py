@@ -216,7 +216,7 @@ def test_maps_are_played_by_those_they_name_only():
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1}", "maps.m.V: missing"),
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1.5,V:1}", "maps.m.beta=1.5: must be"),
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:huge}", "maps.m.V=huge: must be"),
-        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1,W:1}", "maps.m.W=1: must be one of"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1,W:1}", "maps.m.W=1: no such key; must be"),
         ("+maps.T={policies:[hyque],K:2,T:1e3,beta:1,V:1}", "maps.T: must not be named after"),
         ("seeds.error=0", "seeds.error=0: must be a number in (0"),
         ("seeds.most=-1", "seeds.most=-1: must be a whole number in [0"),

@@ -127,8 +127,8 @@ def unneeded() -> dict[str, list[Path]]:
     plans = _plans()
     if not plans:
         raise ConfeeError(
-            f"{RESULTS}: no experiment in it has a plan.json, which lists the files it needs; run "
-            "an experiment, or delete the folder"
+            f"{RESULTS}: has no experiment with a plan.json, which lists the files it needs; "
+            "run an experiment, or delete the folder"
         )
     needed = set[Path]().union(*map(_needs, plans))
     removable: dict[str, list[Path]] = {}
