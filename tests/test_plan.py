@@ -50,7 +50,7 @@ def test_a_unit_is_named_after_its_key_and_read_back():
         assert name.endswith(f"{digest(one.key)}.parquet")
         said = json.loads(json.dumps(one.describe()))
         assert unit(said) == one
-        with pytest.raises(ConfeeError, match="planned with other sources"):
+        with pytest.raises(ConfeeError, match="planned with other code"):
             unit(said | {"file": "cells/hyque/0.parquet"})
 
 
@@ -489,8 +489,8 @@ def test_a_policy_meets_its_own_setting():
     assert met("contextual") == ["contextual_switching"]
     assert met("arms", {"arms": {"name": "switching"}}.items()) == ["switching"]
     said = (
-        "^family: has adversaries of contextual, linear, logistic; must have some of episodic for "
-        r"policies\.mine, of the setting episodic$"
+        "^family: has adversaries of contextual, linear, logistic; must have some of episodic, as "
+        r"policies\.mine plays"
     )
     with pytest.raises(ConfeeError, match=said):
         met("episodic")
