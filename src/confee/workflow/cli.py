@@ -433,10 +433,10 @@ def _verdicts_on(id: str) -> list[str]:
     lines = []
     for file in sorted(results.RESULTS.glob("*/claims.json")):
         try:
-            found = [v for v in results.findings(file.parent.name) if v.id == id]
-        except ConfeeError:
+            judged = [v for v in results.findings(file.parent.name) if v.id == id]
+        except ConfeeError:  # damaged, or of another version
             continue
-        for v in found:
+        for v in judged:
             severity = verdicts.ALL[verdicts.weight(v)].word
             experiment = file.parent.name.removesuffix(CLAIMS_ALONE)
             lines += [
