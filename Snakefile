@@ -37,7 +37,7 @@ try:
         handoff = planned.handoff
     if workflow.is_main_process:
         os.environ[VARIABLE] = planned.handoff_file
-        SHOWN.workflow = f'{handoff.name} (another: --config overrides="experiment=...")'
+        SHOWN.workflow = f'{handoff.name} (choose with --config overrides="experiment=...")'
         SHOWN.time = estimate.estimator(planned, workflow.resource_settings)
         SHOWN.read_on = planned.read_on()
         for warning in planned.warnings:

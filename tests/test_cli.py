@@ -494,7 +494,7 @@ def test_fail_on_takes_outcomes_and_severities_and_gives_an_exit_code(
             cli.main(["claims", "--fail-on", words])
         assert stop.value.code == 2
         out = capsys.readouterr()
-        assert out.err == f"confee: {', '.join(words.split(','))}: {found}\n"
+        assert out.err == f"confee: --fail-on={words}: {found}\n"
         assert "density" in out.out
 
 

@@ -35,7 +35,8 @@ def close(name: Any, known: Iterable[str], most: int = 3) -> list[str]:
     def plain(text: str) -> str:
         return re.sub(r"[-_ ]", "", text.casefold())
 
-    wanted, names = plain(str(name)[:100]), {}
+    wanted = plain(str(name)[:100])
+    names = dict[str, str]()
     for other in known:
         names.setdefault(plain(other), other)
     if wanted in names or len(wanted) < 2:

@@ -342,10 +342,12 @@ def _list(chosen: Any) -> None:
         if name in registry:
             print(harmless(_explanation(registry[name])))
             return
-    for known, explained in ((CLAIMS, _explained_claim), (STUDIES, _explained_study)):
-        if name in known:
-            print(harmless(explained(name)))
-            return
+    if name in CLAIMS:
+        print(harmless(_explained_claim(name)))
+        return
+    if name in STUDIES:
+        print(harmless(_explained_study(name)))
+        return
     rows = _everything()
     shown = [row for row in rows if name is None or name in row[:2]]
     if not shown:  # the first word of several claims
@@ -581,7 +583,7 @@ def _claims(chosen: Any) -> None:
     bad = [f.id for f in shown if {f.as_printed, verdicts.weight(f)} & set(failing)]
     if bad:
         sys.stdout.flush()
-        print(f"confee: {', '.join(failing)}: {', '.join(bad)}", file=sys.stderr)
+        print(f"confee: --fail-on={','.join(failing)}: {', '.join(bad)}", file=sys.stderr)
         sys.exit(2)
 
 
