@@ -190,6 +190,16 @@ CLAIM = "from confee.claims import idle_runs; from dataclasses import replace\n"
             ["simulate", "policy=uniform", *CELL[1:]],
             "mine.yaml: would replace the defaults of the policy in mine.py; must have another",
         ),
+        (
+            {"policies/mine.py": "x = 1"},
+            ["simulate", "policy=mine", *CELL[1:]],
+            "mine.py must declare POLICY",
+        ),
+        (
+            {"conf/experiment/mine.yaml": "defaults: [tiny]"},
+            ["config", "experiment=mine"],
+            "must begin with the line # @package _global_",
+        ),
     ],
 )
 def test_a_mistake_in_a_plugin_folder_is_one_line(tmp_path, files, words, said):

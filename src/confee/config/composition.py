@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from confee.config import conf_files, names
-from confee.core import plugins, schema
+from confee.core import schema
 from confee.core.errors import ConfeeError
 
 
@@ -100,7 +100,7 @@ def _checked(override: str) -> str:
         raise ConfeeError(f"{shown}: must be one value; a list is written key=[1,2]")
     if group in conf_files.GROUPS:
         if not parsed.is_delete() and not isinstance(value, str):
-            raise ConfeeError(f"{shown}: {_unknown(group, value)}")
+            raise ConfeeError(f"{shown}: {conf_files.unknown(group, value)}")
         return override
     return override if parsed.is_delete() else f"++{override.lstrip('+')}"
 
@@ -232,7 +232,7 @@ def _one_line(error: Exception, name: str, overrides: Sequence[str]) -> str:
     """Return the first lines of Hydra's error and its cause, after the override to blame."""
     text, cause = str(error), str(error.__cause__ or "")
     if match := re.match(r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text, re.DOTALL):
-        return f"{match[1]}={schema.show(match[2])}: {_unknown(match[1], match[2])}"
+        return f"{match[1]}={schema.show(match[2])}: {conf_files.unknown(match[1], match[2])}"
     groups = {"cell": ("policy", "adversary")}.get(name, conf_files.GROUPS)
     known = {*_primary_keys(name), *groups}
     if match := re.match(r"Could not override '(policy|adversary|experiment)'", text):
@@ -256,11 +256,6 @@ def _one_line(error: Exception, name: str, overrides: Sequence[str]) -> str:
         blamed, text = schema.show(match[1].removeprefix("++")), cause
     reason = next((reason for word, reason in REASONS.items() if word in text + cause), "")
     return ": ".join(dict.fromkeys([blamed, reason or _first_line(text) or _first_line(cause)]))
-
-
-def _unknown(group: str, name: object) -> str:
-    known = conf_files.names(group)
-    return names.unknown(name, known, f"confee list {group}", plugins.hint())
 
 
 def _choice(group: str) -> str:

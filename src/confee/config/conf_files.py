@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from confee import policies
+from confee.config import names as known_names
 from confee.core import plugins
 from confee.core.errors import ConfeeError
 from confee.world import adversaries
@@ -82,6 +83,16 @@ def defaults(group: str, name: str) -> dict[str, Any]:
 def names(group: str) -> list[str]:
     """Return what `<group>=` can name. Imports every module of the user's folder."""
     return sorted({*files(group), *REGISTERED.get(group, ())})
+
+
+def unknown(group: str, name: Any) -> str:
+    """Return the end of a message that a group has no member of this name."""
+    base = plugins.root()
+    if base and group in PACKAGES and re.fullmatch(r"[\w-]{1,100}", str(name)):
+        file = base / plugins.FOLDERS[PACKAGES[group].__name__] / f"{name}.py"
+        if file.is_file():
+            return f"unknown; {file} must declare {group.upper()}"
+    return known_names.unknown(name, names(group), f"confee list {group}", plugins.hint())
 
 
 def has(group: str, name: str) -> bool:

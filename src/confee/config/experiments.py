@@ -166,6 +166,11 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in given)
     if alone and "figures" not in given:
         values["figures"] = []
+    if "experiment" in values:  # its file did not put its keys where they belong
+        raise ConfeeError(
+            f"experiment={schema.show(values['experiment'])}: no such key; the file of an "
+            "experiment must begin with the line # @package _global_"
+        )
     check_keys(values, KEYS)
     values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})

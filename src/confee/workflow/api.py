@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confee.config import composition, conf_files, experiments, names, reproduce
-from confee.core import jit, plugins, schema
+from confee.core import jit, schema
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.simulation.calibrate import calibrated
@@ -113,10 +113,8 @@ def simulate(
 
     for group, name in (("policy", policy), ("adversary", adversary)):
         if not isinstance(name, str) or not conf_files.has(group, name):
-            known, listed = conf_files.names(group), f"confee list {group}"
-            raise ConfeeError(
-                f"{group}={schema.show(name)}: {names.unknown(name, known, listed, plugins.hint())}"
-            )
+            ending = conf_files.unknown(group, name)
+            raise ConfeeError(f"{group}={schema.show(name)}: {ending}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composition.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")
