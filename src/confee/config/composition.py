@@ -240,9 +240,10 @@ def _one_line(error: Exception, name: str, overrides: Sequence[str]) -> str:
         (given,) = (o for o in overrides if key(o) == group)
         if group not in MEMBERS:
             return f"{schema.show(given)}: {names.no_key(group, known)}"
+        member = schema.show(given.partition("=")[2])
         return (
             f"{schema.show(given)}: no such key of an experiment; "
-            f"+{group}@{MEMBERS[group]}.<name>={given.partition('=')[2]} adds one to it"
+            f"+{group}@{MEMBERS[group]}.<name>={member} adds one to it"
         )
     if match := re.match(r".*?You must specify '([\w/@.]+)'", text, re.DOTALL):
         for override in overrides:  # it may have been given under a wrong name
