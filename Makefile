@@ -1,7 +1,10 @@
-# make figures | test | lint | bench | clean | lock | audit        (N=cores, OVERRIDES="experiment=smoke ...")
+# make figures   simulate, judge and draw; N=8 sets the cores, OVERRIDES="experiment=smoke" the experiment
+# make test      run the tests            make clean   remove files that no experiment needs
+# make lint      run ruff and mypy        make lock    renew requirements.lock
+# make bench     time the kernels         make audit   look up known vulnerabilities
 .PHONY: figures test lint bench clean lock audit env rebuild
 
-# Without N: one job per core of the affinity and a container's quota, if they fit into memory.
+# Without N there is a job for each core that this process may use, as far as memory allows.
 OVERRIDES ?=
 export OVERRIDES
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -37,7 +37,7 @@ try:
         handoff = planned.handoff
     if workflow.is_main_process:
         os.environ[VARIABLE] = planned.handoff_file
-        SHOWN.workflow = f'{handoff.name} (another: --config overrides="experiment=...")'
+        SHOWN.workflow = f'{handoff.name} (choose with --config overrides="experiment=...")'
         SHOWN.time = estimate.estimator(planned, workflow.resource_settings)
         SHOWN.read_on = planned.read_on()
         for warning in planned.warnings:
@@ -54,8 +54,8 @@ results, figures = f"results/{handoff.name}", f"figures/{handoff.name}"
 if mode.reports():
     if looks and (foreign := planned.foreign()):
         command = reproduce.snakemake(planned.experiment.overrides)
-        reason = f"not made from this configuration and code: {', '.join(foreign)}"
-        sys.exit(f"confee: {results}: {reason}; run it: {command}")
+        reason = f"missing, or of another configuration or code: {', '.join(foreign)}"
+        sys.exit(f"confee: {results}: {reason}; run first: {command}")
     config["captions"] = captions.captions(handoff.name, handoff.pictures, handoff.tables)
 
 

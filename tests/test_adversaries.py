@@ -980,7 +980,7 @@ def test_stationary_does_not_change():
         ("trace", {"window": 119}, {}, r"adversary\.window=119: leaves 1 of the 120 rows of "),
         ("trace", {}, {"K": 16}, r"K=16: must be in \[2, 15\] for adversary\.file=shipped: it has"),
         ("hard", {"adaptive": 1}, {}, r"adaptive=1: must be true or false"),
-        ("hard", {"c": 1}, {"V": 0}, r"V=0: .* needs V > 0"),
+        ("hard", {"c": 1}, {"V": 0}, r"V=0: must be over 0"),
         ("hard", {"c": 99}, {}, r"c.*=.*: must be .*"),
         ("hard", {"c": 1}, {"V": 0.001}, r"adversary\.c=1: .* must be under"),
         ("switching", {"gap": "big"}, {}, r"gap=big: must be a number"),

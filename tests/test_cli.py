@@ -14,13 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from confee import load, simulate
-from confee.claims import ledger, schema
+from confee.claims import CLAIMS, ledger, schema
 from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding, Step
 from confee.core import jit
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
 from confee.policies import POLICIES
+from confee.rendering import FIGURES, TABLES
 from confee.simulation.files import write_text
+from confee.simulation.studies import STUDIES
 from confee.workflow import cli
 from confee.world.adversaries import ADVERSARIES
 from confee.world.game import RECORDED
@@ -123,8 +125,17 @@ def test_one_number_has_many_spellings(capsys):
         ("V=-2", "V=-2: must be a number in [0, 1e+15]"),
         ("V=nan", "V=nan: must be"),
         ("V=.inf", "V=.inf: must be"),
-        ("policy=hyqe", "policy=hyqe: unknown; known: adswitch"),
-        ("adversary=swiching", "adversary=swiching: unknown; known: blink, contextual_switching"),
+        ("policy=hyqe", "policy=hyqe: unknown; did you mean hyque"),
+        ("policy=HyQue", "policy=HyQue: unknown; did you mean hyque? `confee list policy`"),
+        ("policy=sw-ucb", "policy=sw-ucb: unknown; did you mean sw_ucb?"),
+        ("policy=paper", "policy=paper: unknown; must be one that `confee list policy` lists"),
+        ("adversary=swiching", "adversary=swiching: unknown; did you mean switching"),
+        ("k=3", "k=3: no such key; did you mean K?"),
+        ("seed=3", "seed=3: no such key; did you mean seeds?"),
+        ("gap=0.2", "gap=0.2: no such key; did you mean adversary.gap?"),
+        ("experiment=tiny", "experiment=tiny: no such key; known: B, K, T, V, adversary"),
+        ("tiny", "tiny: not an override; must be key=value, as in experiment=tiny"),
+        ("idle=sampled,proxy=means", "idle=sampled,proxy=means: not in Hydra's syntax: overrides"),
         ("policy.pool=set", "policy.pool=set: no such key"),
         ("+policy.pool=set", "policy.pool=set: no such key; known: none"),
         ("adversary.gap=0.7", "adversary.gap=0.7: must be a number in (0, 0.5]"),
@@ -135,7 +146,7 @@ def test_one_number_has_many_spellings(capsys):
         ("output=x.csv", "output=x.csv: must end in .parquet"),
         ("output=/nowhere/x.parquet", "/nowhere/x.parquet: cannot be written"),
         ("output=/proc/x.parquet", "/proc/x.parquet: cannot be written"),
-        ("~seeds", "~seeds: must stay"),
+        ("~seeds", "~seeds: must not be deleted"),
         ("~", "~: not an override"),
         ("=3", "=3: not an override"),
         ("", "'': not an override"),
@@ -151,13 +162,96 @@ def test_bad_input_is_refused_in_one_line(capsys, change, said):
     assert refuse(capsys, "simulate", *kept, change).startswith(said)
 
 
+PLUGIN = "from confee.policies.uniform import POLICY as U; from dataclasses import replace\n"
+CLAIM = "from confee.claims import idle_runs; from dataclasses import replace\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "said"),
+    [
+        ({"claims/mine.py": "CLAIMS = 3"}, ["list"], "mine.py: CLAIMS=3: must be a tuple of Claim"),
+        ({"claims/mine.py": "CLAIMS = [3]"}, ["list"], "mine.py: CLAIMS=[3]: must be a tuple"),
+        ({"claims/mine.py": "CLAIM = 3"}, ["claims"], "mine.py: CLAIM=3: must be of type Claim"),
+        (
+            {"claims/mine.py": f"{CLAIM}CLAIM = replace(idle_runs.CLAIMS[0], id='a b')"},
+            ["list"],
+            "mine.py: id=a b: must be words of letters",
+        ),
+        (
+            {"claims/mine.py": f"{CLAIM}CLAIM = replace(idle_runs.CLAIMS[0], id=3)"},
+            ["list"],
+            "mine.py: id=3: must be words of letters",
+        ),
+        (
+            {
+                "policies/mine.py": f"{PLUGIN}POLICY = replace(U, id='mine')",
+                "conf/policy/mine.yaml": "name: uniform",
+            },
+            ["simulate", "policy=uniform", *CELL[1:]],
+            "mine.yaml: would replace the defaults of the policy in mine.py; must have another",
+        ),
+        (
+            {"policies/mine.py": "x = 1"},
+            ["simulate", "policy=mine", *CELL[1:]],
+            "mine.py must declare POLICY",
+        ),
+        (
+            {"conf/experiment/mine.yaml": "defaults: [tiny]"},
+            ["config", "experiment=mine"],
+            "must begin with the line # @package _global_",
+        ),
+    ],
+)
+def test_a_mistake_in_a_plugin_folder_is_one_line(tmp_path, files, words, said):
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    env = os.environ | {"CONFEE_EXTRA": str(tmp_path)}
+    command = [sys.executable, "-m", "confee", *words]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_what_is_missing_is_named(capsys):
     assert refuse(capsys, "simulate", *CELL[:-1]) == "V: missing; give V=..."
-    assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; known: adswitch")
+    assert refuse(capsys, "simulate", *CELL[1:]).startswith("policy: missing; give policy=")
     assert refuse(capsys, "simulate", *CELL, "K=3") == "K: given 2 times; must be given once"
     assert refuse(capsys, "simulate", *CELL, "--fast").startswith("unrecognized arguments: --fast")
-    assert refuse(capsys, "simulate", "polcy=hyque", "K=2") == "polcy=hyque: no such key"
-    assert refuse(capsys, "frobnicate").startswith("argument COMMAND: invalid choice")
+    assert refuse(capsys, "simulate", "polcy=hyque", "K=2").startswith("polcy=hyque: no such key")
+    assert refuse(capsys, "simulate", "experiment=tiny").startswith("experiment=tiny: no such key")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "no command given; must be one of simulate, list"),
+        (["--verison"], "unrecognized arguments: --verison; see confee --help"),
+        (["frobnicate"], "frobnicate: no such command; must be one of simulate"),
+        (["simulte"], "simulte: no such command; did you mean simulate?"),
+        (["make-nothing"], "make-nothing: no such command;"),
+        (["experiment=tiny"], "experiment=tiny: needs a command; type: snakemake"),
+        (["list", "hyque", "ucb1"], "unrecognized arguments: ucb1; see confee list --help"),
+        (["list", "hyqe"], "list hyqe: unknown; did you mean hyque"),
+        (["list", ""], "list '': unknown"),
+        (["claims", "experiment=tiny"], "experiment=tiny: is an experiment, not a claim; must be"),
+        (["claims", "tiny"], "tiny: is an experiment, not a claim; must be given as --experiment"),
+        (["claims", "hyque-rate"], "claim=hyque-rate: unknown; did you mean hyque-rate/"),
+        (["config", "--experiment", "tiny"], "unrecognized arguments: --experiment"),
+        (["compare", "results/tiny/x.json", "tiny"], "results/tiny/x.json: no such folder"),
+        (["compare", "tiny", "nope"], "tiny: has no results to compare"),
+        (["fit", "x.csv", "--claim", "B=-1/3"], "x.csv: no such file; must be a CSV"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_in_one_line(capsys, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    line = refuse(capsys, *words)
+    assert line.startswith(said)
+    assert not any(
+        f"{hidden}'" in line or f" {hidden}," in line for hidden in ("do", "make-claims")
+    )
 
 
 def test_a_path_too_large_for_memory_is_said_in_one_line(capsys):
@@ -177,8 +271,9 @@ def test_list_names_what_there_is(capsys):
     assert ends["hyque"] == "arms; given T, B]"
     assert ends["oful_restarted"] == "linear; given T, B, V]"
     assert (ends["switching"], ends["linear_switching"]) == ("arms]", "linear]")
-    for kind in cli.KINDS:
+    for plural, kind in cli.PLURALS.items():
         some = {line.split()[0] for line in run(capsys, "list", kind).splitlines()}
+        assert run(capsys, "list", plural) == run(capsys, "list", kind)
         assert some == {line.split()[0] for line in lines if line.split()[1] == kind}
 
 
@@ -188,7 +283,7 @@ def test_marks_that_an_encoding_does_not_know_stop_nothing(monkeypatch):
     print("\N{CHECK MARK}", flush=True)
     lines = sys.stdout.buffer.getvalue().decode("ascii").splitlines()
     assert lines[0].startswith("table1  table ")
-    assert lines[1] == "?"
+    assert lines[-1] == "?"
 
 
 def test_list_explains_one(capsys):
@@ -205,10 +300,33 @@ def test_list_explains_one(capsys):
     assert "regressors" in run(capsys, "list", "uniform_contextual")
     assert run(capsys, "list", "uniform").endswith("\nno options\n")
     assert run(capsys, "list", "regret-T").startswith("regret-T  figure ")
-    assert len(run(capsys, "list", "horizon").splitlines()) == 2  # an experiment, and a figure
-    assert refuse(capsys, "list", "nobody").startswith(
-        "list nobody: unknown; must be one of policy"
-    )
+    for name, kinds in (("horizon", ["experiment", "figure"]), ("table1", ["table"])):
+        head, _, more = run(capsys, "list", name).partition("\n\n")
+        assert [line.split()[1] for line in head.splitlines()] == kinds
+        assert f"figures/<experiment>/{name}." in more
+    assert "/studies/schedules.py" in run(capsys, "list", "schedules")
+    several = run(capsys, "list", "hyque-rate").splitlines()
+    assert {line.split()[0].partition("/")[0] for line in several} == {"hyque-rate"}
+
+
+@pytest.mark.parametrize("name", [*FIGURES, *TABLES, *STUDIES])
+def test_list_explains_every_figure_table_and_study(capsys, name):
+    assert len(run(capsys, "list", name).splitlines()) > 2
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_list_explains_every_claim(capsys, monkeypatch, tmp_path, id):
+    """By its fields and its module's text; and names results that have a verdict on it."""
+    monkeypatch.chdir(tmp_path)
+    claim, text = CLAIMS[id], run(capsys, "list", id)
+    for part in (claim.statement, claim.place, claim.prediction, f"claims=[{id}]"):
+        assert part in text
+    assert "docs/what-it-found.md" in text
+    leave_ledger(monkeypatch, tmp_path, (id, "fails", "gap"))
+    text = run(capsys, "list", id)
+    assert "results/paper: as printed fails, severity gap" in text
+    assert "negative control uniform" in text
+    assert f"confee claims {id} --experiment paper" in text
 
 
 @pytest.mark.parametrize("group", [POLICIES, ADVERSARIES], ids=["policy", "adversary"])
@@ -222,9 +340,9 @@ def test_list_explains_every_option(capsys, group):
 
 
 def examples(command):
-    """The command lines in the help of a command."""
-    (parser,) = (a for a in cli._parser()._actions if isinstance(a.choices, dict))
-    text = parser.choices[command].format_help()
+    """The command lines in the help of a command; of confee itself if that is empty."""
+    parser = cli._parser()
+    text = (cli._commands(parser)[command] if command else parser).format_help()
     return [line.strip() for line in text.partition("\nexamples:\n")[2].splitlines()]
 
 
@@ -242,7 +360,7 @@ def test_examples_on_results_work_as_pasted(tmp_path):
     for part in ("Snakefile", "conf", "workflow", "profiles", "src", "pyproject.toml"):
         (tmp_path / part).symlink_to(ROOT / part)
     lines = dict.fromkeys(
-        line for c in ("claims", "fit", "compare", "clean") for line in examples(c)
+        line for c in ("", "claims", "fit", "compare", "clean") for line in examples(c)
     )
     script = "\n".join(["set -e", *lines]).replace("confee clean", "confee clean --yes")
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
@@ -268,7 +386,7 @@ def test_config_prints_what_it_resolves_to(capsys):
     assert said["name"] == "tiny"
     assert said["grid"]["T"] == [10000]
     assert refuse(capsys, "config", "experiment=tiny", "grd.T=[1e4]") == (
-        "grd={'T': [10000.0]}: no such key"
+        "grd={'T': [10000.0]}: no such key; did you mean grid?"
     )
 
 
@@ -386,17 +504,18 @@ def test_fail_on_takes_outcomes_and_severities_and_gives_an_exit_code(
             cli.main(["claims", "--fail-on", words])
         assert stop.value.code == 2
         out = capsys.readouterr()
-        assert out.err == f"confee: {', '.join(words.split(','))}: {found}\n"
+        assert out.err == f"confee: --fail-on={words}: {found}\n"
         assert "density" in out.out
 
 
 def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
     leave_ledger(monkeypatch, tmp_path, *LEDGER)
-    assert refuse(capsys, "claims", "nonsense").startswith("claim=nonsense: unknown; known: hyque")
+    assert refuse(capsys, "claims", "nonsense").startswith("claim=nonsense: unknown; must be one")
     said = refuse(capsys, "claims", "hyque-budget")
-    assert said == (
-        "claim=hyque-budget: not judged in paper; judged are query-runs, idle-runs, density"
+    assert said.startswith(
+        "claim=hyque-budget: not judged in paper; judged are query-runs, idle-runs, density; run: "
     )
+    assert "claims=[hyque-budget]" in said
     said = refuse(capsys, "claims", "--fail-on", "bad")
     words = [word for word in (*OUTCOMES, *SEVERITIES, "closed") if word != "none"]
     assert said == f"--fail-on=bad: must be among {', '.join(words)}"

@@ -73,7 +73,7 @@ def test_what_is_no_run_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     a = left(tmp_path / "results" / "tiny")
     assert compare("tiny", a).same
-    with pytest.raises(ConfeeError, match=r"^nope: has no claims.json"):
+    with pytest.raises(ConfeeError, match=r"^nope: has no results"):
         compare("tiny", "nope")
     (a / "claims.json").write_text(json.dumps({"version": 1}), encoding="utf-8")
     with pytest.raises(ConfeeError, match=r"claims.json: "):

@@ -369,7 +369,7 @@ def test_a_claim_of_ones_own_is_judged(tmp_path):
     assert done.stdout == "holds a ratio of at most 0.56\n", done.stderr
     file.write_text(page.replace('id="beats-uniform"', 'id="idle-runs"'), encoding="utf-8")
     done = confee(tmp_path, "list")
-    assert "beats_uniform.py: CLAIM: another claim is called idle-runs" in done.stderr
+    assert "beats_uniform.py: id=idle-runs: is another claim" in done.stderr
     file.rename(file.with_name("idle_runs.py"))
     assert "idle_runs.py: confee has a idle_runs; choose" in confee(tmp_path, "list").stderr
 

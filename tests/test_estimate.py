@@ -116,7 +116,7 @@ def test_a_policy_without_a_record_is_the_median_of_the_others():
         takes(unit(B=9000), round=2e-6), rel=0.1
     )
     made, asked = run_of(unit("sw_ucb"), unit("hyque"))
-    assert line(made, asked, 1).endswith("(by 3 jobs timed here; rough for sw_ucb)")
+    assert line(made, asked, 1).endswith("(from 3 jobs timed here; rough for sw_ucb)")
 
 
 def test_turns_count_as_often_as_they_were_needed():
@@ -176,7 +176,7 @@ def test_kernels_are_counted_if_they_are_not_compiled(monkeypatch):
 
 def test_without_a_record_it_says_so():
     made, asked = run_of(unit(), Draws("ages", {}, 50.0))
-    assert line(made, asked, 2).startswith("about 56 s on 2 free cores (rough: nothing")
+    assert line(made, asked, 2).startswith("about 56 s on 2 free cores (rough: no such job")
 
 
 def test_on_a_cluster_played_jobs_start_elsewhere_and_stages_share_these_cores(monkeypatch):

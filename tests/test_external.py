@@ -79,7 +79,7 @@ def test_an_axis_that_never_moves_is_not_taken_for_judged():
     runs = table(["true", "kept", "flat in B", "steep in V"], variations=[4])
     (found,) = fit(runs, CLAIM, policy="true", **CONTROLS).findings
     assert found.as_printed == "undecided"
-    assert "cells in which only V moves" in found.decide
+    assert "cells in which only V changes" in found.decide
 
 
 def test_short_tables_are_undecided():
@@ -144,7 +144,7 @@ BAD = [
     ({"V": -1}, "table: row 3: V=-1: must be a finite number of at least 0"),
     ({"policy": ""}, "table: row 3: policy='': must be a word"),
     ({"policy": None}, "table: row 3: policy=None: must be a word"),
-    ({"seed": 0}, "table: row 3: seed=0: must be another one"),
+    ({"seed": 0}, "table: row 3: seed=0: must be a new one"),
 ]
 
 
@@ -161,18 +161,21 @@ def test_a_bad_row_is_named(values, said):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"claim": ""}, "claim='': must be as B=-1/3"),
-        ({"claim": "X=1"}, "claim: X=1: must be B=, V=, K= or log="),
-        ({"claim": "B=1/0"}, "claim: B=1/0: must be a number in [-9, 9]"),
-        ({"claim": "B=nan"}, "claim: B=nan: must be a number in [-9, 9]"),
-        ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not in the table"),
-        ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not in the table"),
-        ({"claim": CLAIM, "fails": {"X": "true"}}, "fails.X: no such axis"),
-        ({"claim": CLAIM, "holds": "true"}, "policy: the table has only controls"),
-        ({"claim": CLAIM, "policy": "true", "holds": "true"}, "policy=true: is a control"),
+        ({"claim": ""}, "claim='': must name exponents of R/T"),
+        ({"claim": "X=1"}, "claim: X=1: must be one of B=, V=, K=, log="),
+        ({"claim": "B=1/0"}, "claim: B=1/0: must have a number in [-9, 9]"),
+        ({"claim": "B=nan"}, "claim: B=nan: must have a number in [-9, 9]"),
+        ({"claim": CLAIM, "policy": "nobody"}, "policy=nobody: not a policy of the table"),
+        ({"claim": CLAIM, "fails": "nobody"}, "fails=nobody: not a policy of the table"),
+        ({"claim": CLAIM, "fails": {"X": "true"}}, "fails=X=...: no such axis"),
+        ({"claim": CLAIM, "holds": "true"}, "policy: must be given"),
+        (
+            {"claim": CLAIM, "policy": "true", "holds": "true"},
+            "policy=true: must not be one of the controls",
+        ),
         (
             {"claim": CLAIM, "holds": "true", "fails": "true"},
-            "fails=true: is the control that must",
+            "fails=true: must not be the positive control",
         ),
         ({"claim": "B=-1/3 B=-1/4"}, "claim: B: given twice"),
     ],
@@ -188,7 +191,7 @@ def test_missing_columns_and_empty_tables_are_said():
         fit(table(["true"]).drop(columns=["seed", "regret"]), CLAIM)
     with pytest.raises(ConfeeError, match=r"^table: 0 rows"):
         fit(table(["true"]).iloc[:0], CLAIM)
-    with pytest.raises(ConfeeError, match=r"^policy=true: on no ray"):
+    with pytest.raises(ConfeeError, match=r"^policy=true: no exponent can be fitted"):
         fit(table(["true"], budgets=[], variations=[4]), CLAIM)
 
 

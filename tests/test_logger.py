@@ -149,7 +149,7 @@ logger.addHandler(logging.StreamHandler(open("/dev/full", "w")))
     (toy / "Snakefile").write_text(full + mute)
     code, lines = run(toy, "a1.txt", bad=1)
     assert code == 1
-    why = "exit code 1 and no word in its log, often a sign of a full disk"
+    why = "exit code 1 and an empty log, often a sign of a full disk"
     assert lines[1:3] == [f"failed: simulate (i=1): {why}", "        log: logs/a1.log"]
     assert len(lines) == 4
 
@@ -162,7 +162,7 @@ def test_a_clock_that_was_moved_back_is_one_line(capsys):
     for message in (older.format("a.txt"), f"WorkflowError:\n{older.format('b.txt')}", echo):
         handler.emit(LogRecord("", ERROR, "", 0, message, None, None))
     assert capsys.readouterr().err.splitlines() == [
-        "error: a.txt: dated before what it is made from, as if the clock had been moved back; "
+        "error: a.txt: is older than the files it is made from, as if the clock had been set back; "
         "give the same command again"
     ]
 
@@ -221,7 +221,7 @@ def test_an_interrupt_is_no_failure_and_a_second_run_is_told_of_the_lock(toy):
         lines = process.communicate(timeout=30)[1].splitlines()
     assert process.returncode != 0
     assert not [line for line in lines if line.startswith("failed")]
-    assert "stopped, the same command goes on from here" in lines[-1]
+    assert "stopped; the same command continues from here" in lines[-1]
 
 
 def test_a_run_that_is_terminated_ends_its_jobs_and_says_that_it_was_stopped(toy):
@@ -235,19 +235,22 @@ def test_a_run_that_is_terminated_ends_its_jobs_and_says_that_it_was_stopped(toy
         lines = process.communicate(timeout=30)[1].splitlines()
     assert process.returncode == 1
     assert (toy / "a0.txt").exists()
-    assert "stopping on the user's request, once jobs at work are done" in lines
+    assert "stopping, as you asked, once the running jobs are done" in lines
     assert not [line for line in lines if line.startswith(("failed", "error"))]
-    assert "stopped, the same command goes on from here" in lines[-1]
+    assert "stopped; the same command continues from here" in lines[-1]
 
 
 def test_what_no_rule_makes_is_named_with_what_the_run_is_of(toy):
-    assert "error: c.pdf: nothing makes it" in run(toy, "c.pdf")[1]
+    assert "error: c.pdf: no rule makes this" in run(toy, "c.pdf")[1]
     of = "from snakemake_logger_plugin_confee import SHOWN\nSHOWN.workflow = 'smoke'\n"
     marked = TOY.replace('output: "b.txt"', 'output: report("b.txt")')
     (toy / "Snakefile").write_text(of + marked)
     code, lines = run(toy, "--report", "r.html")
     assert code == 1
-    assert "error: b.txt: missing, and the report wants it; this run is of smoke" in lines
+    assert (
+        "error: b.txt: missing, and the report needs it; this workflow is of the experiment smoke"
+        in lines
+    )
 
 
 LAST = "Traceback (most recent call last):\n\n  File x\n\nOSError: [Errno 28] No space left\n"

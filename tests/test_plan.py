@@ -54,7 +54,7 @@ def test_a_unit_is_named_after_its_key_and_read_back():
         assert name.endswith(f"{digest(one.key)}.parquet")
         said = json.loads(json.dumps(one.describe()))
         assert unit(said) == one
-        with pytest.raises(ConfeeError, match="planned with other sources"):
+        with pytest.raises(ConfeeError, match="planned with other code"):
             unit(said | {"file": "cells/hyque/0.parquet"})
 
 
@@ -220,7 +220,7 @@ def test_maps_are_played_by_those_they_name_only():
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1}", "maps.m.V: missing"),
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1.5,V:1}", "maps.m.beta=1.5: must be"),
         ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:huge}", "maps.m.V=huge: must be"),
-        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1,W:1}", "maps.m.W=1: must be one of"),
+        ("+maps.m={policies:[hyque],K:2,T:1e3,beta:1,V:1,W:1}", "maps.m.W=1: no such key; must be"),
         ("+maps.T={policies:[hyque],K:2,T:1e3,beta:1,V:1}", "maps.T: must not be named after"),
         ("seeds.error=0", "seeds.error=0: must be a number in (0"),
         ("seeds.most=-1", "seeds.most=-1: must be a whole number in [0"),
@@ -493,8 +493,8 @@ def test_a_policy_meets_its_own_setting():
     assert met("contextual") == ["contextual_switching"]
     assert met("arms", {"arms": {"name": "switching"}}.items()) == ["switching"]
     said = (
-        "^family: has adversaries of contextual, linear, logistic; must have some of episodic for "
-        r"policies\.mine, of the setting episodic$"
+        "^family: has adversaries of contextual, linear, logistic; must have some of episodic, as "
+        r"policies\.mine plays"
     )
     with pytest.raises(ConfeeError, match=said):
         met("episodic")

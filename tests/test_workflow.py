@@ -66,7 +66,7 @@ def test_a_run_makes_what_it_promises_and_shows_a_line_a_stage(done):
         assert (done.folder / "figures" / "tiny.claims" / name).stat().st_size > 0
     lines = done.said.splitlines()
     assert "simulating: 1 job" in lines
-    assert any(line.startswith("calibrating: 2 of 2 done") for line in lines)
+    assert any(line.startswith("calibrating thresholds: 2 of 2 done") for line in lines)
     assert "lower-bound/measured" in done.said
     assert lines[-1].startswith("figures: figures/tiny.claims/ (all.tex")
     assert lines[-2].startswith("report: results/tiny.claims/")
@@ -159,7 +159,7 @@ def test_a_dry_run_tells_the_time_by_what_jobs_took(done, copy):
         for part in json.loads(file.read_text())["parts"]
     ]
     assert {part["what"] for part in played} >= {"calibrate", "hyque", "rexp3b"}
-    assert time_told(done.before).endswith("(rough: nothing of it was timed here yet)")
+    assert time_told(done.before).endswith("(rough: no such job was timed here yet)")
     copy.dry(overrides=SMALL + " policies.hyque.scale=2")
     assert time_told(copy.looked).endswith(" jobs timed here)")
 
@@ -188,7 +188,7 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     }
     other = SMALL.replace("figures=[block,regret-T]", "figures=[block]")
     said = copy.run("--report", "other.html", overrides=other, fails=True)
-    assert "not made from this configuration and code: regret, " in said
+    assert "missing, or of another configuration or code: regret, " in said
     assert not (copy.folder / "other.html").exists()
     copy.run("--report", "r.html")
     after = {f: f.stat().st_mtime_ns for f in before}
@@ -208,7 +208,7 @@ def test_snakemakes_report_shows_all_with_captions_and_changes_nothing(done, cop
     assert exhibit("block").title in text
     (copy.folder / "figures/tiny.claims/block.svg").unlink()
     said = copy.run("--report", "r.html", fails=True)
-    assert "not made from this configuration and code: block; " in said
+    assert "missing, or of another configuration or code: block; " in said
 
 
 @pytest.mark.slow

@@ -48,16 +48,16 @@ def _a_cache_folder() -> None:
 _a_cache_folder()
 
 LABELS = {
-    "kernels": "compiling kernels",
-    "calibrate": "calibrating",
+    "kernels": "compiling",
+    "calibrate": "calibrating thresholds",
     "simulate": "simulating",
-    "regret": "measuring regret",
-    "slopes": "fitting slopes",
+    "regret": "collecting runs",
+    "slopes": "fitting exponents",
     "claims": "judging claims",
     "figure": "drawing figures",
     "table": "writing tables",
     "report": "writing the report",
-    "album": "binding them for LaTeX",
+    "album": "writing all.tex",
 }
 # The target rule does no work of its own, so it is neither shown nor counted.
 HIDDEN = {"all"}
@@ -65,12 +65,12 @@ HIDDEN = {"all"}
 REASONS = {
     "Missing output files": "missing output",
     "Incomplete output files": "incomplete output",
-    "Updated input files": "updated input",
-    "Input files updated by another job": "input made by an earlier stage",
+    "Updated input files": "newer input",
+    "Input files updated by another job": "an earlier stage makes its input",
     "Forced execution": "forced",
     "Code has changed since last execution": "changed code",
-    "Params have changed since last execution": "changed params",
-    "Set of input files has changed since last execution": "changed set of inputs",
+    "Params have changed since last execution": "changed parameters",
+    "Set of input files has changed since last execution": "other input files",
 }
 UNRECORDED = "Missing metadata for file"
 NOTHING = "Nothing to be done"
@@ -80,7 +80,7 @@ GRACEFUL = "Will exit after finishing currently running jobs"  # SIGTERM
 ECHOES = ("Exiting because a job execution failed", "WorkflowError:\nAt least one job did not")
 # The target does not belong to this experiment, so the message names the experiment.
 LACKING = re.compile(r"No rule to produce (?P<rule>\S+)|File (?P<file>\S+) marked for report but")
-LACKING_WHY = {"rule": "nothing makes it", "file": "missing, and the report wants it"}
+LACKING_WHY = {"rule": "no rule makes this", "file": "missing, and the report needs it"}
 MINUTE = float(os.environ.get("CONFEE_PROGRESS", 60))
 """Seconds between two lines of progress in a log."""
 SNAKEMAKE_DIR = os.path.dirname(snakemake.__file__)
@@ -340,7 +340,7 @@ class LogHandler(LogHandlerBase):
                 f"; last line of its log: {reason}" if reason else ""
             )
         elif not reason and (status := re.search(STATUS, cause)):
-            reason = f"exit code {status[1]} and no word in its log, often a sign of a full disk"
+            reason = f"exit code {status[1]} and an empty log, often a sign of a full disk"
         elif "MissingOutputException" in cause or not reason:
             reason = compact(cause) if cause else remote or "no message"
         if remote and remote not in reason:
@@ -354,8 +354,8 @@ class LogHandler(LogHandlerBase):
         verbose = self.common_settings.verbose
         if message.startswith((*INTERRUPTED, GRACEFUL)):
             if not self.interrupted:
-                once = ", once jobs at work are done" if message.startswith(GRACEFUL) else ""
-                self._say(f"stopping on the user's request{once}")
+                once = ", once the running jobs are done" if message.startswith(GRACEFUL) else ""
+                self._say(f"stopping, as you asked{once}")
             self.interrupted = True
         elif message.startswith(NOTHING):
             self._say("nothing to be done: all files are up to date")
@@ -367,12 +367,16 @@ class LogHandler(LogHandlerBase):
             if skewed := re.search(r"Output (\S+) has older modification time", message):
                 if not self.failures:
                     self._say(
-                        f"error: {skewed[1]}: dated before what it is made from, as if the "
-                        "clock had been moved back; give the same command again"
+                        f"error: {skewed[1]}: is older than the files it is made from, as if the "
+                        "clock had been set back; give the same command again"
                     )
                 self.failures.append(skewed[1])
             elif lacking := LACKING.search(message):
-                of = f"; this run is of {SHOWN.workflow}" if SHOWN.workflow else ""
+                of = (
+                    f"; this workflow is of the experiment {SHOWN.workflow}"
+                    if SHOWN.workflow
+                    else ""
+                )
                 kind = lacking.lastgroup or ""
                 self._say(f"error: {lacking[kind]}: {LACKING_WHY[kind]}{of}")
             elif self.begun and message.startswith(("RuleException", "MissingOutputException")):
@@ -428,7 +432,7 @@ class LogHandler(LogHandlerBase):
         if self.failures:
             line += f"; {len(self.failures)} failed: {', '.join(self.failures)}"
         elif self.interrupted:
-            line += "; stopped, the same command goes on from here"
+            line += "; stopped; the same command continues from here"
         if self.failures or self.interrupted or not self.quiet:
             self._say(line)
 

@@ -1,4 +1,4 @@
-# The page that people read. It is the only result that contains times.
+# The report, which is the only result that contains times.
 
 rule report:
     input:

@@ -1,5 +1,5 @@
-# Jobs that play what is missing. A job is named by a hash of what it makes, so its file is
-# `ancient`: names decide what is played again, dates do not.
+# Jobs that simulate missing cells. A job's name is a hash of what it makes. Its file is `ancient`,
+# so that names decide what is simulated again, and dates do not.
 
 rule kernels:
     output:

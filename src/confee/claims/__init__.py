@@ -18,17 +18,30 @@ from confee.claims.base import Claim
 from confee.claims.judging.finding import Finding, correct, graded
 from confee.core import plugins
 from confee.core.errors import ConfeeError
+from confee.core.schema import show
 from confee.simulation.needs import Needs, union
 
 if TYPE_CHECKING:
     from confee.evidence import Evidence
 
 
+ID = re.compile(r"[\w-]+(/[\w-]+)*", re.ASCII)
+"""Ids of claims, which the command line and YAML must read as words."""
+
+
 def _declared(module: ModuleType) -> Iterator[Claim]:
     """The claims of a module. Raises ConfeeError if what it declares is no claim."""
-    for claim in (*getattr(module, "CLAIMS", ()), *_single(module)):
+    several = getattr(module, "CLAIMS", ())
+    if not isinstance(several, tuple | list) or not all(isinstance(x, Claim) for x in several):
+        raise ConfeeError(f"{module.__file__}: CLAIMS={show(several)}: must be a tuple of Claim")
+    for claim in (*several, *_single(module)):
         if not isinstance(claim, Claim):
-            raise ConfeeError(f"{module.__file__}: CLAIM must be of type Claim")
+            raise ConfeeError(f"{module.__file__}: CLAIM={show(claim)}: must be of type Claim")
+        if not isinstance(claim.id, str) or not ID.fullmatch(claim.id):
+            raise ConfeeError(
+                f"{module.__file__}: id={show(claim.id)}: must be words of letters, digits, - and "
+                "_, with a / between two"
+            )
         yield claim
 
 
@@ -54,7 +67,9 @@ def _registered() -> tuple[dict[str, Claim], dict[str, str]]:
     for module in (*shipped, *plugins.modules(__name__, names)):
         for claim in _declared(module):
             if claim.id in claims:
-                raise ConfeeError(f"{module.__file__}: CLAIM: another claim is called {claim.id}")
+                raise ConfeeError(
+                    f"{module.__file__}: id={claim.id}: is another claim's; must be new"
+                )
             claims[claim.id], modules[claim.id] = claim, module.__name__
     return dict(sorted(claims.items(), key=lambda item: (item[1].order, item[0]))), modules
 

@@ -70,14 +70,19 @@ class Fit:
 
     def report(self) -> str:
         """The verdicts and the exponents in Markdown."""
-        lines = [f"# Judged: R/T at most {self.claim}", ""]
+        lines = [f"# Claim: exponents of R/T at most {self.claim}", ""]
         for finding in self.findings:
             lines += [f"## {finding.id}: {finding.as_printed}", ""]
             lines += [f"{finding.why}.", ""] if finding.why else []
             lines += [f"What would decide: {finding.decide}.", ""] if finding.decide else []
             lines += [f"- {step.outcome}: {step.note or step.step}" for step in finding.steps]
             lines.append("")
-        lines += ["## Exponents of R/T, with 95 % limits", "", _markdown(self.exponents), ""]
+        lines += [
+            "## Exponents of R/T, with 95 % confidence limits",
+            "",
+            _markdown(self.exponents),
+            "",
+        ]
         return "\n".join(lines)
 
 
@@ -124,7 +129,7 @@ def fit(
     for role, name in named:
         if name is not None and name not in names:
             raise ConfeeError(
-                f"{role}={schema.show(name)}: not in the table; it has {', '.join(names)}"
+                f"{role}={schema.show(name)}: not a policy of the table; it has {', '.join(names)}"
             )
     worst = _worst(runs)
     points = rays(worst)
@@ -134,13 +139,17 @@ def fit(
     partner = positive.get("B", positive.get("K", "none"))
     controls = Controls(nothing | positive, nothing | negative, partner, others=())
     for name in {*positive.values()} & {*negative.values()}:
-        raise ConfeeError(f"fails={schema.show(name)}: is the control that must hold as well")
+        raise ConfeeError(
+            f"fails={schema.show(name)}: must not be the positive control (holds), too"
+        )
     if policy in {*positive.values(), *negative.values()}:
-        raise ConfeeError(f"policy={schema.show(policy)}: is a control; none controls itself")
+        raise ConfeeError(
+            f"policy={schema.show(policy)}: must not be one of the controls (holds, fails)"
+        )
     known = {*positive.values(), *negative.values(), "uniform"}
     judged = [policy] if policy else [name for name in names if name not in known]
     if not judged:
-        raise ConfeeError("policy: the table has only controls; name one to be judged")
+        raise ConfeeError("policy: must be given; the table has nothing but controls and uniform")
     law = dict.fromkeys("KVBT", 0.0) | {axis: powers[axis] for axis in powers if axis != "log"}
     still = not (worst["V"] > 0).any()
     claimed = Claimed(
@@ -156,12 +165,12 @@ def fit(
         checks = ray_checks(worst, points, name, claimed, controls)
         if not checks:
             raise ConfeeError(
-                f"policy={schema.show(name)}: on no ray: what the claim names (B at equal T/B, V "
-                "or K) must take several values while the others stay"
+                f"policy={schema.show(name)}: no exponent can be fitted; must have cells in which "
+                "only one of V, K, or B at a fixed T/B changes, and the claim must name it"
             )
         moving = {check.variable for check in checks}
         checks += [
-            Check(name=axis, why="no ray along it", decide=f"cells in which only {axis} moves")
+            Check(name=axis, why="no cells along it", decide=f"cells in which only {axis} changes")
             for axis in "BVK"
             if axis in powers and axis not in moving
         ]
@@ -196,7 +205,10 @@ def _controls(role: str, named: str | Mapping[str, str] | None) -> dict[str, str
         return dict.fromkeys("BVKT", named)
     for axis in named:
         if axis not in FIXED:
-            raise ConfeeError(f"{role}.{schema.show(axis)}: no such axis; must be B, V, K or T")
+            raise ConfeeError(
+                f"{role}={schema.show(axis)}=...: no such axis; must be a policy, or policies by "
+                "axis B, V, K, T, as in B=random,V=blind"
+            )
     return dict(named)
 
 
@@ -206,7 +218,7 @@ def read(file: str | Path) -> pd.DataFrame:
 
     place = Path(file)
     if not place.is_file():
-        raise ConfeeError(f"{place}: no such file; must be CSV or parquet")
+        raise ConfeeError(f"{place}: no such file; must be a CSV or a .parquet file")
     try:
         if place.suffix == ".parquet":
             return pd.read_parquet(place)
@@ -217,8 +229,12 @@ def read(file: str | Path) -> pd.DataFrame:
             encoding="utf-8-sig",
             dtype={"policy": str, "adversary": str},
         )
-    except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise ConfeeError(f"{place}: cannot be read: {error}") from None
+    except OSError as error:
+        reason = error.strerror or "not a parquet file"
+        raise ConfeeError(f"{place}: cannot be read: {reason}") from None
+    except ValueError:
+        kind = "a parquet file" if place.suffix == ".parquet" else "CSV with a header line"
+        raise ConfeeError(f"{place}: cannot be read; must be {kind}") from None
 
 
 # --------------------------------------------------------------------------- the claim
@@ -229,19 +245,24 @@ def parsed(claim: str) -> dict[str, float]:
     powers: dict[str, float] = {}
     words = claim.split() if isinstance(claim, str) else []
     if not words:
-        raise ConfeeError(f"claim={schema.show(claim)}: must be as B=-1/3 V=1/3 K=1/3")
+        raise ConfeeError(
+            f"claim={schema.show(claim)}: must name exponents of R/T, as in 'B=-1/3 V=1/3 K=1/3'"
+        )
     for word in words:
         name, equals, value = word.partition("=")
         if name not in ("K", "V", "B", "log") or not equals:
             raise ConfeeError(
-                f"claim: {schema.show(word)}: must be B=, V=, K= or log= and a number"
+                f"claim: {schema.show(word)}: must be one of B=, V=, K=, log= with a number, as "
+                "in B=-1/3"
             )
         try:
             number = float(Fraction(value))
         except (ValueError, ZeroDivisionError):
             number = math.nan
         if not abs(number) <= 9:
-            raise ConfeeError(f"claim: {schema.show(word)}: must be a number in [-9, 9], as -1/3")
+            raise ConfeeError(
+                f"claim: {schema.show(word)}: must have a number in [-9, 9], as in B=-1/3"
+            )
         if name in powers:
             raise ConfeeError(f"claim: {name}: given twice; must be given once")
         powers[name] = number
@@ -293,10 +314,16 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
         runs[name] = numbers.astype(np.int64) if whole else numbers
     _refuse((runs["B"] > runs["T"]).to_numpy(), runs["B"], "B", "at most T")
     if (runs["regret"].abs() <= 1).all() and (runs["T"] >= 100).all():
-        raise ConfeeError("table: regret: at most 1 in all rows; must be of all T rounds together")
+        raise ConfeeError("table: regret: at most 1 in all rows; must be the sum over all T rounds")
     cell = ["policy", "K", "T", "B", "V", "adversary"]
     twice = runs.duplicated([*cell, "seed"]).to_numpy()
-    _refuse(twice, runs["seed"], "seed", "another one: this run occurs twice")
+    _refuse(
+        twice,
+        runs["seed"],
+        "seed",
+        "a new one: an earlier row has the same seed, policy, K, T, B, V and adversary "
+        "(adversaries that differ must have different names)",
+    )
     _same_adversaries(runs)
     runs["seed"] = runs.groupby(cell)["seed"].rank(method="first").astype(np.int64) - 1
     return runs.assign(label=runs["policy"])
@@ -314,7 +341,8 @@ def _same_adversaries(runs: pd.DataFrame) -> None:
                 where = ", ".join(f"{n}={v:g}" for n, v in zip(places, place, strict=True))
                 raise ConfeeError(
                     f"table: at {where} policy={schema.show(policy)} has no run against "
-                    f"adversary={schema.show(lacking[0])}, which others met"
+                    f"adversary={schema.show(lacking[0])}, which other policies have; all policies "
+                    "of a cell must meet the same adversaries"
                 )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from confee.config import conf_files
-from confee.core import plugins, schema
+from confee.config import conf_files, names
+from confee.core import schema
 from confee.core.errors import ConfeeError
 
 
@@ -41,7 +41,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
         _check_interpolations(OmegaConf.to_container(config, resolve=False))
         values = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
-        raise ConfeeError(_one_line(error, overrides)) from None
+        raise ConfeeError(_one_line(error, name, overrides)) from None
     except yaml.YAMLError as error:
         raise ConfeeError(conf_files.not_yaml(error)) from None
     except OSError as error:
@@ -54,7 +54,7 @@ def compose(name: str, overrides: Sequence[str]) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfeeError(f"conf/{name}.yaml: must be a mapping")
     for missing in (key for key in _primary_keys(name) if key not in values):
-        raise ConfeeError(f"~{missing}: must stay; set it to another value instead")
+        raise ConfeeError(f"~{missing}: must not be deleted; give it another value instead")
     return values  # type: ignore[return-value]
 
 
@@ -65,10 +65,11 @@ def key(override: str) -> str:
     """
     match = re.match(r"(?:(?:\+{1,2})?([A-Za-z_][^=\s]*)=|~([A-Za-z_][^=\s]*)(?:=|$))", override)
     if not match:
-        raise ConfeeError(f"{schema.show(override)}: not an override; must be key=value")
+        as_in = f", as in experiment={override}" if conf_files.has("experiment", override) else ""
+        raise ConfeeError(f"{schema.show(override)}: not an override; must be key=value{as_in}")
     name = match[1] or match[2]
     if re.match(r"hydra\b", name):
-        raise ConfeeError(f"{schema.show(override)}: no such key")
+        raise ConfeeError(f"{schema.show(override)}: no such key; Hydra's own cannot be set here")
     return name
 
 
@@ -91,6 +92,7 @@ def _checked(override: str) -> str:
             r"^\w+Exception(: .*| while evaluating '.*': )", "", _first_line(str(error))
         )
         reason = reason if len(reason) < 200 else f"{reason[:100]}..."
+        reason = _slip(override) or reason
         raise ConfeeError(f"{shown}: not in Hydra's syntax{reason and ': ' + reason}") from None
     except ValueError:
         raise ConfeeError(f"{shown}: a number has too many digits") from None
@@ -98,9 +100,18 @@ def _checked(override: str) -> str:
         raise ConfeeError(f"{shown}: must be one value; a list is written key=[1,2]")
     if group in conf_files.GROUPS:
         if not parsed.is_delete() and not isinstance(value, str):
-            raise ConfeeError(f"{shown}: unknown; {_known(group)}")
+            raise ConfeeError(f"{shown}: {conf_files.unknown(group, value)}")
         return override
     return override if parsed.is_delete() else f"++{override.lstrip('+')}"
+
+
+def _slip(override: str) -> str:
+    """Return which slip makes an override one that Hydra cannot read; empty for others."""
+    if re.search(r",[+~]*[A-Za-z_][\w.@/]*=", re.sub(r"[\[{].*?[]}]", "", override)):
+        return "overrides are separated by blanks, not by commas"
+    if any(override.count(a) != override.count(b) for a, b in ("[]", "{}", "()")):
+        return "a bracket is not closed, or closed twice"
+    return ""
 
 
 class _Registered(dict):
@@ -192,7 +203,8 @@ def _check_interpolations(value: Any, where: str = "") -> None:
     """
     if isinstance(value, str) and re.search(r"\$\{.*:", value, re.DOTALL):
         raise ConfeeError(
-            f"{where}={schema.show(value)}: must not call a resolver; ${{...}} may name another key"
+            f"{where}={schema.show(value)}: must not call a resolver; ${{key}} may only name "
+            "another key"
         )
     if isinstance(value, dict | list):
         for name, item in value.items() if isinstance(value, dict) else enumerate(value):
@@ -206,21 +218,38 @@ REASONS = {
     "RecursionError": "refers to itself; ${...} must name another key",
     "Incompatible key type": "a key is not a word; must be one",
     "Multiple values for": "is set already; must be given without + to replace it",
+    "Could not delete from config": "no such key, so there is nothing to delete",
+    "Cannot merge DictConfig with": "must be a mapping of names to values, as in {a: 1}",
 }
 """Words of an error that do not help a user of confee, and the reason to give instead."""
 
 
-def _one_line(error: Exception, overrides: Sequence[str]) -> str:
+MEMBERS = {"policy": "policies", "adversary": "family"}
+"""Group -> the key of an experiment that holds members of it."""
+
+
+def _one_line(error: Exception, name: str, overrides: Sequence[str]) -> str:
     """Return the first lines of Hydra's error and its cause, after the override to blame."""
     text, cause = str(error), str(error.__cause__ or "")
     if match := re.match(r".*?Could not (?:find|load) '/?([\w@.]+)/([^']*)'", text, re.DOTALL):
-        return f"{match[1]}={schema.show(match[2])}: unknown; {_known(match[1])}"
+        return f"{match[1]}={schema.show(match[2])}: {conf_files.unknown(match[1], match[2])}"
+    groups = {"cell": ("policy", "adversary")}.get(name, conf_files.GROUPS)
+    known = {*_primary_keys(name), *groups}
+    if match := re.match(r"Could not override '(policy|adversary|experiment)'", text):
+        group = match[1]
+        (given,) = (o for o in overrides if key(o) == group)
+        if group not in MEMBERS:
+            return f"{schema.show(given)}: {names.no_key(group, known)}"
+        member = schema.show(given.partition("=")[2])
+        return (
+            f"{schema.show(given)}: no such key of an experiment; "
+            f"+{group}@{MEMBERS[group]}.<name>={member} adds one to it"
+        )
     if match := re.match(r".*?You must specify '([\w/@.]+)'", text, re.DOTALL):
-        known = {*_primary_keys("cell"), *_primary_keys("config"), *conf_files.GROUPS}
         for override in overrides:  # it may have been given under a wrong name
-            if re.split(r"[.@]", key(override))[0] not in known:
-                return f"{schema.show(override)}: no such key"
-        return f"{match[1]}: missing; {_known(match[1])}"
+            if (first := re.split(r"[.@]", key(override))[0]) not in known:
+                return f"{schema.show(override)}: {names.no_key(first, known)}"
+        return f"{match[1]}: missing; {_choice(match[1])}"
     where = getattr(error, "full_key", None) or "conf"
     words = {where, *(word.strip("':.") for word in text.split())}
     blamed = next((schema.show(o) for o in overrides if key(o) in words), where)
@@ -230,8 +259,9 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     return ": ".join(dict.fromkeys([blamed, reason or _first_line(text) or _first_line(cause)]))
 
 
-def _known(group: str) -> str:
-    return f"known: {', '.join(conf_files.names(group))}{plugins.hint()}"
+def _choice(group: str) -> str:
+    """Return how to give a member of a group."""
+    return f"give {group}=<name>; `confee list {group}` lists the names"
 
 
 def _first_line(text: str) -> str:

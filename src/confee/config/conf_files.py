@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from confee import policies
+from confee.config import names as known_names
 from confee.core import plugins
 from confee.core.errors import ConfeeError
 from confee.world import adversaries
@@ -49,7 +50,9 @@ def folder() -> Path:
     if not named and not place.is_dir():
         place = _installed() or place
     if not (place / "config.yaml").is_file():
-        raise ConfeeError(f"{place}: no configuration there; CONFEE_CONF must name conf/")
+        raise ConfeeError(
+            f"{place}: no configuration there; CONFEE_CONF must name a folder like conf/"
+        )
     return place.absolute()
 
 
@@ -82,6 +85,16 @@ def names(group: str) -> list[str]:
     return sorted({*files(group), *REGISTERED.get(group, ())})
 
 
+def unknown(group: str, name: Any) -> str:
+    """Return the end of a message that a group has no member of this name."""
+    base = plugins.root()
+    if base and group in PACKAGES and re.fullmatch(r"[\w-]{1,100}", str(name)):
+        file = base / plugins.FOLDERS[PACKAGES[group].__name__] / f"{name}.py"
+        if file.is_file():
+            return f"unknown; {file} must declare {group.upper()}"
+    return known_names.unknown(name, names(group), f"confee list {group}", plugins.hint())
+
+
 def has(group: str, name: str) -> bool:
     """Whether `<group>=<name>` names a configuration. Imports at most the module `name`."""
     return name in files(group) or name in REGISTERED.get(group, ())
@@ -90,13 +103,18 @@ def has(group: str, name: str) -> bool:
 def files(group: str) -> dict[str, Path]:
     """Return the files of a group by name, including those of the user's folder.
 
-    Raises ConfeeError if a file of the user has a name that confee uses.
+    Raises ConfeeError if a file of the user has a name that confee or a plugin module uses.
     """
     by_name = {file.stem: file for file in _visible(folder() / group)}
     base = own()
     for file in _visible(base / group) if base else ():
         if file.stem in by_name or _shipped(group, file.stem):
             raise ConfeeError(f"{file}: confee has a {group} {file.stem}; choose another name")
+        if file.stem in REGISTERED.get(group, ()):
+            raise ConfeeError(
+                f"{file}: would replace the defaults of the {group} in {file.stem}.py; must have "
+                f"another name, and may begin with `defaults: [{file.stem}, _self_]`"
+            )
         by_name[file.stem] = file
     return dict(sorted(by_name.items()))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from confee.config import composition
-from confee.config.conf_files import files
-from confee.config.names import CLAIMS_ALONE, NAME, check_keys
-from confee.core import schema
+from confee.config.conf_files import REGISTERED, files
+from confee.config.names import CLAIMS_ALONE, NAME, check_keys, unknown
+from confee.core import plugins, schema
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
@@ -158,21 +158,31 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
             overrides = shlex.split(overrides)
         except ValueError as error:
             reason = str(error).lower()
-            raise ConfeeError(f"overrides={schema.show(overrides)}: {reason}") from None
+            raise ConfeeError(
+                f"overrides={schema.show(overrides)}: {reason}; must be as in a shell"
+            ) from None
     values = composition.compose("config", overrides)
     given = {composition.key(override) for override in overrides}
     alone = bool(values.get("claims")) and any(re.match(r"claims\b", key) for key in given)
     if alone and "figures" not in given:
         values["figures"] = []
+    if "experiment" in values:  # its file did not put its keys where they belong
+        raise ConfeeError(
+            f"experiment={schema.show(values['experiment'])}: no such key; the file of an "
+            "experiment must begin with the line # @package _global_"
+        )
     check_keys(values, KEYS)
     values["name"] = _name(values["name"], overrides)
     top = schema.build(_Top, {f.name: values[f.name] for f in dataclasses.fields(_Top)})
     if not NAME.fullmatch(top.name):
         raise ConfeeError(
-            f"name={schema.show(top.name)}: must be a word of letters, digits, - and _, at most 100"
+            f"name={schema.show(top.name)}: must be a word of letters, digits, - and _, with at "
+            "most 100 of them"
         )
     if top.name in RESERVED:
-        raise ConfeeError(f"name={top.name}: must not be one of {', '.join(RESERVED)}")
+        raise ConfeeError(
+            f"name={top.name}: must not be one of {', '.join(RESERVED)}, folders of confee itself"
+        )
     seeds = schema.build(_Seeds, schema.mapping(values["seeds"], "seeds"), "seeds")
     if seeds.most < seeds.estimate:
         raise ConfeeError(
@@ -181,6 +191,8 @@ def experiment(overrides: str | Sequence[str] = ()) -> Experiment:
     entrants = _entrants(values)
     entries = schema.mapping(values["family"], "family")
     entries = {label: schema.mapping(entry, f"family.{label}") for label, entry in entries.items()}
+    for label, entry in entries.items():
+        _check_name("adversary", entry, f"family.{label}", entries)
     if not entrants:
         raise ConfeeError("policies={}: an experiment needs at least one policy")
     if not entries:
@@ -232,7 +244,10 @@ def _name(name: Any, overrides: Sequence[str]) -> Any:
     chosen = given.get("experiment", "").rpartition("/")[2]
     if chosen and name != chosen and name in files("experiment"):
         if "name" in given:
-            raise ConfeeError(f"name={name}: is another experiment's; must be one of its own")
+            raise ConfeeError(
+                f"name={name}: is another experiment's, whose results it would replace; must be "
+                "a new name"
+            )
         return chosen
     # Hydra reads some names, years for example, as numbers.
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
@@ -244,7 +259,8 @@ def _sizes(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in values.items():
         if name not in fields:
             raise ConfeeError(
-                f"{where}.{schema.show(name)}={schema.show(value)}: must be one of K, T, B, V"
+                f"{where}.{schema.show(name)}={schema.show(value)}: no such key; must be one of "
+                "K, T, B, V"
             )
         rule = name == "B" and value is None
         checked[name] = None if rule else schema.check(fields[name], value, f"{where}.{name}")
@@ -255,20 +271,21 @@ def _grid(values: Mapping[str, Any], phases: int) -> Grid:
     centre = _sizes(schema.mapping(values["centre"], "centre"), "centre")
     for name in "KTBV":
         if name not in centre:
-            raise ConfeeError(f"centre.{name}: missing")
+            raise ConfeeError(f"centre.{name}: missing; must be given")
     fields = {f.name: f for f in dataclasses.fields(SizeRanges)}
     axes: dict[str, list[float]] = {}
     for axis, points in schema.mapping(values["grid"], "grid").items():
         if axis not in AXES:
             raise ConfeeError(
-                f"grid.{schema.show(axis)}={schema.show(points)}: must be one of K, T, B, V"
+                f"grid.{schema.show(axis)}={schema.show(points)}: no such axis; must be one of "
+                "K, T, B, V"
             )
         points = points if isinstance(points, list) else [points]
         axes[axis] = [schema.check(fields[axis], p, f"grid.{axis}") for p in points]
     at = {}
     for axis, moved in schema.mapping(values["at"], "at").items():
         if axis not in AXES:
-            raise ConfeeError(f"at.{schema.show(axis)}: must be one of K, T, B, V")
+            raise ConfeeError(f"at.{schema.show(axis)}: no such axis; must be one of K, T, B, V")
         at[axis] = _sizes(schema.mapping(moved, f"at.{axis}"), f"at.{axis}")
     return Grid(centre, axes, at, phases, _maps(values), _rays(values))
 
@@ -295,7 +312,8 @@ def _lists(
         if name not in fields:
             known = ", ".join([*others, *fields])
             raise ConfeeError(
-                f"{where}.{schema.show(name)}={schema.show(points)}: must be one of {known}"
+                f"{where}.{schema.show(name)}={schema.show(points)}: no such key; must be one of "
+                f"{known}"
             )
         points = points if isinstance(points, list) else [points]
         key, word = f"{where}.{name}", words.get(name, "")
@@ -377,6 +395,19 @@ def _rays(values: Mapping[str, Any]) -> dict[str, Ray]:
     return rays
 
 
+def _check_name(group: str, entry: Mapping[str, Any], where: str, entries: Collection[str]) -> None:
+    """Raise ConfeeError if an entry of policies or family names no policy or adversary."""
+    known, name = REGISTERED[group], entry.get("name")
+    if name is None:
+        others = ", ".join(x for x in entries if not where.endswith(f".{x}")) or "none"
+        raise ConfeeError(
+            f"{where}: has no name; must be one of {others}, or added: +{group}@{where}=<{group}>"
+        )
+    if not isinstance(name, str) or name not in known:
+        ending = unknown(name, sorted(known), f"confee list {group}", plugins.hint())
+        raise ConfeeError(f"{where}.name={schema.show(name)}: {ending}")
+
+
 def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
     policies = schema.mapping(values["policies"], "policies")
     plays = schema.mapping(values["plays"], "plays")
@@ -393,5 +424,6 @@ def _entrants(values: Mapping[str, Any]) -> dict[str, Entrant]:
         axes = _names(limits.pop("axes", all_axes), f"plays.{label}.axes", all_axes)
         play = schema.build(_Play, limits, f"plays.{label}")
         conf = schema.mapping(conf, f"policies.{label}")
+        _check_name("policy", conf, f"policies.{label}", policies)
         entrants[label] = Entrant(conf, axes, **dataclasses.asdict(play))
     return entrants

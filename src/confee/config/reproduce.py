@@ -42,8 +42,8 @@ def remake(experiment: str) -> str:
     if name in known:
         return f"run: {snakemake(of_folder(experiment))}"
     return (
-        f"no experiment is called {name}; known: {', '.join(known)}; results made with "
-        f"name={name} need the same command again"
+        f"no experiment is called {name}; known: {', '.join(known)}; if a workflow had "
+        f"name={name}, give its command again"
     )
 
 

@@ -81,13 +81,15 @@ def _named(node: ast.AST, package: str, file: Path, originals: Mapping[str, str]
             function = originals.get(name, name) if isinstance(node.func, ast.Name) else name
             where = f"{file}: line {node.lineno}: {function}"
             if function in UNSEEN:
-                raise ConfeeError(f"{where} must not be called: an edit of its code is not seen")
+                raise ConfeeError(
+                    f"{where} must not be called: confee would not notice that its code changed"
+                )
             if function in BY_NAME:
                 given = [*node.args, *(word.value for word in node.keywords if word.arg == "name")]
                 if len(given) != 1 or not isinstance(given[0], ast.Constant):
                     raise ConfeeError(
-                        f"{where} must be given a name that is written out: an edit of that module "
-                        "would not be seen"
+                        f"{where} must be given a name that is written out, so that confee notices "
+                        "when that module changes"
                     )
                 name = importlib.util.resolve_name(str(given[0].value), package)
                 yield from _with_parents(name)
@@ -181,7 +183,7 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
     if event in PROGRAMS and (starter := _reader(sys._getframe(1))):
         raise ConfeeError(
             f"{starter.f_code.co_filename}: line {starter.f_lineno}: starts a program; must not, "
-            "as an edit of that program is not seen"
+            "as confee would not notice that the program changed"
         )
     if event != "open" or not isinstance(arguments[0], str | os.PathLike):
         return
@@ -204,8 +206,8 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
     if module is None:
         if not known:
             raise ConfeeError(
-                f"{where} while it plays; must be read at the top of the module, where an edit of "
-                "it is seen"
+                f"{where} while it plays; must be read at the top of the module, so that confee "
+                "notices when the file changes"
             )
     elif module in _compiled and file not in _read.get(module, {}):
         raise ConfeeError(f"{where} below a compiled function; must be read above it")

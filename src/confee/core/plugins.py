@@ -52,7 +52,7 @@ def hint() -> str:
     """Return the end of a message that a name is unknown, where no plugin folder is set."""
     if root():
         return ""
-    return "; CONFEE_EXTRA is not set: it names the folder of your own policies and adversaries"
+    return "; yours are found once CONFEE_EXTRA names their folder (docs/add-a-policy.md)"
 
 
 def folders(package: str) -> list[str]:

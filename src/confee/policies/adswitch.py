@@ -231,7 +231,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="adswitch",
     name="AdSwitch",
-    summary="AdSwitch: elimination with checks of bad arms at random scales",
+    summary="AdSwitch: elimination that re-examines bad arms at random scales",
     kernel=play,
     options=Options,
     arguments=arguments,

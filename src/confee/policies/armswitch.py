@@ -249,7 +249,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="armswitch",
     name="ArmSwitch",
-    summary="ArmSwitch: elimination with looks at bad arms one by one, under a query schedule",
+    summary="ArmSwitch: elimination that re-examines bad arms one by one, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,

@@ -168,7 +168,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="cbm_ucb",
     name="CBM-UCB",
-    summary="CBM-UCB: UCB1 that queries where its confidence is wider than the budget so far",
+    summary="CBM-UCB: UCB1 that queries only where its confidence interval is wide",
     kernel=play,
     options=Options,
     arguments=arguments,

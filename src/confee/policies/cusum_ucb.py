@@ -160,7 +160,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="cusum_ucb",
     name="CUSUM-UCB",
-    summary="UCB that forgets arms a CUSUM test finds changed, under a query schedule",
+    summary="UCB that forgets an arm when a CUSUM test finds a change, under a query schedule",
     kernel=play,
     known=("T", "B", "S"),
     options=Options,

@@ -179,7 +179,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="dal_ucb1",
     name="DAL, UCB1",
-    summary="UCB1 started anew by detectors on forced plays, under a query schedule",
+    summary="DAL: UCB1 restarted by change tests on forced plays, under a query schedule",
     kernel=play,
     options=Options,
     arguments=arguments,

@@ -28,7 +28,7 @@ def play(world, ledger, K, T, B, rng):
 POLICY = Policy(
     id="greedy_spend",
     name="greedy spend",
-    summary="UCB1 in the first B rounds, then blind",
+    summary="control: UCB1 that queries the first B rounds and none after them",
     kernel=play,
     role=CONTROL,
     look=Look("#CDBB55", "<", LONG, place=22),

@@ -26,7 +26,7 @@ def draw(ucb, tau, known, exploration, rng):
 POLICY = Policy(
     id="hyque_blind",
     name="HyQue, blind",
-    summary="control: HyQue's schedule, queried arms uniform",
+    summary="control: HyQue whose queries play uniformly random arms",
     kernel=over(hyque.play, __name__, act=draw),
     options=hyque.Options,
     arguments=hyque.arguments,

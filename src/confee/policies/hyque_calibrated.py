@@ -39,7 +39,7 @@ class Calibrated(Options):
 POLICY = Policy(
     id="hyque_calibrated",
     name="HyQue, calibrated",
-    summary="HyQue, the scale of its change tests set on stationary paths",
+    summary="HyQue with change tests calibrated on stationary paths",
     kernel=hyque.play,
     options=Options,
     arguments=hyque.arguments,

@@ -14,7 +14,7 @@ from confee.policies.growth import Growth
 POLICY = Policy(
     id="hyque_discarding",
     name="HyQue, discarding",
-    summary="control: HyQue that discards what on-demand queries show",
+    summary="control: HyQue that discards the feedback of its on-demand queries",
     kernel=hyque.play,
     options=hyque.Options,
     arguments=partial(hyque.arguments, discards=True),

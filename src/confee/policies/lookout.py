@@ -229,7 +229,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="lookout",
     name="Lookout",
-    summary="UCB with looks at random scales and likelihood ratio tests, prior-free",
+    summary="UCB that re-examines bad arms at random scales and restarts on likelihood ratio tests",
     kernel=play,
     options=Options,
     arguments=arguments,

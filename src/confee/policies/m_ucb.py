@@ -120,7 +120,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="m_ucb",
     name="M-UCB",
-    summary="UCB1 restarted when the halves of a window differ, under a query schedule",
+    summary="M-UCB: UCB1 restarted when the halves of a window differ, under a query schedule",
     kernel=play,
     known=("T", "B", "S"),
     options=Options,

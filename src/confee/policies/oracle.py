@@ -25,7 +25,7 @@ def play(world, ledger, K, T, B, rng):
 POLICY = Policy(
     id="oracle",
     name="oracle",
-    summary="control: plays argmax mu_t",
+    summary="control: plays the best arm in every round",
     kernel=play,
     known=("path",),
     role=ORACLE,

@@ -37,7 +37,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="sw_ucb_copied",
     name="SW-UCB, copied",
-    summary="control: sliding-window UCB that takes each arm for K different ones",
+    summary="control: sliding-window UCB that takes each arm for K copies",
     kernel=play,
     known=("T", "B", "V"),
     arguments=arguments,

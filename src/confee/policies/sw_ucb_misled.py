@@ -12,7 +12,7 @@ from confee.policies.base import CONTROL, Policy
 POLICY = Policy(
     id="sw_ucb_misled",
     name="SW-UCB, misled",
-    summary="control: sliding-window UCB that is given V = 1/K, whatever V is",
+    summary="control: sliding-window UCB that is told V = 1/K, whatever V is",
     kernel=sw_ucb.play,
     arguments=lambda known, options: sw_ucb.arguments(
         known._replace(V=1 / known.K), sw_ucb.Options()

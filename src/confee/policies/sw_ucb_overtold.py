@@ -22,7 +22,7 @@ def arguments(known, options):
 POLICY = Policy(
     id="sw_ucb_overtold",
     name="SW-UCB, overtold",
-    summary="control: sliding-window UCB that is given V (T / (8 B))^3",
+    summary="control: sliding-window UCB that is told V (T / (8 B))^3 instead of V",
     kernel=sw_ucb.play,
     known=("T", "B", "V"),
     arguments=arguments,

@@ -21,7 +21,7 @@ def where(setting: Setting, module: str) -> Policy:
     return Policy(
         id=module.rpartition(".")[2],
         name=f"uniform, {setting.id}",
-        summary=f"control: every {setting.decision} alike, no queries",
+        summary=f"control: plays a uniformly random {setting.decision} in every round, no queries",
         kernel=over(play, module, **setting.calls),
         known=(),
         role=UNIFORM,
@@ -33,7 +33,7 @@ def where(setting: Setting, module: str) -> Policy:
 POLICY = Policy(
     id="uniform",
     name="uniform",
-    summary="control: all arms alike, no queries",
+    summary="control: plays a uniformly random arm in every round, no queries",
     kernel=play,
     known=(),
     role=UNIFORM,

@@ -156,7 +156,9 @@ def family(
                 raise ConfeeError(f"{where}: at {size}: {error}") from None
             opponents.setdefault(str(resolved.key), resolved)
     if not opponents:
-        raise ConfeeError(f"family: no adversary is left at {size}")
+        raise ConfeeError(
+            f"family: no adversary is possible at {size}; must have one that V can pay for"
+        )
     return list(opponents.values())
 
 
@@ -169,7 +171,7 @@ def _met(entries: Mapping[str, Mapping[str, Any]], setting: str, who: str) -> st
             return candidate
     raise ConfeeError(
         f"family: has adversaries of {', '.join(sorted(filter(None, offered)))}; must have some of "
-        f"{' or '.join(playable)} for policies.{who}, of the setting {setting}"
+        f"{' or '.join(playable)}, as policies.{who} plays that setting"
     )
 
 

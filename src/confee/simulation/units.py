@@ -168,7 +168,7 @@ def unit(description: Mapping[str, Any]) -> Unit:
     )
     file = description["file"]
     if described.file.as_posix() != file:
-        raise ConfeeError(f"{file}: planned with other sources; run snakemake again")
+        raise ConfeeError(f"{file}: planned with other code; run snakemake again")
     return described
 
 

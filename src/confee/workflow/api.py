@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confee.config import composition, conf_files, experiments, names, reproduce
-from confee.core import jit, plugins, schema
+from confee.core import jit, schema
 from confee.core.errors import ConfeeError
 from confee.core.size import Size
 from confee.simulation.calibrate import calibrated
@@ -40,6 +40,11 @@ class Request:
 
 def request(values: Mapping[str, Any]) -> Request:
     """Return the request of composed values. Raises ConfeeError for a wrong key or value."""
+    for name in values.keys() - KEYS:
+        for group in ("policy", "adversary"):  # an option that lacks its prefix
+            if isinstance(values[group], Mapping) and name in values[group]:
+                shown = schema.show(values[name])
+                raise ConfeeError(f"{name}={shown}: no such key; did you mean {group}.{name}?")
     names.check_keys(values, KEYS)
     for name in ("K", "T", "B", "V"):
         if isinstance(values[name], str) and values[name] == "???":
@@ -108,8 +113,8 @@ def simulate(
 
     for group, name in (("policy", policy), ("adversary", adversary)):
         if not isinstance(name, str) or not conf_files.has(group, name):
-            listed = ", ".join(conf_files.names(group)) + plugins.hint()
-            raise ConfeeError(f"{group}={schema.show(name)}: unknown; known: {listed}")
+            ending = conf_files.unknown(group, name)
+            raise ConfeeError(f"{group}={schema.show(name)}: {ending}")
     overrides: Sequence[str] = [f"policy={policy}", f"adversary={adversary}"]
     values = composition.compose("cell", overrides)
     values["policy"] |= schema.mapping({} if options is None else options, "options")

@@ -94,7 +94,7 @@ def _plans() -> list[Path]:
         own = [file for file in (folder / "plan.json", *_all_begun(folder)) if file.exists()]
         if not own and any((folder / name).exists() for name in MADE):
             raise ConfeeError(
-                f"{folder}: has no plan.json, so what it needs is not known; run its experiment "
+                f"{folder}: has no plan.json, which lists the files it needs; run its experiment "
                 "again, or delete the folder"
             )
         plans += own
@@ -120,15 +120,15 @@ def unneeded() -> dict[str, list[Path]]:
     Raises ConfeeError if a plan is missing or damaged, so that it is unknown what is needed.
     """
     if RESULTS.is_symlink():
-        raise ConfeeError(f"{RESULTS}: is a symbolic link, and clean follows none")
+        raise ConfeeError(f"{RESULTS}: must not be a symbolic link; clean follows none")
     ours = _ours()
     if not ours:
         return {}
     plans = _plans()
     if not plans:
         raise ConfeeError(
-            f"{RESULTS}: has no experiment's plan.json, so what is needed is not known; run an "
-            "experiment, or delete the folder"
+            f"{RESULTS}: has no experiment with a plan.json, which lists the files it needs; "
+            "run an experiment, or delete the folder"
         )
     needed = set[Path]().union(*map(_needs, plans))
     removable: dict[str, list[Path]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import json
 import math
 import os
@@ -38,9 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         words = sys.argv[1:] if arguments is None else arguments
-        if words and re.match(r"[+~]*[\w@./]+=", words[0]):
-            raise ConfeeError(f"{words[0]}: needs a command; type: {_command_for(words)}")
-        chosen = _parser().parse_args(words)
+        chosen = _chosen(words)
         chosen.run(chosen)
         sys.stdout.flush()
     except ConfeeError as error:
@@ -63,6 +62,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"confee: a kernel does not compile: {printable(reason(error))}")
     except KeyboardInterrupt:
         sys.exit("confee: stopped")
+
+
+def _chosen(words: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed command line. Raises ConfeeError where it is wrong."""
+    parser = _parser()
+    first = next((word for word in words if not word.startswith("-")), "")
+    if re.match(r"[+~]*[\w@./]+=", first):
+        raise ConfeeError(f"{first}: needs a command; type: {_command_for(words)}")
+    if first and first not in _commands(parser):
+        from confee.config.names import close
+
+        meant = "".join(f"did you mean {name}? " for name in close(first, EXAMPLES, 1))
+        raise ConfeeError(
+            f"{schema.show(first)}: no such command; {meant}must be one of {', '.join(EXAMPLES)}"
+        )
+    chosen, rest = parser.parse_known_args(words)
+    if rest:
+        given = schema.show(" ".join(rest))
+        prog = f"confee {first}".strip()
+        raise ConfeeError(f"unrecognized arguments: {given}; see {prog} --help")
+    if not first:
+        raise ConfeeError(
+            f"no command given; must be one of {', '.join(EXAMPLES)}; see confee --help"
+        )
+    return chosen
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return all commands by name, those of the workflow included."""
+    (commands,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
+    return commands.choices
 
 
 def _command_for(overrides: Sequence[str]) -> str:
@@ -93,7 +123,7 @@ EXAMPLES = {
         "confee simulate policy=sw_ucb policy.xi=1 adversary=fall K=3 T=1e4 B=1584 V=2 seeds=4",
         "confee simulate policy=ucb1 adversary=hard K=2 T=1e4 B=1e4 V=2 output=cell.parquet",
     ],
-    "list": ["confee list", "confee list policy", "confee list sw_ucb"],
+    "list": ["confee list", "confee list policy", "confee list sw_ucb", "confee list hyque-budget"],
     "config": ["confee config experiment=tiny", "confee config experiment=tiny grid.T=[1e3,4e3]"],
     "claims": [
         TINY,
@@ -112,65 +142,136 @@ EXAMPLES = {
 }
 """Command -> examples in its help that work as pasted."""
 
+FIRST = ["confee list", EXAMPLES["simulate"][0], TINY, "confee claims --experiment tiny"]
+"""The examples in the help of confee itself."""
+
+ABOUT = {
+    "simulate": (
+        "play one policy against one adversary, and print its regret as JSON",
+        "The policy plays T rounds on K arms whose means drift by at most V in total. It may look\n"
+        "at its reward in B rounds. Each seed is one run. The output holds, for each recorded\n"
+        "quantity, [mean, standard error, minimum, maximum] over the runs.",
+    ),
+    "list": (
+        "list policies, adversaries, experiments, claims, ..., or explain one",
+        "Without a name: all there is, with its kind. With a kind: its members. With the name of\n"
+        "a policy, adversary, claim, study, figure or table: what it is, and its options.",
+    ),
+    "config": (
+        "print what an experiment resolves to",
+        "Prints the experiment as YAML, with conf/ and all overrides put together and checked.\n"
+        "Nothing is simulated.",
+    ),
+    "claims": (
+        "show the verdicts on the claims of an experiment, or one in full",
+        "Reads results/<experiment>/claims.json, which a workflow writes; the first example makes\n"
+        "it in a minute or two. docs/verdicts.md explains outcomes and severities.",
+    ),
+    "fit": (
+        "judge whether regrets from any simulator follow a rate",
+        "Takes a table with one row per run, fits the exponents of the worst-case regret per\n"
+        "round R/T along B, V and K, and judges them against the claimed ones. The first example\n"
+        "makes such a table. docs/fit.md explains the rules.",
+    ),
+    "compare": (
+        "compare the results of two workflows",
+        "Prints changed verdicts, exponents, and worst-case regrets. Exit code 2 if any differ.",
+    ),
+    "clean": (
+        "remove files in results/ that no experiment needs any more",
+        "Lists the files, and removes them once you confirm. Results of experiments stay.",
+    ),
+}
+"""Command -> its line in the list of commands, and what it does in full."""
+
+
+def _shown(examples: Sequence[str]) -> str:
+    return "examples:\n" + "\n".join(f"  {line}" for line in examples)
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="confee", description="A test bench for constrained-feedback non-stationary bandits."
+        prog="confee",
+        description="A test bench for bandits that drift and may look at their reward only B "
+        "times.\nconfee COMMAND --help explains a command; docs/ has the rest.",
+        epilog=_shown(FIRST),
     )
     parser.add_argument("--version", action="version", version=f"confee {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def command(name: str, run: Callable[[Any], None], help: str) -> argparse.ArgumentParser:
-        examples = "\n".join(f"  {line}" for line in EXAMPLES[name])
-        added = commands.add_parser(
-            name,
-            help=help,
-            description=f"{help[0].upper()}{help[1:]}.",
-            epilog=f"examples:\n{examples}",
-        )
+    def command(name: str, run: Callable[[Any], None]) -> argparse.ArgumentParser:
+        line, text = ABOUT[name]
+        epilog = _shown(EXAMPLES[name])
+        added = commands.add_parser(name, help=line, description=text, epilog=epilog)
         added.set_defaults(run=run)
         return added
 
-    simulate = command("simulate", _simulate, "play one cell and print its regret as JSON")
+    simulate = command("simulate", _simulate)
     simulate.add_argument(
         "overrides",
         nargs="*",
         metavar="key=value",
-        help="policy, adversary, K, T, B and V; policy.<option> and adversary.<option>; seeds, "
-        "first_seed, idle=expected or sampled, proxy=means or literal, output",
+        help="needed: policy, adversary, K (arms), T (rounds), B (queries allowed), V (variation "
+        "allowed). Optional: policy.<option> and adversary.<option>, which `confee list <name>` "
+        "describes; seeds (16) and first_seed (0); idle=expected (idle rounds count by their "
+        "expectation) or sampled; proxy=means or literal (what the parts of regret are measured "
+        "against); output=<file>.parquet, which gets one row per run",
     )
-    listing = command("list", _list, "list policies, adversaries, claims, ..., or explain one")
+    listing = command("list", _list)
     listing.add_argument(
-        "name", nargs="?", help=f"one of {', '.join(KINDS)}, or the name of one of them"
+        "name", nargs="?", help=f"one of {', '.join(KINDS)}, or a name that is listed"
     )
-    config = command("config", _config, "print the resolved configuration of an experiment")
-    config.add_argument("overrides", nargs="*", metavar="key=value")
-    claims = command("claims", _claims, "show the verdicts of an experiment, or explain some")
+    config = command("config", _config)
+    config.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="experiment=<name> (default: paper) and changes to it in Hydra's syntax",
+    )
+    claims = command("claims", _claims)
     claims.add_argument("ids", nargs="*", metavar="CLAIM", help="explain these claims in full")
-    claims.add_argument("--experiment", default="paper", help="its name (default: paper)")
     claims.add_argument(
-        "--numbers", action="store_true", help="with CLAIM: print all its numbers as JSON"
+        "--experiment", default="paper", metavar="NAME", help="the experiment (default: paper)"
+    )
+    claims.add_argument(
+        "--numbers", action="store_true", help="with CLAIM: also print all its numbers as JSON"
     )
     claims.add_argument(
         "--fail-on",
         metavar="WORDS",
-        help="exit with code 2 if a claim has one of these outcomes or severities",
+        help="exit with code 2 if a claim has one of these outcomes or severities, as in "
+        "gap,false,undecided",
     )
-    fit = command("fit", _fit, "judge a table of regrets from any simulator against a rate")
-    fit.add_argument("table", help="CSV or parquet: policy, T, B, V, K, seed, regret, adversary")
-    fit.add_argument("--claim", required=True, help="exponents of the bound on regret per round")
-    fit.add_argument("--policy", help="the policy to judge (default: all but the controls)")
-    fit.add_argument("--holds", metavar="POLICY", help="a policy known to keep that rate")
+    fit = command("fit", _fit)
     fit.add_argument(
-        "--fails", metavar="POLICY", help="one known to miss it; by axis: B=random,V=blind"
+        "table",
+        help="a CSV or .parquet file with the columns policy, T, V, K, seed, regret (summed over "
+        "all T rounds); B if it is less than T; adversary if there are several",
+    )
+    fit.add_argument(
+        "--claim",
+        required=True,
+        help="the exponents that are claimed of R/T, such as 'B=-1/3 V=1/3 K=1/3'; log=1/2 "
+        "forgives a factor sqrt(ln B); an axis that is not named is not judged",
+    )
+    fit.add_argument("--policy", help="the policy to judge (default: all but the controls)")
+    fit.add_argument(
+        "--holds",
+        metavar="POLICY",
+        help="positive control: a policy of the table that is known to have this rate",
+    )
+    fit.add_argument(
+        "--fails",
+        metavar="POLICY",
+        help="negative control: one that is known to miss it; by axis: B=random,V=blind",
     )
     fit.add_argument("--output", metavar="FOLDER", help="also write a report and a figure there")
-    compare = command("compare", _compare, "compare two workflows; exit with code 2 if they differ")
+    compare = command("compare", _compare)
     compare.add_argument("runs", nargs=2, metavar="RESULTS", help="an experiment, or its folder")
     compare.add_argument(
         "--verdicts", action="store_true", help="exit with code 2 for changed verdicts alone"
     )
-    clean = command("clean", _clean, "remove results that no experiment needs, after confirmation")
+    clean = command("clean", _clean)
     clean.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     # Commands of the workflow, absent from the help.
@@ -225,29 +326,44 @@ def _summary(values: Sequence[float]) -> list[float | None] | None:
     return [mean, error, min(values), max(values)]
 
 
-KINDS = ("policy", "adversary", "experiment", "claim", "figure", "table")
+KINDS = ("policy", "adversary", "experiment", "claim", "study", "figure", "table")
+PLURALS = {re.sub("y$", "ie", kind) + "s": kind for kind in KINDS}
 
 
 def _list(chosen: Any) -> None:
+    from confee.claims import CLAIMS
+    from confee.config.names import unknown
     from confee.policies import POLICIES
+    from confee.simulation.studies import STUDIES
     from confee.world.adversaries import ADVERSARIES
 
+    name = PLURALS.get(chosen.name, chosen.name)
     for registry in (POLICIES, ADVERSARIES):
-        if chosen.name in registry:
-            print(harmless(_explanation(registry[chosen.name])))
+        if name in registry:
+            print(harmless(_explanation(registry[name])))
             return
+    if name in CLAIMS:
+        print(harmless(_explained_claim(name)))
+        return
+    if name in STUDIES:
+        print(harmless(_explained_study(name)))
+        return
     rows = _everything()
-    if chosen.name is not None:
-        rows = [row for row in rows if chosen.name in row[:2]]
-    if not rows:
-        allowed = ", ".join(KINDS)
+    shown = [row for row in rows if name is None or name in row[:2]]
+    if not shown:  # the first word of several claims
+        shown = [row for row in rows if row[0].startswith(f"{name}/")]
+    if not shown:
+        known = [*KINDS, *(row[0] for row in rows)]
         raise ConfeeError(
-            f"list {schema.show(chosen.name)}: unknown; must be one of {allowed}, or a name that "
-            "`confee list` shows"
+            f"list {schema.show(name)}: {unknown(name, known, 'confee list')}; kinds are "
+            f"{', '.join(KINDS)}"
         )
-    width = max(len(name) for name, _, _ in rows)
-    for name, kind, summary in rows:
-        print(harmless(f"{name:{width}}  {kind:10}  {summary}"))
+    width = max(len(row[0]) for row in shown)
+    for id, kind, summary in shown:
+        print(harmless(f"{id:{width}}  {kind:10}  {' '.join(summary.split())}"))
+    for id, kind, _ in shown:
+        if id == name and kind in ("figure", "table"):
+            print(harmless(f"\n{_explained_exhibit(name)}"))
 
 
 def _everything() -> list[tuple[str, str, str]]:
@@ -256,6 +372,7 @@ def _everything() -> list[tuple[str, str, str]]:
     from confee.config import conf_files
     from confee.policies import POLICIES
     from confee.rendering import FIGURES, TABLES
+    from confee.simulation.studies import STUDIES
     from confee.world.adversaries import ADVERSARIES
 
     return [
@@ -269,9 +386,108 @@ def _everything() -> list[tuple[str, str, str]]:
             for name in conf_files.files("experiment")
         ),
         *((id, "claim", claim.statement) for id, claim in CLAIMS.items()),
+        *((id, "study", _doc(STUDIES[id]).partition("\n\n")[0].rstrip(".")) for id in STUDIES),
         *((name, "figure", figure.title) for name, figure in FIGURES.items()),
         *((name, "table", table.title) for name, table in TABLES.items()),
     ]
+
+
+def _explained_claim(id: str) -> str:
+    """Return what a claim says, how it is judged, and which results have a verdict on it."""
+    from confee.claims import CLAIMS, MODULES
+    from confee.config import reproduce
+
+    claim = CLAIMS[id]
+    module = sys.modules[MODULES[id]]
+    needs = claim.needs(False)
+    played = {sweep.policy["name"] for sweep in needs.sweeps}
+    asked = {ask.policy["name"] for ask in needs.asks}
+    rays = [axis for axis in "BVKT" if any(axis in sweep.rays for sweep in needs.sweeps)]
+    on_rays = f"along {', '.join(rays)}: {', '.join(sorted(played))}" if rays else ""
+    facts = {
+        "place": claim.place,
+        "asked by": "this project; the paper promises nothing here" if claim.ours else "",
+        "predicts": claim.prediction,
+        "rays": on_rays,
+        "cells": f"{len(needs.asks)} of its own, of {', '.join(sorted(asked))}" if asked else "",
+        "studies": ", ".join(dict.fromkeys(study.name for study in needs.studies)),
+        "source": str(module.__file__),
+    }
+    lines = [f"{claim.statement}", ""]
+    lines += [f"{name + ':':10} {fact}" for name, fact in facts.items() if fact]
+    lines += ["", "how it is judged:", *_indented(module.__doc__)]
+    lines += ["", "verdicts in results/:", *_verdicts_on(id)]
+    command = reproduce.snakemake(f"claims=[{id}]")
+    lines += ["", f"judge it on the grid of the experiment paper: {command}"]
+    return "\n".join(lines)
+
+
+def _indented(text: str | None) -> list[str]:
+    return [f"  {line}".rstrip() for line in inspect.cleandoc(text or "").splitlines()]
+
+
+def _verdicts_on(id: str) -> list[str]:
+    """Return a line for each verdict on a claim in results/, with its severity and controls."""
+    from confee.config.names import CLAIMS_ALONE
+    from confee.rendering import verdicts
+    from confee.workflow import results
+
+    lines = []
+    for file in sorted(results.RESULTS.glob("*/claims.json")):
+        try:
+            judged = [v for v in results.findings(file.parent.name) if v.id == id]
+        except ConfeeError:  # damaged, or of another version
+            continue
+        for v in judged:
+            severity = verdicts.ALL[verdicts.weight(v)].word
+            experiment = file.parent.name.removesuffix(CLAIMS_ALONE)
+            lines += [
+                f"  {file.parent}: as printed {v.as_printed}, severity {severity}",
+                *(f"    {control}" for control in map(_control, v.controls)),
+                f"    in full: confee claims {id} --experiment {experiment}",
+            ]
+    return lines or ["  none yet; docs/what-it-found.md has those of the experiment paper"]
+
+
+def _control(control: Any) -> str:
+    """Return `positive control SW-UCB: must pass this check, and does`."""
+    kind, must = ("positive", "pass") if control.expected == "holds" else ("negative", "fail")
+    came = {True: "and does", False: "but does not", None: "but was not played"}
+    return f"{kind} control {control.what}: must {must} this check, {came[control.as_expected]}"
+
+
+def _explained_study(id: str) -> str:
+    from confee.simulation.studies import STUDIES
+
+    return f"{_doc(STUDIES[id]).strip()}\n\nsource:    {_module(STUDIES[id]).__file__}"
+
+
+def _explained_exhibit(name: str) -> str:
+    """Return how to read a figure or a table, and what it is made from."""
+    from confee.rendering import FIGURES, exhibit, module_name
+    from confee.rendering.words import plain
+    from confee.workflow.selection import wanted
+
+    shown = exhibit(name)
+    kinds = "pdf, svg, png" if name in FIGURES else "csv, md, tex"
+    between = ", " if name in FIGURES else " or "
+    facts = {
+        "how to read it": plain(shown.reading),
+        "section of the report": shown.section,
+        "needs": between.join(map(wanted, shown.axes)) or "no results",
+        "about the claims": ", ".join(shown.claims),
+        "files": f"figures/<experiment>/{name}.<{kinds}>, and its caption in .txt",
+        "source": str(sys.modules[module_name(name)].__file__),
+    }
+    return "\n".join(f"{fact}: {text}" for fact, text in facts.items() if text)
+
+
+def _module(study: Any) -> Any:
+    return sys.modules[f"confee.simulation.studies.{study.id}"]
+
+
+def _doc(study: Any) -> str:
+    return _module(study).__doc__ or ""
 
 
 def _explanation(entry: Any) -> str:
@@ -325,7 +541,7 @@ def _claims(chosen: Any) -> None:
 
     from confee.claims import CLAIMS, ledger
     from confee.claims.judging.finding import OUTCOMES, SEVERITIES
-    from confee.config import names
+    from confee.config import names, reproduce
     from confee.rendering import scoreboard, verdicts
     from confee.workflow import results
 
@@ -337,14 +553,19 @@ def _claims(chosen: Any) -> None:
             raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
     for id in chosen.ids:
         if id not in CLAIMS:
-            raise ConfeeError(f"claim={schema.show(id)}: unknown; known: {', '.join(CLAIMS)}")
+            raise ConfeeError(_unknown_claim(id))
     chosen.experiment = results.judged_in(chosen.experiment, chosen.ids)
     judged, content = results.claims_file(chosen.experiment)
     findings = {finding.id: finding for finding in judged}
     for id in chosen.ids:
         if id not in findings:
             known = ", ".join(findings) or "none"
-            raise ConfeeError(f"claim={id}: not judged in {chosen.experiment}; judged are {known}")
+            if len(findings) > names.FEW:
+                known = f"those that `confee claims --experiment {chosen.experiment}` lists"
+            again = reproduce.snakemake(f"{content.get('overrides', '')} claims=[{id}]".strip())
+            raise ConfeeError(
+                f"claim={id}: not judged in {chosen.experiment}; judged are {known}; run: {again}"
+            )
     shown = [findings[id] for id in chosen.ids] if chosen.ids else judged
     # In a pipe or a log file lines are not cut, but the text of a single claim is wrapped.
     console = Console(width=None if sys.stdout.isatty() else 120 if chosen.ids else 1000)
@@ -357,11 +578,52 @@ def _claims(chosen: Any) -> None:
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
+        for text in _legend(shown, chosen.experiment):
+            console.print(text, style="dim", soft_wrap=True, highlight=False, markup=False)
     bad = [f.id for f in shown if {f.as_printed, verdicts.weight(f)} & set(failing)]
     if bad:
         sys.stdout.flush()
-        print(f"confee: {', '.join(failing)}: {', '.join(bad)}", file=sys.stderr)
+        print(f"confee: --fail-on={','.join(failing)}: {', '.join(bad)}", file=sys.stderr)
         sys.exit(2)
+
+
+def _legend(findings: Sequence[Any], experiment: str) -> list[str]:
+    """Return what the outcomes and severities of these findings mean, and where to read on."""
+    from confee.rendering import verdicts
+
+    outcomes = {v.as_printed for v in findings} - {"fails"}  # the scoreboard itself explains it
+    severities = {verdicts.weight(v) for v in findings}
+    lines = [
+        f"{verdicts.ALL[x].word}: {verdicts.ALL[x].meaning}"
+        for x in verdicts.MARKS
+        if x in outcomes
+    ]
+    lines += [
+        f"severity {mark.word}: {mark.meaning}"
+        for x, mark in verdicts.ALL.items()
+        if x in severities and x not in verdicts.MARKS
+    ]
+    return [
+        *lines,
+        "docs/verdicts.md explains how verdicts are reached",
+        *(
+            [f"one claim in full: confee claims {findings[0].id} --experiment {experiment}"]
+            if findings
+            else []
+        ),
+    ]
+
+
+def _unknown_claim(id: str) -> str:
+    """Return a message that there is no such claim, or that it is an experiment."""
+    from confee.claims import CLAIMS
+    from confee.config import conf_files
+    from confee.config.names import unknown
+
+    experiment = id.removeprefix("experiment=")
+    if conf_files.has("experiment", experiment):
+        return f"{id}: is an experiment, not a claim; must be given as --experiment {experiment}"
+    return f"claim={schema.show(id)}: {unknown(id, list(CLAIMS), 'confee list claim')}"
 
 
 def _fit(chosen: Any) -> None:

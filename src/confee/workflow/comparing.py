@@ -64,11 +64,17 @@ def compare(a: str | Path, b: str | Path, results: str | Path = "results") -> Co
 def _folder(name: str | Path, results: Path) -> Path:
     place = Path(name)
     if not place.is_dir():
+        if Path(name).name != str(name):
+            raise ConfeeError(
+                f"{schema.show(name)}: no such folder; must be an experiment or its folder in "
+                "results/"
+            )
         place = reading.folder(results, names.folder_name(str(name), "experiment"))
     if not (place / "claims.json").is_file():
+        shown = schema.show(place if place.is_dir() else name)
         raise ConfeeError(
-            f"{schema.show(name)}: has no claims.json; must be a folder of results, or: "
-            f"{reproduce.remake(place.name)}"
+            f"{shown}: has no results to compare (claims.json); must be an experiment or its "
+            f"folder in results/; {reproduce.remake(place.name)}"
         )
     return place
 

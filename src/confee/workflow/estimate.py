@@ -161,7 +161,7 @@ def line(workflow: Workflow, asked: Sequence[Pending], cores: int) -> str:
     most = total(workflow, known, asked, cores, every_turn=True)
     text = f"about {spoken(about)} on {cores} free core{'s' * (cores != 1)}"
     if most > 1.1 * about:
-        text += f"; at most {spoken(most)}, if all turns of seeds are needed"
+        text += f"; at most {spoken(most)}, if every cell needs all its seeds"
     return f"{text} ({_rests_on(workflow, known, asked)})"
 
 
@@ -207,8 +207,8 @@ def _rests_on(workflow: Workflow, known: Costs, asked: Sequence[Pending]) -> str
     wanted |= {job.name or job.rule for job in asked if job.rule not in (*PLAYING, costs.KERNELS)}
     new = sorted(wanted - known.rates.keys() - {name.rpartition(".")[2] for name in known.records})
     if len(new) == len(wanted):
-        return "rough: nothing of it was timed here yet"
-    text = f"by {len(known.records)} jobs timed here"
+        return "rough: no such job was timed here yet"
+    text = f"from {len(known.records)} jobs timed here"
     if new:
         text += f"; rough for {', '.join(new[:3])}"
         text += f" and {len(new) - 3} more" if len(new) > 3 else ""

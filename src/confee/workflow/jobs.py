@@ -60,7 +60,7 @@ def found_scale(cell: Cell) -> float:
     file = calibration_file(cell)
     kept = read_scale(file)
     if {name: kept[name] for name in kept if name != "scale"} != calibration_key(cell):
-        raise ConfeeError(f"{file}: belongs to another cell; {REMAKE}")
+        raise ConfeeError(f"{file}: holds the scale of another cell; {REMAKE}")
     return float(kept["scale"])
 
 
@@ -85,7 +85,9 @@ def read_unit(name: str) -> Any:
     """The arrow table of a unit. Raises ConfeeError if it is damaged or belongs to another name."""
     table, about = files.read_table(RESULTS / name, REMAKE, missing=AGAIN)
     if digest(about) != Path(name).stem:
-        raise ConfeeError(f"{RESULTS / name}: holds another cell than its name says; {REMAKE}")
+        raise ConfeeError(
+            f"{RESULTS / name}: its name belongs to the runs of another cell; {REMAKE}"
+        )
     return table
 
 
@@ -216,8 +218,9 @@ def compile_kernels(stamps: Sequence[str]) -> None:
     names = {file: Path(file).stem.rpartition("-kernels-")[0] for file in stamps}
     for file, name in names.items():
         if name not in (*POLICIES, *STUDIES):
-            known = ", ".join((*POLICIES, *STUDIES))
-            raise ConfeeError(f"{schema.show(file)}: must begin with a name that is known: {known}")
+            raise ConfeeError(
+                f"{schema.show(file)}: must begin with the name of a policy or a study"
+            )
     compile_lacking(names.values())
     for file in stamps:
         files.write_text(file, "")
@@ -255,8 +258,8 @@ def _keeping_kernels() -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
         raise ConfeeError(
-            f"{jit.ROOT}: cannot be written: {error.strerror}; kernels are kept there, or in the "
-            "folder that CONFEE_CACHE names"
+            f"{jit.ROOT}: cannot be written: {error.strerror}; compiled code is kept there, or in "
+            "the folder that CONFEE_CACHE names"
         ) from None
 
 

@@ -218,13 +218,14 @@ class Workflow:
     def warnings(self) -> list[str]:
         """What a user may not have meant: policies that play nowhere, jobs of much memory."""
         warnings = [
-            f"policies.{label}: plays nowhere; name it in a map's policies"
+            f"policies.{label}: plays no cell; give it axes or rays in plays.{label}.axes, or name "
+            "it in the policies of a map"
             for label in self.experiment.unplayed
         ]
         runs = max((u.count * len(u.opponents) for u in self.missing), default=0)
         if runs > MANY_RUNS:
             size = f"{runs} runs at once, about {runs * BYTES_PER_RUN / 2**30:.1f} GB"
-            warnings.append(f"seeds: a job holds up to {size}; jobs.shard=1000 cuts it by seeds")
+            warnings.append(f"seeds: a job keeps up to {size}; jobs.shard=1000 splits it by seeds")
         return warnings
 
     def close(self) -> None:
@@ -242,7 +243,9 @@ class Workflow:
         if self.stages.fits("claims"):
             lines: list[Any] = [*scoreboard.lines(findings(self.name), width)]
         else:  # only one figure was asked for, say
-            lines = ["claims: not judged by this workflow; existing verdicts are of another"]
+            lines = [
+                "claims: this workflow judged none; verdicts in the folder are of an earlier one"
+            ]
         if self.name != self.experiment.experiment:  # of claims alone
             ids = " ".join(self.claims)
             lines.append(f"in full: confee claims {ids} --experiment {self.experiment.experiment}")
@@ -257,7 +260,7 @@ class Workflow:
         if Path(page).exists():
             lines.append(f"report: {page}")
         if Path(album).exists():
-            lines.append(f"figures: {Path(album).parent}/ (all.tex has the experiment's)")
+            lines.append(f"figures: {Path(album).parent}/ (all.tex includes them all)")
         return lines
 
 

@@ -122,7 +122,7 @@ def _opened(mode: str) -> IO[Any]:
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        raise ConfeeError(f"{LOCK}: is a symbolic link; delete it") from None
+        raise ConfeeError(f"{LOCK}: must not be a symbolic link; delete it") from None
 
 
 def _lock(file: IO[Any], byte: int, how: int) -> bool | None:

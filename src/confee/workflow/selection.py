@@ -9,12 +9,13 @@ from typing import Any
 
 from confee import claims
 from confee.config.experiments import Experiment
+from confee.config.names import unknown
 from confee.core import schema
 from confee.core.errors import ConfeeError
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.cells import label_of
 from confee.simulation.grid import Grid
-from confee.simulation.needs import Sweep
+from confee.simulation.needs import AXES, Sweep
 from confee.simulation.plan import Entrant, Plan, plan
 
 
@@ -63,7 +64,8 @@ class Selection:
             for name in named:
                 if lacking := sorted(set(FIGURES[name].axes) - results):
                     raise ConfeeError(
-                        f"figures={name}: nothing to draw; this run has no {', '.join(lacking)}"
+                        f"figures={name}: nothing to draw; the experiment {e.experiment} must have "
+                        + ", ".join(map(wanted, lacking))
                     )
             return named
         if e.claims:
@@ -95,11 +97,28 @@ class Selection:
 
 def _known(kind: str, named: Iterable[Any], known: Mapping[str, Any]) -> list[str]:
     """The names in the order of `known`; all of them if none is named."""
-    names = [*named]
-    for name in names:
+    chosen = [*named]
+    for name in chosen:
         if name not in known:
-            raise ConfeeError(f"{kind}={schema.show(name)}: unknown; known: {', '.join(known)}")
-    return [name for name in known if name in names] if names else list(known)
+            listed = f"confee list {kind.removesuffix('s')}"
+            raise ConfeeError(f"{kind}={schema.show(name)}: {unknown(name, list(known), listed)}")
+    return [name for name in known if name in chosen] if chosen else list(known)
+
+
+def wanted(axis: str) -> str:
+    """What a figure needs, in words."""
+    kind, _, name = axis.rpartition(":")
+    if axis in AXES:
+        return f"several values in grid.{axis}"
+    if axis == "claims":
+        return "claims to judge"
+    return {
+        "": f"maps.{name} or rays.{name}",
+        "ray": f"a ray along {name} (key rays)",
+        "study": f"a claim that draws the study {name}",
+        "label": f"the policy {name}",
+        "asked": f"the claim {name}",
+    }[kind]
 
 
 def _for_claims(e: Experiment, figures: Sequence[str]) -> tuple[dict[str, Entrant], Grid]:

@@ -43,7 +43,7 @@ def code_of(apart: Sequence[str] = (), also: Sequence[str] = ()) -> dict[str, An
 def check(planned: Mapping[str, Any]) -> None:
     """Raise ConfeeError if the code of a stage has changed since it was planned."""
     if code_of(planned["apart"], planned["also"]) != planned:
-        raise ConfeeError("confee changed since this workflow was planned; run snakemake again")
+        raise ConfeeError("the code of confee changed while this workflow ran; run snakemake again")
 
 
 # --------------------------------------------------------------------------- notes

@@ -77,7 +77,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="blink",
     name="blinks",
-    summary="an arm rises above the best for a while",
+    summary="an arm rises above the best one for a while and falls back, again and again",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -107,7 +107,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="contextual_switching",
     name="contextual switching",
-    summary="contextual bandits: the good actions jump in equal batches",
+    summary="contextual bandits: good actions change at equal intervals",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -57,7 +57,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="drift",
     name="drift",
-    summary="triangle waves whose best arm crosses",
+    summary="means move as triangle waves, so that the best arm changes gradually",
     options=Options,
     resolve=resolve,
     draw=draw,

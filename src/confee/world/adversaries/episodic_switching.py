@@ -85,7 +85,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="episodic_switching",
     name="episodic switching",
-    summary="episodes: good actions jump in equal batches",
+    summary="episodic MDPs: good actions change at equal intervals",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -74,7 +74,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="fall",
     name="best arm falls",
-    summary="the best arm falls below the rest",
+    summary="the best arm falls below all others, again and again",
     options=Options,
     resolve=resolve,
     draw=draw,

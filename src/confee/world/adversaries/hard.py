@@ -45,7 +45,7 @@ def resolve(options, size):
     """Fix the length of batches; raise ConfeeError if there would be only one."""
     K, T, B, V = size
     if V == 0:
-        raise ConfeeError("V=0: adversary hard needs V > 0")
+        raise ConfeeError("V=0: must be over 0 for the adversary hard")
     gap = below_ceiling("adversary.c * epsilon", options.c * theory.hard_gap(K, B, V), CEILING)
     length = max(1, math.ceil(gap * T / V - 1e-9))
     if length >= T:
@@ -76,7 +76,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="hard",
     name="hard",
-    summary="the lower bound's instance, gap times c",
+    summary="the instance of the lower bound's proof, with its gap multiplied by c",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -78,7 +78,7 @@ def between(rounds, thetas, at):
 ADVERSARY = Adversary(
     id="linear_rotation",
     name="linear rotation",
-    summary="linear bandits: theta turns steadily in a plane",
+    summary="linear bandits: the parameter theta turns steadily in a plane",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -75,7 +75,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="linear_switching",
     name="linear switching",
-    summary="linear bandits: theta jumps in equal batches",
+    summary="linear bandits: the parameter theta jumps at equal intervals",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -43,7 +43,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="logistic_switching",
     name="logistic switching",
-    summary="logistic bandits: theta jumps in equal batches",
+    summary="logistic bandits: the parameter theta jumps at equal intervals",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -79,7 +79,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="packed",
     name="packed",
-    summary="all changes in HyQue's last block, or after Rexp3B's queries",
+    summary="all changes fall in HyQue's last block, or right after Rexp3B's query batches",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -64,7 +64,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="random_walk",
     name="random walk",
-    summary="means that walk at random (Slivkins, Upfal 2008)",
+    summary="means move as random walks (Slivkins, Upfal 2008)",
     options=Options,
     resolve=resolve,
     draw=draw,

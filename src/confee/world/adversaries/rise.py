@@ -59,7 +59,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="rise",
     name="worst arm rises",
-    summary="a worst arm rises above the rest",
+    summary="a worst arm rises above all others, again and again",
     options=Options,
     resolve=resolve,
     draw=draw,

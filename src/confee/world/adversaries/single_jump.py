@@ -50,7 +50,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="single_jump",
     name="single jump",
-    summary="one change: at T/4, T/2 or the last block",
+    summary="the good arm moves once: at T/4, T/2, or the start of HyQue's last block",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -86,7 +86,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="sinusoid",
     name="sinusoid",
-    summary="two sines in antiphase (Besbes et al. 2014)",
+    summary="two arms move as sines in antiphase (Besbes et al. 2014)",
     options=Options,
     resolve=resolve,
     draw=draw,

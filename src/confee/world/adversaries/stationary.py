@@ -38,7 +38,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="stationary",
     name="stationary",
-    summary="no change at all",
+    summary="no mean ever changes",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -56,7 +56,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="switching",
     name="equal changes",
-    summary="one good arm at 1/2 + gap, jumping in equal batches",
+    summary="one arm is good, at 1/2 + gap; another becomes good at equal intervals",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -45,7 +45,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="switching_centred",
     name="centred",
-    summary="the same with means 1/2 +- gap/2",
+    summary="as switching, with means 1/2 + gap/2 and 1/2 - gap/2",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -48,7 +48,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="switching_random",
     name="at random times",
-    summary="the same at random times",
+    summary="as switching, but the good arm changes at random times",
     options=Options,
     resolve=resolve,
     draw=draw,

@@ -162,7 +162,7 @@ def draw(resolved, K, T, V, rng):
 ADVERSARY = Adversary(
     id="trace",
     name="trace",
-    summary="a real series, scaled to spend V",
+    summary="means follow a real time series, scaled to spend V",
     options=Options,
     resolve=resolve,
     draw=draw,
