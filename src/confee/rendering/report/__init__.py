@@ -149,7 +149,7 @@ def render(report: Report) -> str:
         summary=_summary(report.findings),
         outcomes=_counts(MARKS, [v.as_printed for v in report.findings if not v.ours], OUTCOMES),
         severities=_counts(
-            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], SEVERITIES
+            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], list(SEVERITIES)
         ),
         severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
         outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
