@@ -20,7 +20,7 @@ from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import erratum, numbers, verdicts
 from confee.rendering.figures import decades, horizon
-from confee.rendering.tables import constants
+from confee.rendering.tables import constants, prior_free, prior_free_parts, which_policy
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -143,15 +143,47 @@ def ledger_rows(results: Path) -> str:
         place = re.split(r"; |, without", finding.place)[0]
         outcome = verdicts.short(finding.as_printed, finding.basis)
         severity = verdicts.ALL[verdicts.weight(finding)].word
-        mended = f", mended: {finding.mended}" if finding.mended else ""
-        rows.append([name, erratum.typeset(place), outcome, f"**{severity}**{mended}"])
+        corrected = f"; corrected: {finding.mended}" if finding.mended else ""
+        rows.append([name, erratum.typeset(place), outcome, f"**{severity}**{corrected}"])
     return table(["claim", "in the paper", "as printed", "severity"], rows)
 
 
 def constants_rows(results: Path) -> str:
     """Constants from both sides."""
-    made = constants.make(frames(results / "paper", "worst")[0])
+    return sheet(constants.make(frames(results / "paper", "worst")[0]))
+
+
+# ------------------------------------------------------------------ policies
+
+
+def judged(results: Path) -> pd.DataFrame:
+    """The claims of `priorfree`, as its tables need them."""
+    rows = claims(results / "priorfree").values()
+    return pd.DataFrame(
+        [{name: row[name] for name in ("id", "as_printed", "numbers")} for row in rows]
+    )
+
+
+def sheet(made: pd.DataFrame) -> str:
+    """A table of the report, in Markdown."""
     return table(list(made.columns), made.to_numpy().tolist())
+
+
+def rising(results: Path) -> str:
+    """Regret over the rate against rising arms, with looks, forced plays or neither."""
+    parts = claims(results / "priorfree")["prior-free/lookout"]["numbers"]["rises"]
+    budgets = sorted({part["B"] for part in parts})
+    rows = []
+    for label in dict.fromkeys(part["label"] for part in parts):
+        mine = {part["B"]: part for part in parts if part["label"] == label}
+        shown = [f"{mine[B]['ratio']:.2f} ({mine[B]['se']:.2f})" for B in budgets]
+        rows.append([f"`{label}`", *shown])
+    return table(["policy", *(f"B = {size(B)}" for B in budgets)], rows)
+
+
+def winners(results: Path) -> str:
+    """Which policy has the least regret, at each budget."""
+    return sheet(which_policy.make(frames(results / "shootout", "ranking")[0].astype({"V": str})))
 
 
 # ------------------------------------------------------------------ pages
@@ -162,10 +194,14 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "erratum": ("paper", corrections),
     "ledger": ("paper", ledger_rows),
     "constants": ("paper", constants_rows),
+    "prior-free": ("priorfree", lambda results: sheet(prior_free.make(judged(results)))),
+    "parts": ("priorfree", lambda results: sheet(prior_free_parts.make(judged(results)))),
+    "rises": ("priorfree", rising),
+    "winners": ("shootout", winners),
 }
 """Name of a block -> its experiment, and what makes it."""
 
-PAGES = ("horizon.md", "what-it-found.md", "erratum.md")
+PAGES = ("horizon.md", "what-it-found.md", "which-policy.md", "erratum.md")
 
 
 def fill(text: str, results: Path) -> str:

@@ -236,3 +236,15 @@ def test_at_rest_holds_only_with_enough_seeds():
     assert (table["high"] > prior_free.AT_REST).any()
     assert prior_free.outcome(table.assign(low=0.0), prior_free.AT_REST) == UNDECIDED
     assert prior_free.outcome(table.assign(low=0.0, high=1.0), prior_free.AT_REST) == HOLDS
+
+
+def test_rises_are_shown_at_the_worst_height():
+    rows = [
+        {"label": "lookout", **Size(4, 640_000, 64_000, 4)._asdict(), "adversary.size": height}
+        | {"regret": factor * theory.rate(4, 640_000, 64_000, 4)}
+        for height, factor in ((0.2, 0.3), (0.2, 0.5), (0.6, 0.2), (0.6, 0.2))
+    ]
+    (row,) = prior_free.rises(pd.DataFrame(rows))
+    assert row["size"] == 0.2
+    assert row["ratio"] == pytest.approx(0.4)
+    assert row["se"] == pytest.approx(0.1)

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from confee.simulation.needs import Conf
 
 ID = "prior-free"
-STILL, PARTS = f"{ID}/still", f"{ID}/parts"
-"""Tags of the cells at V = 0, and of policies with parts changed."""
+STILL, PARTS, RISES = f"{ID}/still", f"{ID}/parts", f"{ID}/rises"
+"""Tags of the cells at V = 0, of policies with parts changed, and of arms that rise at several B."""
 
 RATE = Claimed(logs=budget_log)
 """The rate itself; a factor sqrt(ln B) is forgiven."""
@@ -127,6 +127,18 @@ PARTS_AGAINST: Mapping[str, Conf] = {
 }
 PARTS_SEEDS = 24
 
+RISES_SIZES = tuple(Size(4, 10 * B, B, 4) for B in (64_000, 1_024_000, 4_096_000))
+RISES_POLICIES: tuple[Conf, ...] = (
+    {"name": JUDGED},
+    {"name": JUDGED, "checks": "forced"},
+    {"name": JUDGED, "checks": "none"},
+    {"name": "glr_ucb_leader"},
+)
+RISES_AGAINST: Mapping[str, Conf] = {
+    "rise": {"name": "rise", "size": [0.15, 0.25, 0.35, 0.45, 0.6]}
+}
+RISES_SEEDS = 12
+
 SEARCHES = (
     (JUDGED, Size(4, 640_000, 64_000, 4), "all"),
     (JUDGED, Size(4, 640_000, 64_000, 32), "all"),
@@ -162,6 +174,11 @@ def needs(toy: bool) -> Needs:
         for conf in changed
         for size in PARTS_SIZES
     ]
+    rises = [
+        Ask(RISES, conf, size, RISES_AGAINST, RISES_SEEDS)
+        for conf in RISES_POLICIES
+        for size in RISES_SIZES
+    ]
     searches = [
         Draws(
             hardest_paths.STUDY.id,
@@ -171,7 +188,7 @@ def needs(toy: bool) -> Needs:
         )
         for name, size, start in SEARCHES
     ]
-    return Needs(asks=(*still, *parts), studies=tuple(searches))
+    return Needs(asks=(*still, *parts, *rises), studies=tuple(searches))
 
 
 def judge(evidence: Evidence) -> list[Finding]:
@@ -248,6 +265,7 @@ def _finding(
             "still": _rows(still, ["gap", "regret"]),
             "searches": _rows(searched, ["start", "adversary", "parameters", "tried"]),
             "parts": parts(evidence.asked_for(PARTS), label),
+            "rises": rises(evidence.asked_for(RISES)) if label == JUDGED else [],
         },
         seeds=int(cells["seeds"].min()),
         interval=(float(top["low"]), float(top["high"])),
@@ -371,6 +389,22 @@ def parts(runs: pd.DataFrame, policy: str) -> list[dict[str, Any]]:
                 | {"most_against": kinds[entry]}
             )
     return rows
+
+
+def rises(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return regret over the rate against rising arms, at the worst height: a row per label and B.
+
+    Single forced plays need longer to see a rise than looks do. The regret until then falls more
+    slowly in B than the rate.
+    """
+    if runs.empty:
+        return []
+    rate = [theory.rate(*size) for size in runs[SIZE].itertuples(index=False, name=None)]
+    runs = runs.assign(ratio=runs["regret"] / rate)
+    heights = runs.groupby(["label", "B", "adversary.size"])["ratio"].agg(["mean", "sem"])
+    worst = heights.loc[heights.groupby(["label", "B"])["mean"].idxmax()].reset_index()
+    columns = {"mean": "ratio", "sem": "se", "adversary.size": "size"}
+    return worst.rename(columns=columns).to_dict("records")
 
 
 def _at_worst(regret: pd.DataFrame) -> np.ndarray:

@@ -73,8 +73,8 @@ def _rates(rates: dict[str, dict[str, Any]], variable: str) -> str:
     """Return how many rays along a variable hold, fail and are undecided."""
     outcomes = [
         check["verdict"] if _controlled(check) else UNJUDGED
-        for check in rates.values()
-        if check["variable"] == variable
+        for name, check in rates.items()
+        if name.startswith(f"{variable} ")
     ]
     counts = {word: outcomes.count(word) for word in ("holds", "fails", "undecided", UNJUDGED)}
     return ", ".join(f"{word} {n}" for word, n in counts.items() if n) or "not played"
