@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 ID = "prior-free"
 STILL, PARTS, RISES = f"{ID}/still", f"{ID}/parts", f"{ID}/rises"
-"""Tags of the cells at V = 0, of policies with parts changed, and of arms that rise at several B."""
+"""Tags of cells at V = 0, of policies with parts changed, and of rising arms at several B."""
 
 RATE = Claimed(logs=budget_log)
 """The rate itself; a factor sqrt(ln B) is forgiven."""
