@@ -80,9 +80,9 @@ def outcome(row: pd.Series) -> str:
     """What the rule says of one policy on one ray."""
     if row["outcome"] == SETTLED:
         value = limits(row["exponent"], row["low"], row["high"])
-        return f"stands still from {size(row['start'])} on, at {value}"
+        return f"constant from {size(row['start'])} on, at {value}"
     drift = limits(row["drift"], row["drift_low"], row["drift_high"])
-    word = "moving" if row["outcome"] == MOVING else "cannot be told"
+    word = "still changing" if row["outcome"] == MOVING else "undecided"
     wide = row["drift_widened"]
     return f"{word}: {drift} per step" + (f", widened {wide:.1f} times" if wide > 1.05 else "")
 

@@ -88,7 +88,7 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     ]
     mine = steps[steps["policy"] == "`hyque`"]
     assert mine["V"].tolist() == ["4", "16"]
-    assert mine["outcome"].str.startswith("stands still from 3.2e4 on, at 0.00 [").all()
+    assert mine["outcome"].str.startswith("constant from 3.2e4 on, at 0.00 [").all()
     ideal = steps[steps["policy"] == "`sw_ucb`"].iloc[0]
     assert ideal.iloc[2].startswith("-0.33 [-0.3")
     shares = block(findings, "floor-shares")
