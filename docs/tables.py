@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -216,20 +217,43 @@ def fill(text: str, results: Path) -> str:
     return BLOCK.sub(made, text)
 
 
-SHOWN = ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b")
-PICTURE = DOCS.parent / "figures" / "reference" / "horizon.png"
+REFERENCE = DOCS.parent / "figures" / "reference"
 
 
-def picture(results: Path, to: Path) -> None:
-    """The README's picture: the rays along B at V = 16, with both controls."""
-    worst, points = frames(results / "paper", "worst", "points")
-    shown = points["axis"].isin(["B_at_V16", "B_far_V16"]) & points["label"].isin(SHOWN)
-    horizon.draw(worst, points[shown]).savefig(to, dpi=240)
+@dataclass(frozen=True)
+class Picture:
+    """A figure of regret over the rate, for a page: the rays and labels of an experiment."""
+
+    experiment: str
+    rays: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def save(self, results: Path, to: Path) -> None:
+        """Draw it from finished results."""
+        worst, points = frames(results / self.experiment, "worst", "points")
+        shown = points["axis"].isin(self.rays) & points["label"].isin(self.labels)
+        horizon.draw(worst, points[shown]).savefig(to, dpi=240)
+
+
+PICTURES = {
+    "horizon": Picture(
+        "paper",
+        ("B_at_V16", "B_far_V16"),
+        ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b"),
+    ),
+    "priorfree": Picture(
+        "priorfree",
+        ("B_at_V1", "B_at_V4", "B_at_V16", "B_at_V64"),
+        ("lookout", "glr_ucb_leader", "hyque", "hyque_leader", "sw_ucb", "random_restart"),
+    ),
+}
+"""Name of a file in figures/reference -> what it shows: README's picture, and which-policy.md's."""
 
 
 if __name__ == "__main__":
-    if Path("results/paper/worst.csv").exists():
-        picture(Path("results"), PICTURE)
+    for name, picture in PICTURES.items():
+        if (Path("results") / picture.experiment / "worst.csv").exists():
+            picture.save(Path("results"), REFERENCE / f"{name}.png")
     for name in PAGES:
         page = DOCS / name
         page.write_text(fill(page.read_text(encoding="utf-8"), Path("results")), encoding="utf-8")
