@@ -33,7 +33,8 @@ from confee.rendering.tables import ledger, save, table1, to_csv
 from confee.rendering.verdicts import ALL, CLOSED_MARK, SEVERITY_MARKS, standing, weight
 from confee.rendering.words import plain
 
-OF_THE_PAPER = [id for id in registry.CLAIMS if not id.startswith("policy-rate/")]
+OURS = ("policy-rate/", "prior-free")
+OF_THE_PAPER = [id for id in registry.CLAIMS if not id.startswith(OURS)]
 """Claims but for the rates that policies declare."""
 
 RAY = "B at V=16, T/B=10"

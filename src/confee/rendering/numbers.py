@@ -73,7 +73,7 @@ def _digits(value: float) -> int:
 
 def listed(texts: Iterable[str], last: str = "and") -> str:
     """Join texts as in: one, two and three."""
-    *first, end = texts
+    *first, end = list(texts) or [""]
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
