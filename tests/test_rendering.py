@@ -520,3 +520,9 @@ def test_the_hash_of_the_data_is_that_of_every_value(data):
 def test_a_dollar_of_a_name_is_a_dollar_in_latex():
     assert latex(looks.plain("a$b & c")) == r"a\$b \& c"
     assert latex(r"\$a & $b$") == r"\$a \& $b$"
+
+
+def test_lists_in_words():
+    assert numbers.listed([]) == ""
+    assert numbers.listed(["a"]) == "a"
+    assert numbers.listed("abc") == "a, b and c"
