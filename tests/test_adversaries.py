@@ -51,6 +51,8 @@ CONFS = [
     ("blink", {"gap": 0.3}),
     ("blink", {"gap": 0.5, "duty": 0.7}),
     ("excursions", {"size": 0.4}),
+    ("flicker", {"dip": 0.04}),
+    ("flicker", {"dip": 0.2, "times": 2, "together": False}),
     ("excursions", {"size": 0.9, "above": 0.2, "duty": 0.7, "climb": 0.6, "span": 0.5}),
     ("drift", {"amplitude": 0.3}),
     ("drift", {"amplitude": 1.0}),

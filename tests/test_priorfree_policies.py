@@ -46,6 +46,7 @@ RUNS = [
     ("lookout", reference.Lookout, {"idle": "frequency", "h": 2.5, "exploration": 2}, 2),
     ("lookout", reference.Lookout, {"checks": "forced", "beta_scale": 0.5}, 2),
     ("lookout", reference.Lookout, {"eps": 0.5, "restarts": False}, 0),
+    ("lookout", reference.Lookout, {"test": "bernoulli"}, 2),
     ("dal_ucb1", reference.Dal, {"alpha_scale": 4}, 1),
     ("dal_ucb1", reference.Dal, {"detector_data": "all", "idle": "leader", "constant": 1}, 2),
     ("lepski_ucb", reference.Lepski, {}, 0),

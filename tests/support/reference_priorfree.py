@@ -77,6 +77,16 @@ def alarm(rewards, beta, ratio=1.25):
     return bool((s * kl(first / s) + (n - s) * kl((total - first) / (n - s))).max() >= beta)
 
 
+def gaussian_alarm(rewards, beta, ratio=1.25):
+    """Whether the likelihood ratio for rewards of variance 1/4 reaches beta at a split."""
+    n = len(rewards)
+    for s in geometric(n, ratio):
+        difference = np.mean(rewards[:s]) - np.mean(rewards[s:])
+        if 2 * s * (n - s) / n * difference**2 >= beta:
+            return True
+    return False
+
+
 def largest_index(plays, rewards, root, rng):
     """UCB1's arm, unplayed ones at infinity, ties by one draw."""
     index = [
@@ -176,9 +186,11 @@ class Lookout(Player):
         checks="looks",
         eps=0.0,
         restarts=True,
+        test="gaussian",
         **more,
     ):
         super().__init__(*args, **more)
+        self.alarm = gaussian_alarm if test == "gaussian" else alarm
         self.h, self.exploration, self.beta_scale = h, exploration, beta_scale
         self.checks, self.eps, self.tests = checks, eps, restarts
         self.looks = {}
@@ -229,7 +241,7 @@ class Lookout(Player):
             if look["walk"] <= -self.h or look["left"] <= 0:
                 del self.looks[arm]
         self.seen.append((arm, reward))
-        changed = self.tests and alarm(self.rewards(arm), self.beta)
+        changed = self.tests and self.alarm(self.rewards(arm), self.beta)
         if changed:
             self.restarts += 1
             self.seen, self.looks = [], {}

@@ -105,6 +105,7 @@ VARIANTS: Mapping[str, Mapping[str, Conf]] = {
         "exploration constant 2": {"exploration": 2},
         "half the threshold of tests": {"beta_scale": 0.5},
         "twice the threshold of tests": {"beta_scale": 2},
+        "a test for rewards 0 and 1": {"test": "bernoulli"},
     },
     "hyque_leader": {
         "HyQue's idle rounds": {"idle": "frequency"},
@@ -115,7 +116,11 @@ VARIANTS: Mapping[str, Mapping[str, Conf]] = {
 }
 """Policy -> what is changed in it -> its options."""
 
-PARTS_SIZES = (Size(4, 1_280_000, 128_000, 4), Size(4, 1_280_000, 128_000, 32))
+PARTS_SIZES = (
+    Size(4, 1_280_000, 128_000, 4),
+    Size(4, 1_280_000, 128_000, 32),
+    Size(10, 128_000, 128_000, 0.25),
+)
 PARTS_AGAINST: Mapping[str, Conf] = {
     "switching": {"name": "switching", "strength": [1.3, 2.4, "ceiling"]},
     "switching_centred": {"name": "switching_centred", "strength": [1.3]},
@@ -124,6 +129,7 @@ PARTS_AGAINST: Mapping[str, Conf] = {
     "blink": {"name": "blink", "strength": [1, 2.4], "duty": [0.1, 0.4]},
     "drift": {"name": "drift", "strength": [2, "ceiling"]},
     "excursions": {"name": "excursions", "strength": [2.7], "above": 0.6, "duty": 0.4},
+    "flicker": {"name": "flicker", "strength": [0.4], "times": [4, 9]},
 }
 PARTS_SEEDS = 24
 
@@ -144,10 +150,13 @@ SEARCHES = (
     (JUDGED, Size(4, 640_000, 64_000, 32), "all"),
     (JUDGED, Size(10, 640_000, 64_000, 8), "all"),
     (JUDGED, Size(4, 64_000, 64_000, 8), "all"),
+    (JUDGED, Size(10, 64_000, 64_000, 0.25), "all"),
+    (JUDGED, Size(10, 64_000, 64_000, 0.25), "flicker"),
     (JUDGED, Size(4, 640_000, 64_000, 4), "excursions"),
     (JUDGED, Size(10, 640_000, 64_000, 8), "excursions"),
     ("glr_ucb_leader", Size(10, 640_000, 64_000, 8), "excursions"),
-    ("sw_ucb_leader", Size(10, 640_000, 64_000, 8), "excursions"),
+    ("glr_ucb_leader", Size(10, 64_000, 64_000, 0.25), "flicker"),
+    ("sw_ucb_leader", Size(10, 64_000, 64_000, 0.25), "flicker"),
 )
 """(policy, size, adversary whose options are varied), see `hardest_paths`."""
 SEARCH_SEEDS = 32

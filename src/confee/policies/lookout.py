@@ -1,9 +1,17 @@
 """Lookout: UCB that checks arms below the leader at random scales and restarts on a GLR test.
 
-Given T and B only. The arm of the largest mean + sqrt(exploration ln n / plays) is played, n the
-queries since the last restart. A change of an arm that is played is seen by a generalised
-likelihood ratio test on its rewards (as in GLR-UCB: Besson, Kaufmann, Maillard, Seznec 2022). A
-rise of an arm that is not played is seen by looks:
+It knows K, T and B. It plays the arm of the largest mean + sqrt(exploration ln n / plays), where n
+counts the queries since the last restart. A generalised likelihood ratio test on the rewards of a
+played arm sees its changes. As in GLR-UCB (Besson, Kaufmann, Maillard, Seznec 2022), all splits of
+the arm's n plays are tried on a grid; the test is that of Gaussian rewards of variance 1/4:
+
+    2 s (n - s) / n (mean of the first s - mean of the rest)^2 >= beta    at some split s.
+
+For rewards in [0, 1] a change of d is seen after about beta / (2 d^2) plays, never sooner. The test
+for Bernoulli rewards (`test=bernoulli`) sees changes of means near 0 or 1 much sooner, so that an
+adversary can cause many restarts at little variation (see the adversary `flicker`).
+
+Looks see a rise of an arm that is not played:
 
 - Before each query, with chance K min(1/K, 2 rate / h), an arm k and a scale eps in (0, 1) are
   drawn uniformly. If k lags the largest mean by a gap in (0, eps], and eps >= 2 K rate, k is looked
@@ -20,10 +28,10 @@ enough look begins gives
     rate = 1/2 sqrt((T / B) (1 + r) / (K B))    after r restarts, beta = ln(B / (1 + r)) + 1.
 
 A restart forgets all. At T/B of 1000 and more `rate` would leave no scale to look at: it is at most
-1 / (4 K), so that scales from 1/2 on remain. Nothing is proved about the policy. Its parts stem
-from policies with proofs: independent looks at bad arms at random scales from AdSwitch (Auer,
-Gajane, Ortner 2019), looks that end once the arm is known to be bad from ArmSwitch (Abbasi-Yadkori,
-Gyorgy, Lazic 2023).
+1 / (4 K), so that scales from 1/2 on remain. Its regret has no proved bound; docs/proofs/looks.md
+proves two facts about looks. The parts come from policies with proofs: independent looks at bad
+arms at random scales from AdSwitch (Auer, Gajane, Ortner 2019), looks that end once the arm is
+known to be bad from ArmSwitch (Abbasi-Yadkori, Gyorgy, Lazic 2023).
 
 Options switch the parts off for ablations: `checks=forced` plays every arm with chance `rate` a
 query in place of looks, `checks=none` neither; `restarts=false` leaves out the tests; `eps` fixes
@@ -42,7 +50,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import forget_all, new_instance
-from confee.policies.glr_ucb import changed, split_grid
+from confee.policies.glr_ucb import changed, split_grid, tried
 from confee.policies.idling import LeaderOptions, only
 from confee.policies.look import SOLID, Look
 from confee.policies.paper_rate import paper_rate
@@ -54,6 +62,7 @@ from confee.world.game import idle, new_data, query
 LEFT, WALK, SCALE, MIDDLE = range(4)
 LOOKS, FORCED, NONE = range(3)
 CHECKS = ("looks", "forced", "none")
+TESTS = ("gaussian", "bernoulli")
 
 
 class Constants(NamedTuple):
@@ -67,6 +76,7 @@ class Constants(NamedTuple):
     checks: int
     eps: float
     restarts: bool
+    gaussian: bool
     ratio: float
 
 
@@ -109,7 +119,11 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         n += 1
         of_arm = int(plays[arm])
         sums[arm, of_arm] = int(ucb[REWARDS, arm])
-        if constants.restarts and changed(sums, arm, of_arm, splits, beta):
+        if constants.gaussian:
+            alarm = constants.restarts and moved(sums, arm, of_arm, splits, beta)
+        else:
+            alarm = constants.restarts and changed(sums, arm, of_arm, splits, beta)
+        if alarm:
             ledger.restarts += 1
             rate = rate_after(ledger.restarts, K, constants.rate)
             beta = constants.beta_scale * (math.log(B / (1.0 + ledger.restarts)) + 1.0)
@@ -126,6 +140,25 @@ def play(world, ledger, K, T, B, kind, constants, rng):
                 idle(world, ledger, data, after, t, leader, rng)
             else:
                 idle(world, ledger, data, after, t, plays if n > 0 else anyone, rng)
+
+
+@leaf
+def moved(sums, arm, n, splits, beta):
+    """Whether the Gaussian test reaches beta at some split of the grid (see the module).
+
+    With D = (sum of the first s) - s mean, the statistic is 2 n D^2 / (s (n - s)).
+    """
+    total = sums[arm, n]
+    mean = total / n
+    bar = 0.5 * beta / n
+    own, reached = sums[arm], False
+    for i in range(tried(splits, n)):
+        s = float(splits[i])
+        reach = bar * s * (n - s)
+        early = own[splits[i]] - s * mean
+        late = total - own[n - splits[i]] - s * mean
+        reached |= (early * early >= reach) | (late * late >= reach)
+    return reached
 
 
 @leaf
@@ -205,6 +238,9 @@ class Options(LeaderOptions):
         0.0, low=0, high=1, about="scale of all looks; 0: uniform in (0, 1) for each"
     )
     restarts: bool = schema.flag(True, about="whether arms that are played are tested for changes")
+    test: str = schema.choice(
+        "gaussian", *TESTS, about="likelihood ratio of rewards of variance 1/4, or of 0 and 1"
+    )
     ratio: float = schema.real(
         1.25, above=1, high=1000, about="of the grid of splits that are tested"
     )
@@ -221,6 +257,7 @@ def arguments(known, options):
         checks=CHECKS.index(options.checks),
         eps=float(options.eps),
         restarts=options.restarts,
+        gaussian=options.test == "gaussian",
         ratio=float(options.ratio),
     )
     return schedule_kind(options), constants

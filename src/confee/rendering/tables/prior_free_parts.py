@@ -25,14 +25,14 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
         mine = [part for part in parts if (part["policy"], part["change"]) == (policy, change)]
         row = {"Policy": display(policy), "Changed": change}
         for part in mine:
-            row[f"Worst case, $V = {part['V']:g}$"] = _limits(part, "")
+            row[_size(part)] = _limits(part, "")
         top = max(mine, key=lambda part: part["most_ratio"])
         row["Largest on one adversary"] = (
-            f"{_limits(top, 'most_')} ({kind_name(top['most_against'])}, $V = {top['V']:g}$)"
+            f"{_limits(top, 'most_')} ({kind_name(top['most_against'])}, {_size(top)})"
         )
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs["widths"] = [0.12, 0.22, 0.18, 0.18, 0.27]
+    table.attrs["widths"] = [0.1, 0.18, 0.15, 0.15, 0.15, 0.24]
     return table
 
 
@@ -45,7 +45,7 @@ def finding(claims: pd.DataFrame) -> str:
     top = max(first, key=lambda part: part["ratio"])
     return (
         f"{top['change'].capitalize()} costs {display(top['policy'])} most: {top['ratio']:.2f} "
-        f"times its worst-case regret at $V = {top['V']:g}$."
+        f"times its worst-case regret at {_size(top)}."
     )
 
 
@@ -56,6 +56,10 @@ def _parts(claims: pd.DataFrame) -> list[dict[str, Any]]:
         for row in judged.itertuples()
         for part in row.numbers["parts"]
     ]
+
+
+def _size(part: dict[str, Any]) -> str:
+    return f"$K = {part['K']:g}$, $V = {part['V']:g}$, $T/B = {part['T'] / part['B']:g}$"
 
 
 def _limits(part: dict[str, Any], before: str) -> str:

@@ -31,6 +31,7 @@ SPACE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         "climb": (0.0, 1.0),
         "span": (0.1, 1.0),
     },
+    "flicker": {"dip": (), "times": (2.0, 14.0)},
     "switching": {"gap": ()},
     "switching_centred": {"gap": ()},
     "switching_random": {"gap": ()},
@@ -40,8 +41,8 @@ SPACE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "drift": {"amplitude": ()},
     "sinusoid": {"amplitude": ()},
 }
-"""Adversary -> its options with their ranges; without one, from half the critical gap to the
-largest, on the log scale."""
+"""Adversary -> its options with their ranges; without one, from an eighth of the critical gap to
+the largest value, on the log scale."""
 
 GENERATIONS = (
     # candidates, seeds, kept, width of the variation
@@ -152,7 +153,7 @@ def _options(candidate: Candidate, size: Size) -> dict[str, float]:
             value = limits[0] + share * (limits[1] - limits[0])
         else:
             critical = theory.critical_gap(size.K, size.B, size.V)
-            low, high = math.log(critical / 2), math.log(_ceiling(candidate.adversary))
+            low, high = math.log(critical / 8), math.log(_ceiling(candidate.adversary))
             value = math.exp(min(low, high) + share * (high - min(low, high)))
         options[name] = float(f"{value:.3g}")
     return options
