@@ -13,6 +13,7 @@ from confee.core.size import Size
 from confee.evidence import Evidence
 from confee.paper import theory
 from confee.simulation import cells
+from confee.simulation.play import play_all
 from confee.simulation.studies import hardest_paths
 from confee.world.adversaries import adversary
 
@@ -248,3 +249,31 @@ def test_rises_are_shown_at_the_worst_height():
     assert row["size"] == 0.2
     assert row["ratio"] == pytest.approx(0.4)
     assert row["se"] == pytest.approx(0.1)
+
+
+# ------------------------------------------------------------------ flicker
+
+
+@pytest.mark.parametrize(("V", "spent"), [(0.04, 0.0), (0.05, 0.05), (0.14, 0.05), (0.25, 0.25)])
+def test_flicker_spends_what_v_pays_for_and_never_moves_the_best_arm(V, spent):
+    spec = adversary("flicker")
+    resolved = spec.resolve(spec.options(dip=0.05, times=4), Size(3, 1000, 100, V))
+    path = means(spec.draw(resolved, 3, 1000, V, stream("path")).checked(1000, V), 1000)
+    assert np.abs(np.diff(path, axis=0)).max(axis=1).sum() == pytest.approx(spent)
+    assert len(set(path.argmax(axis=1))) == 1
+    ordered = np.sort(path, axis=1)
+    assert (ordered[:, -1] - ordered[:, -2]) == pytest.approx(0.2)
+
+
+def test_flicker_hurts_tests_for_rewards_0_and_1_and_no_test_for_variance_a_quarter():
+    """The lesson of the path that broke a first version of Lookout: B = 3.2e4, K = 10, V = 1/4."""
+    size = Size(10, 32_000, 32_000, 0.25)
+    dip = 0.45 * theory.critical_gap(size.K, size.B, size.V)
+    against = cells.opponent({"name": "flicker", "dip": dip, "times": 9}, size)
+    regret = {}
+    for test in ("gaussian", "bernoulli"):
+        cell = cells.cell({"name": "lookout", "test": test}, size)
+        rows = play_all(cell, [against], range(6))
+        regret[test] = np.mean([row["regret"] for row in rows]) / theory.rate(*size)
+    assert regret["gaussian"] < 0.6
+    assert regret["bernoulli"] > 1.0

@@ -43,10 +43,10 @@ def draw(schedules: pd.DataFrame) -> Drawing:
     """
     fig = style.figure(2.5, width=style.COLUMN, w_pad=0.03, wspace=0.06)
     axes = fig.subplots(1, len(KINDS), sharey=True)
-    some = False
+    shown = False
     for ax, kind in zip(axes, KINDS, strict=True):
         table, points = curves(kind), drawn(schedules, kind)
-        some |= len(points) > 0
+        shown |= len(points) > 0
         for T, colour in zip(HORIZONS, COLOURS, strict=True):
             _horizon(ax, table[table["T"] == T], points[points["T"] == T], colour)
         ax.axvline(1, zorder=1, **style.THEORY)
@@ -55,7 +55,7 @@ def draw(schedules: pd.DataFrame) -> Drawing:
         ax.set_xlabel(r"length over $T/\sqrt{B}$")
         ax.set_title(f"{kind} streaks", pad=4)
     axes[0].set_ylabel("probability of\na longer streak")
-    style.legend_below(fig, _legend(some), 3)
+    style.legend_below(fig, _legend(shown), 3)
     return fig
 
 

@@ -1,8 +1,8 @@
 """All arms dip together and recover, near the bound 1, and the best arm never changes.
 
-One arm leads at 1, the others lie lower by times * dip, at most by 1 - dip. For the last half of each of n equal periods
-all means are lower by `dip`. With `together=false` only the leader dips. A period costs 2 dip of
-variation, so n = floor((V / dip + 1) / 2), at most T/4, and n at least 1.
+One arm leads at 1. The others lie lower by times * dip, at most by 1 - dip. For the last half of
+each of n equal periods all means are lower by `dip`; with `together=false` only the leader's. A
+period costs 2 dip of variation, the last one dip, so n = floor((V / dip + 1) / 2), at most T/4.
 
 Near 1 the variance of rewards is small, and tests for rewards in {0, 1} see even a small dip soon.
 A policy that forgets its data at each alarm has to compare all arms again, although nothing has
@@ -42,17 +42,13 @@ def resolve(options, size):
 def draw(resolved, K, T, V, rng):
     """Draw the leader."""
     dip = resolved["dip"]
-    dips = int((V / dip + 1 + 1e-9) // 2)
-    n = max(1, min(dips, T // 4))
-    room(2 * n, K)
-    mean = np.full((2 * n, K), 1.0 - resolved["gap"])
+    halves = max(1, 2 * int(min((V / dip + 1 + 1e-9) // 2, T // 4)))
+    room(halves, K)
+    mean = np.full((halves, K), 1.0 - resolved["gap"])
     leader = rng.integers(0, K)
     mean[:, leader] = 1.0
-    if dips:
-        moved = slice(None) if resolved["together"] else leader
-        mean[1::2, moved] -= dip
-    start = equal_starts(T, 2 * n)
-    return Path.steps(start, mean, T)
+    mean[1::2, slice(None) if resolved["together"] else leader] -= dip
+    return Path.steps(equal_starts(T, halves), mean, T)
 
 
 ADVERSARY = Adversary(
