@@ -230,7 +230,9 @@ class Lookout(Player):
         arm, eps = int(u), self.eps or self.rng.random()
         mean = np.array(self.totals()) / self.counts()
         gap = mean.max() - mean[arm]
-        if arm not in self.looks and 0 < gap <= eps and eps >= 2 * self.K * self.rate:
+        if arm in self.looks or arm == self.best:
+            return
+        if gap <= eps and eps >= 2 * self.K * self.rate:
             left = math.ceil(self.beta / eps**2)
             self.looks[arm] = {"left": left, "walk": 0.0, "eps": eps, "mid": mean[arm] + eps / 2}
 

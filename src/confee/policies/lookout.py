@@ -14,8 +14,9 @@ adversary can cause many restarts at little variation (see the adversary `flicke
 Looks see a rise of an arm that is not played:
 
 - Before each query, with chance K min(1/K, 2 rate / h), an arm k and a scale eps in (0, 1) are
-  drawn uniformly. If k lags the largest mean by a gap in (0, eps], and eps >= 2 K rate, k is looked
-  at: for up to beta / eps^2 of its plays.
+  drawn uniformly. If the index does not choose k, k lags the largest mean by at most eps, and
+  eps >= 2 K rate, then k is looked at, for up to beta / eps^2 of its plays. The arm of the largest
+  mean is looked at as well where the index chooses another one: else it could rise unseen.
 - While arms are looked at, every second query on average plays one of them, uniformly drawn.
 - A look sums 4 eps (X - mid) over its rewards X, mid halfway between k's mean when it began and eps
   above that: the log likelihood ratio of a rise by eps in a Gaussian model of variance 1/4. At -h
@@ -103,7 +104,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         arm = best
         if n >= K:
             if constants.checks == LOOKS:
-                looked_at += begin(looks, ucb, rate, beta, constants.h, constants.eps, rng)
+                looked_at += begin(looks, ucb, best, rate, beta, constants.h, constants.eps, rng)
                 if looked_at > 0:
                     u = 2.0 * rng.random()
                     if u < 1.0:
@@ -168,7 +169,7 @@ def rate_after(restarts, K, rate):
 
 
 @leaf
-def begin(looks, ucb, rate, beta, h, eps, rng):
+def begin(looks, ucb, best, rate, beta, h, eps, rng):
     """Perhaps begins to look at an arm; returns how many more are looked at, 0 or 1."""
     K = ucb.shape[1]
     u = rng.random() / min(1.0 / K, 2.0 * rate / h)
@@ -182,7 +183,7 @@ def begin(looks, ucb, rate, beta, h, eps, rng):
     for k in range(K):
         top = max(top, ucb[MEAN, k])
     gap = top - ucb[MEAN, arm]
-    if not 0.0 < gap <= scale:
+    if arm == best or gap > scale:
         return 0
     looks[LEFT, arm] = math.ceil(beta / scale**2)
     looks[WALK, arm] = 0.0

@@ -32,6 +32,8 @@ SPACE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         "span": (0.1, 1.0),
     },
     "flicker": {"dip": (), "times": (2.0, 14.0)},
+    "hidden_rise": {"level": (), "start": (0.05, 0.8), "lag": (0.005, 0.1)},
+    "shifts": {"step": (), "times": (0.3, 4.0)},
     "switching": {"gap": ()},
     "switching_centred": {"gap": ()},
     "switching_random": {"gap": ()},
