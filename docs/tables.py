@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -197,8 +197,7 @@ def fill(text: str, results: Path) -> str:
 REFERENCE = DOCS.parent / "figures" / "reference"
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """A figure of regret over the rate, for a page: the rays and labels of an experiment."""
 
     experiment: str

@@ -76,7 +76,9 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     pages = {name: (DOCS / name).read_text(encoding="utf-8") for name in tables.PAGES}
     named = re.findall(r"<!-- table: (.+) -->", "".join(pages.values()))
     assert sorted(named) == sorted(tables.TABLES)
-    horizon, findings, erratum = (tables.fill(page, results) for page in pages.values())
+    filled = {name: tables.fill(page, results) for name, page in pages.items()}
+    horizon, findings = filled["horizon.md"], filled["what-it-found.md"]
+    erratum = filled["erratum.md"]
     steps = block(horizon, "horizon-steps")
     assert list(steps.columns) == [
         "V",
@@ -101,12 +103,12 @@ def test_every_block_of_the_pages_is_filled(tables, results):
     rows = block(findings, "ledger").set_index("claim")
     assert rows.index.tolist() == ["`two`", "`hyque-floor` (ours)", "`three`", "`one`"]
     assert rows["severity"].tolist() == [
-        "**gap**, mended: holds",
+        "**gap**; corrected: holds",
         "**horizon**",
         "**none known**",
         "**none**",
     ]
-    assert rows.loc["`one`"].tolist() == ["here", "ruled out", "**none**"]
+    assert rows.loc["`one`"].tolist() == ["here", "fails", "**none**"]
     constants = block(findings, "constants").set_index("$K$")
     assert constants.loc["4", "Largest found: SW-UCB"] == "1.00"
     assert "inf" not in findings

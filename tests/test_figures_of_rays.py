@@ -310,7 +310,7 @@ def test_a_figure_of_rays_is_drawn_where_one_was_played():
     assert "decades" not in pictures  # for experiments with longer rays
     only = Workflow({"overrides": "experiment=smoke figures=[horizon,decades]"}).pictures
     assert set(only) == {"horizon", "decades"}
-    with pytest.raises(ConfeeError, match=r"figures=ray-V: .* this run has no ray:V"):
+    with pytest.raises(ConfeeError, match=r"figures=ray-V: nothing to draw; .* ray along V"):
         Workflow({"overrides": "experiment=tiny figures=[ray-V]"})
 
 

@@ -248,7 +248,7 @@ def test_theory_is_finite_at_every_extreme():
 # --------------------------------------------------------------------------- what does not fit
 
 LARGE = {"K": 2, "T": 10**15, "B": 1000, "V": 10**15}
-BOUNDED = {"trace", "single_jump", "stationary", "packed"}
+BOUNDED = {"trace", "single_jump", "stationary", "packed", "hidden_rise"}
 """Whose paths have a most of segments, whatever V is."""
 
 

@@ -110,7 +110,9 @@ def test_a_named_claim_plans_what_it_needs_and_nothing_else():
     parts = {u.file for run in (budget, rate) for u in run.plan.everything}
     assert parts <= {u.file for u in whole.plan.everything}
     others = {
-        id for id in CLAIMS if id.startswith(("extension/", "alg-assumption/", "policy-rate/"))
+        id
+        for id in CLAIMS
+        if id.startswith(("extension/", "alg-assumption/", "policy-rate/", "prior-free"))
     }
     assert set(whole.claims) == set(CLAIMS) - others  # those speak of other policies
     played = {}

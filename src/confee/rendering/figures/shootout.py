@@ -24,7 +24,7 @@ GROUPS = {"nothing": "$T, B$", "S": "+ $S$", "V": "+ $V$", "path": "path"}
 ALIKE = 2.0
 """Times the least regret: kinds where nobody has more tell no policies apart."""
 
-ROW, COLUMN = 0.122, 0.3
+ROW, COLUMN = 0.103, 0.3
 """Inches: the height of a cell; its width at most."""
 
 PATH = "#eeeeee"
