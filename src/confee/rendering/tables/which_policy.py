@@ -90,7 +90,7 @@ def _entry(at: pd.DataFrame, situation: str) -> str:
         text += f"; then {_name(following)}, {_worse(following.ratio)}"
     if situation == "unknown":
         row = _against_known(at)
-        if row is not None:
+        if row is not None and row["ratio"] >= 1.005:
             text += f"; against known {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
     return text
 
