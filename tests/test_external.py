@@ -46,7 +46,7 @@ def test_a_true_law_that_is_not_straight_does_not_fail():
 def test_without_controls_nothing_is_decided():
     found = fit(table(["true", "NA"]), CLAIM)
     assert set(outcomes(found).values()) == {"undecided"}
-    assert "the positive control none was not simulated here" in found.report()
+    assert "there is no positive control" in found.report()
 
 
 def test_a_control_that_does_not_come_out_decides_nothing():

@@ -619,7 +619,8 @@ def with_controls(
             "expected": must,
         }
         if outcome != must:
-            wrong.append(f"the {kind} control {label} {_came_out(own, outcome)}")
+            named = f"the {kind} control {label} {_came_out(own, outcome)}"
+            wrong.append(f"there is no {kind} control" if label == "none" else named)
     check = dataclasses.replace(check, controls=controls)
     if wrong and check.verdict in (HOLDS, FAILS):
         why = f"{check.why}, but {'; '.join(wrong)}"
