@@ -8,6 +8,7 @@ import pytest
 
 from confee.claims import prior_free
 from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
+from confee.claims.judging.ratios import at_most
 from confee.core.canonical import stream
 from confee.core.size import Size
 from confee.evidence import Evidence
@@ -235,8 +236,8 @@ def test_at_rest_holds_only_with_enough_seeds():
     )
     table = prior_free.at_rest(runs, "lookout", "x")
     assert (table["high"] > prior_free.AT_REST).any()
-    assert prior_free.outcome(table.assign(low=0.0), prior_free.AT_REST) == UNDECIDED
-    assert prior_free.outcome(table.assign(low=0.0, high=1.0), prior_free.AT_REST) == HOLDS
+    assert at_most(table.assign(low=0.0), prior_free.AT_REST) == UNDECIDED
+    assert at_most(table.assign(low=0.0, high=1.0), prior_free.AT_REST) == HOLDS
 
 
 def test_rises_are_shown_at_the_worst_height():

@@ -15,7 +15,7 @@ from confee.claims.base import Claim
 from confee.claims.judging.exponents import Claimed
 from confee.claims.judging.finding import Finding
 from confee.claims.judging.rates import USUAL, exponents_verdict, ray_checks
-from confee.claims.judging.ratios import paired
+from confee.claims.judging.ratios import at_worst, paired
 from confee.evidence.columns import SIZE
 from confee.evidence.curve import budget_log
 from confee.simulation.needs import Needs, Sweep
@@ -81,7 +81,7 @@ def to_rival(regret: pd.DataFrame, points: pd.DataFrame, rays: Collection[str]) 
     pairs: dict[tuple[float, float], list] = {}
     for setting, table in _pairs(runs).groupby(SIZE):
         if setting in where:
-            regrets = _at_worst(table) / setting[SIZE.index("T")]
+            regrets = at_worst(table, "hyque", ["hyque", RIVAL]) / setting[SIZE.index("T")]
             pairs.setdefault(where[setting], []).append(regrets)
     ratios = {}
     for V, point in sorted(pairs):
@@ -102,18 +102,6 @@ def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
     table = both[0].merge(both[1], on=key)
     table["entry"] = table.groupby(parameters, dropna=False).ngroup()
     return table
-
-
-def _at_worst(table: pd.DataFrame) -> np.ndarray:
-    """Regrets [n, 2] of one cell's pairs: each half of the seeds on the adversary of the other."""
-    half = table["seed"] % 2
-    picked = []
-    for fold in (0, 1):
-        rest = table[half != fold].groupby("entry")["hyque"].mean()
-        if len(rest):
-            own = table[(half == fold) & (table["entry"] == rest.idxmax())]
-            picked.append(own[["hyque", RIVAL]].to_numpy())
-    return np.concatenate(picked) if picked else np.empty((0, 2))
 
 
 def _ratios_text(ratios: dict[str, dict]) -> str:

@@ -17,7 +17,7 @@ positive control. Each policy of CANDIDATES that an experiment plays is judged, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +36,8 @@ from confee.claims.judging.finding import (
     apply_control,
     at_horizon,
 )
-from confee.claims.judging.rates import ray_checks
-from confee.claims.judging.ratios import paired, together
+from confee.claims.judging.rates import controls_of, ray_checks
+from confee.claims.judging.ratios import at_most, at_worst, paired, together
 from confee.core.size import Size
 from confee.evidence.columns import SIZE
 from confee.evidence.curve import budget_log
@@ -225,41 +225,23 @@ def _finding(
     rays = set(evidence.points.loc[along & (evidence.points["V"] > 0), "axis"])
     rates = ray_checks(evidence.worst, evidence.points, label, RATE, rays=rays)
     top = cells.loc[cells["ratio"].idxmax()]
-    steps = [
-        Step(
-            "every cell with V > 0",
-            outcome(cells, CONSTANT),
-            float(top["ratio"]),
-            f"largest regret over T (K V/B)^(1/3), {_limits(top)} at {_place(top)}, against "
-            f"{top['adversary']}; least {cells['ratio'].min():.2f}; {len(cells)} cells",
-        )
-    ]
-    steps += [_ray_step(check) for check in rates]
-    worst_still = [rows.loc[rows["regret"].idxmax()] for _, rows in still.groupby(SIZE)]
-    for row in worst_still:
-        result = FAILS if row["low"] > AT_REST else HOLDS if row["high"] <= AT_REST else UNDECIDED
-        steps.append(
-            Step(
-                f"V = 0 at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}",
-                result,
-                float(row["ratio"]),
-                f"regret over that of {twin} at its worst gap {row['gap']:.3g}, {_limits(row)}; "
-                f"at most {AT_REST:g} is asked for",
-            )
-        )
-    for row in searched.to_dict("records"):
-        step = f"search over {row['start']} at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}"
-        steps.append(
-            Step(
-                f"{step}, V = {row['V']:g}",
-                FAILS if row["low"] > CONSTANT else HOLDS if row["high"] <= CONSTANT else UNDECIDED,
-                row["ratio"],
-                f"{row['adversary']} with {row['parameters']} is the worst of {row['tried']} "
-                f"candidates, {_limits(row)}",
-            )
-        )
+    cells_step = Step(
+        "every cell with V > 0",
+        at_most(cells, CONSTANT),
+        float(top["ratio"]),
+        f"largest regret over T (K V/B)^(1/3), {_limits(top)} at {_place(top)}, against "
+        f"{top['adversary']}; least {cells['ratio'].min():.2f}; {len(cells)} cells",
+    )
+    ray_steps = [_ray_step(check) for check in rates]
+    judged = {
+        check.variable
+        for check, step in zip(rates, ray_steps, strict=True)
+        if step.outcome != UNJUDGED
+    }
+    worst_still = still.loc[still.groupby(SIZE)["regret"].idxmax()]
+    steps = [cells_step, *ray_steps, *_still_steps(worst_still, twin), *_search_steps(searched)]
     total = together(step.outcome for step in steps if step.outcome != UNJUDGED)
-    if total == HOLDS and judged_along(rates) != {check.variable for check in rates}:
+    if total == HOLDS and judged != {check.variable for check in rates}:
         total = UNDECIDED
     verdict = CLAIM.finding(
         id=f"{ID}/{label}",
@@ -270,8 +252,12 @@ def _finding(
         controls=tuple(c for c in controls if c.what != label) or controls,
         numbers={
             "cells": _rows(cells, ["adversary"]),
-            "rates": {check.name: check.numbers() for check in rates},
+            "rates": {
+                check.name: check.numbers() | {"outcome": step.outcome}
+                for check, step in zip(rates, ray_steps, strict=True)
+            },
             "still": _rows(still, ["gap", "regret"]),
+            "worst_still": _rows(worst_still, ["gap", "regret"]),
             "searches": _rows(searched, ["start", "adversary", "parameters", "tried"]),
             "parts": parts(evidence.asked_for(PARTS), label),
             "rises": rises(evidence.asked_for(RISES)) if label == JUDGED else [],
@@ -282,7 +268,11 @@ def _finding(
         decide=_decide(steps),
         number_of="regret over T (K V/B)^(1/3), or over that of UCB1 at V = 0",
         steps=tuple(steps),
-        evidence=("worst", *(["asked"] if len(still) else [])),
+        evidence=(
+            "worst",
+            *(["asked"] if len(still) else []),
+            *([f"studies/{hardest_paths.STUDY.id}"] if len(searched) else []),
+        ),
     )
     if label == NEGATIVE:
         return verdict
@@ -296,17 +286,37 @@ def _finding(
 def _ray_step(check: Check) -> Step:
     """Return a ray as a step; it decides nothing if its controls do not come out."""
     step = check.step("the rate along ")
-    return step if with_controls_as_expected(check) else dataclasses.replace(step, outcome=UNJUDGED)
+    judged = all(control.as_expected for control in controls_of(check))
+    return step if judged else dataclasses.replace(step, outcome=UNJUDGED)
 
 
-def with_controls_as_expected(check: Check) -> bool:
-    """Return whether both controls of a ray come out as they must."""
-    return all(control["verdict"] == control["expected"] for control in check.controls.values())
+def _still_steps(worst: pd.DataFrame, twin: str) -> list[Step]:
+    """Return a step for each size at V = 0, from the rows of `at_rest` at the worst gaps."""
+    return [
+        Step(
+            f"V = 0 at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}",
+            at_most(worst.loc[[index]], AT_REST),
+            float(row["ratio"]),
+            f"regret over that of {twin} at its worst gap {row['gap']:.3g}, {_limits(row)}; "
+            f"at most {AT_REST:g} is asked for",
+        )
+        for index, row in worst.iterrows()
+    ]
 
 
-def judged_along(checks: Sequence[Check]) -> set[str]:
-    """Return the variables along which some ray has controls that come out."""
-    return {check.variable for check in checks if with_controls_as_expected(check)}
+def _search_steps(searched: pd.DataFrame) -> list[Step]:
+    """Return a step for each search."""
+    return [
+        Step(
+            f"search over {row['start']} at K = {row['K']:g}, T/B = {row['T'] / row['B']:g}, "
+            f"V = {row['V']:g}",
+            at_most(searched.loc[[index]], CONSTANT),
+            row["ratio"],
+            f"{row['adversary']} with {row['parameters']} is the worst of {row['tried']} "
+            f"candidates, {_limits(row)}",
+        )
+        for index, row in searched.iterrows()
+    ]
 
 
 def normalised(worst: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -323,13 +333,6 @@ def normalised(worst: pd.DataFrame, label: str) -> pd.DataFrame:
     width = stats.t.isf(ALPHA / 2 / max(len(cells), 1), freedom) * cells["se"].to_numpy() / rates
     ratio = cells["regret"].to_numpy() / rates if len(cells) else np.empty(0)
     return cells.assign(ratio=ratio, low=ratio - width, high=ratio + width)
-
-
-def outcome(cells: pd.DataFrame, limit: float) -> str:
-    """Return `fails` if a lower limit is over `limit`, `holds` if no upper limit is."""
-    if (cells["low"] > limit).any():
-        return FAILS
-    return HOLDS if len(cells) and (cells["high"] <= limit).all() else UNDECIDED
 
 
 def at_rest(runs: pd.DataFrame, label: str, twin: str) -> pd.DataFrame:
@@ -381,16 +384,17 @@ def parts(runs: pd.DataFrame, policy: str) -> list[dict[str, Any]]:
     kinds = runs.groupby("entry")["adversary"].first()
     rows = []
     for size, cell in runs.groupby(SIZE):
-        regret = {
-            label: rows_of.pivot(index="seed", columns="entry", values="regret")
-            for label, rows_of in cell.groupby("label")
-        }
-        own = regret[policy]
+        entries = cell["entry"].unique()
+        of_label = dict(iter(cell.groupby("label")))
+        own = of_label[policy]
         for what, label in labels.items():
-            changed = regret[label]
+            changed = of_label[label]
             total = paired(_at_worst(changed), _at_worst(own), 1)
-            each = {e: paired(changed[e].to_numpy(), own[e].to_numpy(), own.shape[1]) for e in own}
-            entry = max(each, key=lambda e: each[e]["ratio"])
+            each = {
+                entry: paired(_regrets(changed, entry), _regrets(own, entry), len(entries))
+                for entry in entries
+            }
+            entry = max(each, key=lambda entry: each[entry]["ratio"])
             rows.append(
                 {**dict(zip(SIZE, size, strict=True)), "change": what}
                 | {name: total[name] for name in ("ratio", "low", "high")}
@@ -416,14 +420,12 @@ def rises(runs: pd.DataFrame) -> list[dict[str, Any]]:
     return worst.rename(columns=columns).to_dict("records")
 
 
-def _at_worst(regret: pd.DataFrame) -> np.ndarray:
-    """Return the regret of each seed [seeds] at the adversary that the other half finds worst."""
-    half = np.arange(len(regret)) % 2
-    picked = np.empty(len(regret))
-    for fold in (0, 1):
-        entry = regret[half != fold].mean().idxmax()
-        picked[half == fold] = regret.loc[half == fold, entry]
-    return picked
+def _at_worst(table: pd.DataFrame) -> np.ndarray:
+    return at_worst(table, "regret", ["regret"])[:, 0]
+
+
+def _regrets(table: pd.DataFrame, entry: int) -> np.ndarray:
+    return table.loc[table["entry"] == entry].sort_values("seed")["regret"].to_numpy()
 
 
 def _control(worst: pd.DataFrame, label: str, expected: str) -> Control:
@@ -432,7 +434,7 @@ def _control(worst: pd.DataFrame, label: str, expected: str) -> Control:
     if cells.empty:
         return Control(label, expected, note="not played")
     note = "its largest regret over T (K V/B)^(1/3)"
-    came = outcome(cells, CONSTANT) == expected
+    came = at_most(cells, CONSTANT) == expected
     return Control(label, expected, came, float(cells["ratio"].max()), note)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,27 @@ def paired(x: np.ndarray, y: np.ndarray, tests: int) -> dict[str, float]:
         t = float(stats.t.isf(LEVEL / 2 / tests, n - 1))
         low, high = fieller(x.mean(), y.mean(), cov[0, 0], cov[1, 1], cov[0, 1], t)
     return {"ratio": float(x.mean() / y.mean()), "low": low, "high": high, "seeds": n}
+
+
+def at_worst(table: pd.DataFrame, by: str, columns: Sequence[str]) -> np.ndarray:
+    """Return `columns` of one cell [n, len(columns)], each half of the seeds on the adversary that
+    the other half finds worst.
+
+    Parameters
+    ----------
+    table
+        A row per run: seed, entry (the adversary), and the columns.
+    by
+        The column whose mean is largest at the worst adversary.
+    """
+    half = table["seed"] % 2
+    picked = []
+    for fold in (0, 1):
+        rest = table[half != fold].groupby("entry")[by].mean()
+        if len(rest):
+            own = table[(half == fold) & (table["entry"] == rest.idxmax())]
+            picked.append(own[[*columns]].to_numpy())
+    return np.concatenate(picked) if picked else np.empty((0, len(columns)))
 
 
 def at_most(ratios: pd.DataFrame, limit: float) -> str:

@@ -8,13 +8,11 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
-from confee.rendering.figures.panels import NORMALISED, Line, Words, beside
+from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
-
-HEAD = "growth exponent\n[95 % CI]"
 
 
 @style.styled

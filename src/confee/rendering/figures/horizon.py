@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import fits, rays
-from confee.rendering.figures.panels import beside, grid, named, roles
+from confee.rendering.figures.panels import beside, grid, inside, named, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,20 +54,15 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     return f"At {title}, normalised regret goes {numbers.listed(parts)}."
 
 
-def _inside(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the points that enter a fit if any do."""
-    return table[table["eligible"]] if table["eligible"].any() else table
-
-
 def _growth(table: pd.DataFrame) -> float:
-    inside = _inside(table)
-    return float(inside["y"].iloc[-1] / inside["y"].iloc[0])
+    y = inside(table)["y"]
+    return float(y.iloc[-1] / y.iloc[0])
 
 
 def _from_to(line: Line) -> str:
     """Return `from 2.1 to 4.6`."""
-    inside = _inside(line.table)
-    return f"from {numbers.two(inside['y'].iloc[0])} to {numbers.two(inside['y'].iloc[-1])}"
+    y = inside(line.table)["y"]
+    return f"from {numbers.two(y.iloc[0])} to {numbers.two(y.iloc[-1])}"
 
 
 def over_rate(worst: pd.DataFrame, points: pd.DataFrame) -> dict[str, list[Line]]:

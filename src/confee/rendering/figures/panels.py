@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NORMALISED = "normalised regret\n$R\\,/\\,(T(KV/B)^{1/3})$"
 """The vertical axis on which a policy at the paper's rate is a flat line."""
 
+HEAD = "growth exponent\n[95 % CI]"
+
 FLAT = "flat: the paper's rate"
 
 NAMES = {
@@ -69,6 +71,11 @@ class Words(NamedTuple):
     up: str
     head: str
     flat: str = FLAT
+
+
+def inside(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the points that enter a fit if any do."""
+    return table[table["eligible"]] if table["eligible"].any() else table
 
 
 def roles(variable: str) -> dict[str, str]:
@@ -185,8 +192,7 @@ def _panel(ax: Axes, panel: Sequence[Line]) -> None:
         rank = 4 - labels.index(line.label) / len(labels)
         curves.markers(ax, line.table, drawn_as[line.label], rank, joined=True)
     lead = next(line for line in panel if line.label == fits.first(labels)[0])
-    inside = lead.table[lead.table["eligible"]] if lead.table["eligible"].any() else lead.table
-    ax.axhline(inside["y"].iloc[0], zorder=1.5, **style.THEORY)
+    ax.axhline(inside(lead.table)["y"].iloc[0], zorder=1.5, **style.THEORY)
     _up(ax, panel)
 
 
@@ -334,16 +340,13 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], whole: float) -> lis
     >>> spread([2.0, 1.9, 0.0], [1.0, 1.0, 1.0], 4.0)
     [2.5, 1.5, 0.5]
     """
+    from scipy.optimize import isotonic_regression
+
     offsets = np.cumsum(sizes) - np.asarray(sizes) / 2
     # With the sizes above each added, the places may coincide but not cross: an isotonic fit.
-    blocks: list[list[float]] = []
-    for value in np.asarray(wanted) + offsets:
-        blocks.append([float(value)])
-        while len(blocks) > 1 and np.mean(blocks[-2]) < np.mean(blocks[-1]):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    level = [float(np.mean(block)) for block in blocks for _ in block]
-    inside = np.clip(level, float(np.sum(sizes)), whole)
-    return [round(float(place), 6) for place in inside - offsets]
+    level = isotonic_regression(np.asarray(wanted) + offsets, increasing=False).x
+    clipped = np.clip(level, float(np.sum(sizes)), whole)
+    return [round(float(place), 6) for place in clipped - offsets]
 
 
 def _points(text: str, bold: bool) -> float:

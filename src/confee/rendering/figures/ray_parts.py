@@ -9,14 +9,14 @@ from confee.claims.part_regret import PARTS
 from confee.rendering import looks, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import rays
-from confee.rendering.figures.panels import Line, Words, beside, roles
+from confee.rendering.figures.panels import HEAD, Line, Words, beside, roles
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
 
-WORDS = Words("variation $V$", "part of regret\nover the rate", rays.HEAD)
+WORDS = Words("variation $V$", "part of regret\nover the rate", HEAD)
 
 LABELS_SHOWN = ("hyque", USUAL.positive["V"], USUAL.negative["V"])
 """HyQue and the controls along V."""

@@ -19,7 +19,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
-from confee.rendering.figures.panels import NORMALISED, Line, Words, beside, named, roles
+from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside, named, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,6 @@ LEFT_OUT = ("uniform", "oracle", "informed", "ucb1", "hyque_blind", "baque", "re
 """Policies that a ray plays for other claims, or to tell which cells are saturated. What replaying
 the set of arms does to Rexp3B is the subject of the figure `replay`."""
 
-HEAD = "growth exponent\n[95 % CI]"
 
 WORDS = {
     "B": Words("budget $B$", NORMALISED, HEAD),

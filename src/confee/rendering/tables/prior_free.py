@@ -11,9 +11,6 @@ from confee.rendering.looks import display
 if TYPE_CHECKING:
     import pandas as pd
 
-FULL = 1
-"""T/B where every round may be queried."""
-
 
 def make(claims: pd.DataFrame) -> pd.DataFrame:
     """Return text, a row per policy, the smallest constant first.
@@ -31,7 +28,7 @@ def make(claims: pd.DataFrame) -> pd.DataFrame:
             "Largest, $T = B$": _shown(row.numbers["cells"], idle=False),
             "Rate in $B$": _rates(row.numbers["rates"], "B"),
             "Rate in $V$": _rates(row.numbers["rates"], "V"),
-            "$V = 0$, over UCB1": _still(row.numbers["still"]),
+            "$V = 0$, over UCB1": _still(row.numbers["worst_still"]),
             "Hardest path found": _searched(row.numbers["searches"]),
             "Verdict": row.as_printed,
         }
@@ -62,7 +59,7 @@ def _most(cells: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _shown(cells: list[dict[str, Any]], idle: bool) -> str:
     """Return the largest value of the cells with or without idle rounds, and where it is."""
-    cells = [cell for cell in cells if (cell["T"] > FULL * cell["B"]) == idle]
+    cells = [cell for cell in cells if (cell["T"] > cell["B"]) == idle]
     if not cells:
         return "not played"
     top = _most(cells)
@@ -72,30 +69,15 @@ def _shown(cells: list[dict[str, Any]], idle: bool) -> str:
 def _rates(rates: dict[str, dict[str, Any]], variable: str) -> str:
     """Return how many rays along a variable hold, fail and are undecided."""
     outcomes = [
-        check["verdict"] if _controlled(check) else UNJUDGED
-        for name, check in rates.items()
-        if name.startswith(f"{variable} ")
+        check["outcome"] for name, check in rates.items() if name.startswith(f"{variable} ")
     ]
     counts = {word: outcomes.count(word) for word in ("holds", "fails", "undecided", UNJUDGED)}
     return ", ".join(f"{word} {n}" for word, n in counts.items() if n) or "not played"
 
 
-def _controlled(check: dict[str, Any]) -> bool:
-    controls = check.get("controls", {}).values()
-    return all(control["verdict"] == control["expected"] for control in controls)
-
-
 def _still(rows: list[dict[str, Any]]) -> str:
     """Return the ratio to UCB1 at the worst gap of each size."""
-    sizes = dict.fromkeys((row["K"], row["T"], row["B"]) for row in rows)
-    tops = [
-        max(
-            (row for row in rows if (row["K"], row["T"], row["B"]) == size),
-            key=lambda row: row["regret"],
-        )
-        for size in sizes
-    ]
-    return ", ".join(f"{top['ratio']:.2f}" for top in tops) or "not played"
+    return ", ".join(f"{row['ratio']:.2f}" for row in rows) or "not played"
 
 
 def _searched(rows: list[dict[str, Any]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from confee.claims.prior_free import ID
+from confee.rendering import numbers
 from confee.rendering.catalogue import WHO, Table
 from confee.rendering.looks import display, kind_name
 
@@ -63,8 +64,7 @@ def _size(part: dict[str, Any]) -> str:
 
 
 def _limits(part: dict[str, Any], before: str) -> str:
-    ratio, low, high = (part[f"{before}{name}"] for name in ("ratio", "low", "high"))
-    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
+    return numbers.factor(*(part[f"{before}{name}"] for name in ("ratio", "low", "high")))
 
 
 TABLE = Table(

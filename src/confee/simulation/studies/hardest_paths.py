@@ -1,9 +1,9 @@
 """Search for the paths that hurt a policy most, over the parameters of several adversaries.
 
-The search minimises nothing else than what the policy earns: it plays candidates on a few seeds,
-keeps the worst for the policy, and varies them. Each generation draws candidates near those kept,
-in a cube whose sides are the options of an adversary, on the log scale for sizes. The best few are
-then played on fresh seeds, which chose nothing, so their regret is not biased by the search.
+The search plays candidates on a few seeds, keeps those with the most regret, and varies them. A
+candidate is a place in a cube whose sides are the options of an adversary, on the log scale for
+sizes. Each generation draws candidates near those kept. The few kept last are played on fresh
+seeds, which chose nothing, so their regret is not biased by the search.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from confee.core.canonical import stream
 from confee.core.size import Size
 from confee.paper import theory
-from confee.simulation.cells import Cell, Opponent, cell, opponent
+from confee.simulation.cells import Cell, cell, opponent
 from confee.simulation.play import play_all
 from confee.simulation.studies.base import Rows, Study
+from confee.world.adversaries import adversary
 
 SHARE = (0.02, 0.98)
 SPACE: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
@@ -71,7 +72,7 @@ class Candidate:
 def run(
     policy: Mapping[str, Any], K: int, T: int, B: int, V: float, start: str, toy: bool, seeds: int
 ) -> Rows:
-    """Return one row per path kept, the worst first.
+    """Return one row per path kept, those that the search found worst first.
 
     Parameters
     ----------
@@ -155,25 +156,19 @@ def _options(candidate: Candidate, size: Size) -> dict[str, float]:
             value = limits[0] + share * (limits[1] - limits[0])
         else:
             critical = theory.critical_gap(size.K, size.B, size.V)
-            low, high = math.log(critical / 8), math.log(_ceiling(candidate.adversary))
-            value = math.exp(min(low, high) + share * (high - min(low, high)))
+            high = math.log(adversary(candidate.adversary).ceiling)
+            low = min(math.log(critical / 8), high)
+            value = math.exp(low + share * (high - low))
         options[name] = float(f"{value:.3g}")
     return options
-
-
-def _ceiling(name: str) -> float:
-    from confee.world.adversaries import adversary
-
-    return adversary(name).ceiling
 
 
 def _regrets(played: Cell, candidate: Candidate, seeds: range) -> np.ndarray:
     """Return R / (T (K V/B)^{1/3}) of each seed."""
     size = played.size
-    against: Opponent = opponent({"name": candidate.adversary, **_options(candidate, size)}, size)
+    against = opponent({"name": candidate.adversary, **_options(candidate, size)}, size)
     rows = play_all(played, [against], seeds)
-    rate = size.T * theory.critical_gap(size.K, size.B, size.V)
-    return np.array([row["regret"] for row in rows]) / rate
+    return np.array([row["regret"] for row in rows]) / theory.rate(*size)
 
 
 def _text(options: Mapping[str, float]) -> str:
