@@ -150,8 +150,7 @@ def threshold(n, delta):
 def changed(sums, arm, n, splits, beta):
     """Whether the log likelihood ratio at some split of the grid is at least beta.
 
-    It can be only where a bound on it is, which is looked at first, at all splits and without a
-    branch, so that the processor looks at several of them at once.
+    It can be only where a bound on it is, so the bound is looked at first (`bar_of`).
 
     Parameters
     ----------
@@ -165,8 +164,17 @@ def changed(sums, arm, n, splits, beta):
     total = sums[arm, n]
     if total == 0 or total == n:
         return False
+    bar = bar_of(total / n, n, beta)
+    return reaches(sums, arm, n, splits, bar) and changed_by_ratio(sums, arm, n, splits, beta)
+
+
+@inlined
+def reaches(sums, arm, n, splits, bar):
+    """Whether D^2 >= bar s (n - s) at some split s of the grid, from either end, with
+    D = (sum of the first s) - s mean. There is no branch, so that the processor looks at several
+    splits at once."""
+    total = sums[arm, n]
     mean = total / n
-    bar = bar_of(mean, n, beta)
     own, reached = sums[arm], False
     for i in range(tried(splits, n)):
         s = float(splits[i])
@@ -174,7 +182,7 @@ def changed(sums, arm, n, splits, beta):
         early = own[splits[i]] - s * mean
         late = total - own[n - splits[i]] - s * mean
         reached |= (early * early >= reach) | (late * late >= reach)
-    return reached and changed_by_ratio(sums, arm, n, splits, beta)
+    return reached
 
 
 @inlined

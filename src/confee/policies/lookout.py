@@ -51,7 +51,7 @@ from confee.core import schema
 from confee.core.jit import leaf, njit
 from confee.policies.base import Policy
 from confee.policies.detecting import forget_all, new_instance
-from confee.policies.glr_ucb import changed, split_grid, tried
+from confee.policies.glr_ucb import changed, reaches, split_grid
 from confee.policies.idling import LeaderOptions, only
 from confee.policies.look import SOLID, Look
 from confee.policies.paper_rate import paper_rate
@@ -120,11 +120,7 @@ def play(world, ledger, K, T, B, kind, constants, rng):
         n += 1
         of_arm = int(plays[arm])
         sums[arm, of_arm] = int(ucb[REWARDS, arm])
-        if constants.gaussian:
-            alarm = constants.restarts and moved(sums, arm, of_arm, splits, beta)
-        else:
-            alarm = constants.restarts and changed(sums, arm, of_arm, splits, beta)
-        if alarm:
+        if constants.restarts and alarm(sums, arm, of_arm, splits, beta, constants.gaussian):
             ledger.restarts += 1
             rate = rate_after(ledger.restarts, K, constants.rate)
             beta = constants.beta_scale * (math.log(B / (1.0 + ledger.restarts)) + 1.0)
@@ -144,22 +140,14 @@ def play(world, ledger, K, T, B, kind, constants, rng):
 
 
 @leaf
-def moved(sums, arm, n, splits, beta):
-    """Whether the Gaussian test reaches beta at some split of the grid (see the module).
+def alarm(sums, arm, n, splits, beta, gaussian):
+    """Whether the test reaches beta at some split of the grid.
 
-    With D = (sum of the first s) - s mean, the statistic is 2 n D^2 / (s (n - s)).
+    The Gaussian statistic of the module is 2 n D^2 / (s (n - s)), with D as in `reaches`.
     """
-    total = sums[arm, n]
-    mean = total / n
-    bar = 0.5 * beta / n
-    own, reached = sums[arm], False
-    for i in range(tried(splits, n)):
-        s = float(splits[i])
-        reach = bar * s * (n - s)
-        early = own[splits[i]] - s * mean
-        late = total - own[n - splits[i]] - s * mean
-        reached |= (early * early >= reach) | (late * late >= reach)
-    return reached
+    if gaussian:
+        return reaches(sums, arm, n, splits, 0.5 * beta / n)
+    return changed(sums, arm, n, splits, beta)
 
 
 @leaf
