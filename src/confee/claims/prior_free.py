@@ -74,7 +74,11 @@ CANDIDATES: tuple[tuple[Conf, Conf], ...] = (
     ({"name": "glr_ucb_leader"}, {"name": "ucb1_leader"}),
     ({"name": "dal_ucb1", "detector_data": "all", **LEADER}, {"name": "ucb1_leader"}),
     ({"name": "meta", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "meta", "threshold": "code", "scale": 0.1, **LEADER}, {"name": "ucb1_leader"}),
     ({"name": "armswitch", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "adswitch", **LEADER}, {"name": "ucb1_leader"}),
+    ({"name": "lepski_ucb"}, {"name": "ucb1_leader", "exploration": 0.5}),
+    ({"name": "bob_sw_ucb"}, {"name": "ucb1", "exploration": 0.5}),
     ({"name": "hyque_leader"}, {"name": "ucb1_leader"}),
     ({"name": "glr_ucb"}, {"name": "ucb1"}),
     ({"name": "hyque"}, {"name": "ucb1"}),
@@ -106,6 +110,10 @@ VARIANTS: Mapping[str, Mapping[str, Conf]] = {
         "half the threshold of tests": {"beta_scale": 0.5},
         "twice the threshold of tests": {"beta_scale": 2},
         "a test for rewards 0 and 1": {"test": "bernoulli"},
+    },
+    "glr_ucb_leader": {
+        "exploration constant 1/2": {"exploration": 0.5},
+        "exploration constant 1/2, no forced plays": {"exploration": 0.5, "alpha_scale": 1e-6},
     },
     "hyque_leader": {
         "HyQue's idle rounds": {"idle": "frequency"},
