@@ -21,7 +21,7 @@ from confee.evidence.settling import MOVING, SETTLED, settling
 from confee.evidence.slopes import STEP
 from confee.rendering import erratum, numbers, verdicts
 from confee.rendering.figures import decades, horizon
-from confee.rendering.tables import constants, which_policy
+from confee.rendering.tables import constants, prior_free, prior_free_parts, which_policy
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -157,9 +157,29 @@ def constants_rows(results: Path) -> str:
 # ------------------------------------------------------------------ policies
 
 
+def judged(results: Path) -> pd.DataFrame:
+    """The claims of `priorfree`, as its tables need them."""
+    rows = claims(results / "priorfree").values()
+    return pd.DataFrame(
+        [{name: row[name] for name in ("id", "as_printed", "numbers")} for row in rows]
+    )
+
+
 def sheet(made: pd.DataFrame) -> str:
     """A table of the report, in Markdown."""
     return table(list(made.columns), made.to_numpy().tolist())
+
+
+def rising(results: Path) -> str:
+    """Regret over the rate against rising arms, with looks, forced plays or neither."""
+    parts = claims(results / "priorfree")["prior-free/lookout"]["numbers"]["rises"]
+    budgets = sorted({part["B"] for part in parts})
+    rows = []
+    for label in dict.fromkeys(part["label"] for part in parts):
+        mine = {part["B"]: part for part in parts if part["label"] == label}
+        shown = [f"{mine[B]['ratio']:.2f} ({mine[B]['se']:.2f})" for B in budgets]
+        rows.append([f"`{label}`", *shown])
+    return table(["policy", *(f"B = {size(B)}" for B in budgets)], rows)
 
 
 def winners(results: Path) -> str:
@@ -175,6 +195,9 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "erratum": ("paper", corrections),
     "ledger": ("paper", ledger_rows),
     "constants": ("paper", constants_rows),
+    "prior-free": ("priorfree", lambda results: sheet(prior_free.make(judged(results)))),
+    "parts": ("priorfree", lambda results: sheet(prior_free_parts.make(judged(results)))),
+    "rises": ("priorfree", rising),
     "winners": ("shootout", winners),
 }
 """Name of a block -> its experiment, and what makes it."""
@@ -216,9 +239,14 @@ PICTURES = {
         "paper",
         ("B_at_V16", "B_far_V16"),
         ("hyque", "sw_ucb", "glr_ucb", "random_restart", "rexp3b"),
-    )
+    ),
+    "priorfree": Picture(
+        "priorfree",
+        ("B_at_V1", "B_at_V4", "B_at_V16", "B_at_V64"),
+        ("lookout", "glr_ucb_leader", "hyque", "hyque_leader", "sw_ucb", "random_restart"),
+    ),
 }
-"""Name of a file in figures/reference -> what it shows."""
+"""Name of a file in figures/reference -> what it shows: README's picture, and which-policy.md's."""
 
 
 if __name__ == "__main__":
