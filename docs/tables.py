@@ -58,8 +58,9 @@ def claims(experiment: Path) -> dict[str, dict]:
 
 
 def horizon_steps(results: Path) -> str:
-    """Exponents over whole steps up to the largest budget, and where they stand still."""
+    """Exponents over whole steps up to the largest budget, and from where they are constant."""
     slopes, points = frames(results / "horizon", "slopes", "points")
+    slopes = slopes[slopes["label"] != "uniform"]
     shown, _ = decades.steps(slopes, points)
     found = settling(slopes).set_index(["label", "axis"])
     last = shown["stop"].max()
@@ -92,25 +93,22 @@ def outcome(row: pd.Series) -> str:
 
 
 def floor_shares(results: Path) -> str:
-    """Stale shares of HyQue's schedule, with both controls."""
+    """Stale shares of HyQue's schedule."""
     numbers_of = claims(results / "paper")["hyque-floor"]["numbers"]
     rows = []
     for V in hyque_floor.VARIATIONS:
         found = numbers_of[f"B at V={V}, T/B={hyque_floor.RATIO}"]
         shares = {float(B): share for B, share in found["stale"].items()}
-        controls = [f"{found['controls'][kind]['value']:+.2f}" for kind in ("positive", "negative")]
         rows.append(
             [
                 str(V),
                 f"{shares[min(shares)]:.1%}",
                 f"{shares[max(shares)]:.1%}",
                 limits(found["exponent"], found["low"], found["high"]),
-                *controls,
             ]
         )
     ends = [f"stale share at B = {size(B)}" for B in (min(shares), max(shares))]
-    exponents = ["its exponent in B", "exponent, sliding window", "exponent, outdated rounds"]
-    return table(["V", *ends, *exponents], rows)
+    return table(["V", *ends, "its exponent in B"], rows)
 
 
 # ------------------------------------------------------------------ findings
@@ -133,20 +131,20 @@ def corrections(results: Path) -> str:
 
 
 def ledger_rows(results: Path) -> str:
-    """Every claim of `paper` with its place, outcome and severity, the gravest first."""
+    """Claims of `paper` with their places, those of one verdict in a row, the gravest first."""
     order = [word for word in verdicts.ALL if word not in (verdicts.CLOSED, verdicts.NONE_KNOWN)]
     order.insert(order.index("gap") + 1, verdicts.CLOSED)
     order.insert(order.index("none"), verdicts.NONE_KNOWN)
+    rows: dict[tuple[str, str, str], list[str]] = {}
     findings = found(results, "paper")
-    rows = []
     for finding in sorted(findings, key=lambda finding: order.index(verdicts.weight(finding))):
-        name = f"`{finding.id}`" + (" (ours)" if finding.ours else "")
-        place = re.split(r"; |, without", finding.place)[0]
-        outcome = verdicts.short(finding.as_printed, finding.basis)
+        place = "ours" if finding.ours else re.split(r"[;,] | \(", finding.place)[0]
         severity = verdicts.ALL[verdicts.weight(finding)].word
-        corrected = f"; corrected: {finding.mended}" if finding.mended else ""
-        rows.append([name, erratum.typeset(place), outcome, f"**{severity}**{corrected}"])
-    return table(["claim", "in the paper", "as printed", "severity"], rows)
+        outcome = verdicts.short(finding.as_printed, finding.basis)
+        row = rows.setdefault((f"**{severity}**", outcome, finding.mended), [])
+        row.append(f"`{finding.id}` ({erratum.typeset(place)})")
+    head = ["severity", "as printed", "corrected", "claims"]
+    return table(head, [[*verdict, ", ".join(names)] for verdict, names in rows.items()])
 
 
 def constants_rows(results: Path) -> str:

@@ -35,10 +35,9 @@ LEFT = {
 
 
 def entries(text):
-    """Return the words of a page's tables: the first cell of each row, cut at commas."""
-    cells = re.findall(r"^\| ([^|]+) \|", text, re.M)
-    words = [word.strip(" `") for cell in cells for word in cell.split(",")]
-    return [word for word in words if word not in ("word", "column")]
+    """Return the words of a page's lists: what precedes the colon of an item, cut at commas."""
+    terms = re.findall(r"^- ([^:]+):", text, re.M)
+    return [word.strip(" `*") for term in terms for word in term.split(",")]
 
 
 def bound(tree):
