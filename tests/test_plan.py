@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from confee.claims import CLAIMS, needs, rexp3b_rate
@@ -31,7 +32,7 @@ from confee.workflow import cleaning
 from confee.workflow.cutting import Missing, cut
 from confee.workflow.jobs import do_job, job_file
 from confee.workflow.planning import Workflow
-from confee.workflow.results import collect, frame, runs
+from confee.workflow.results import IDENTITY, _sorted_runs, collect, frame, runs
 from support import fresh
 
 ROOT = Path(__file__).parents[1]
@@ -550,3 +551,15 @@ def test_turns_of_a_cell_do_not_wait_for_a_claim_that_asks_for_the_same_game():
         before = [other["file"] for other in units[: units.index(u)]]
         assert asked.isdisjoint(u["after"])
         assert set(u["after"]) <= set(before)
+
+
+def test_an_option_of_two_types_is_text_in_the_table_of_all_runs():
+    """Two policies may call a word and a number by one name."""
+    about = {"T": [8], "B": [4], "V": [1.0], "K": [2], "seed": [0], "regret": [1.0]}
+    names = [name for name in IDENTITY if name not in about]
+    tables = [
+        pa.table({**{name: ["x"] for name in names}, **about, "policy.test": [value]})
+        for value in ("gaussian", 0.5, None)
+    ]
+    found = _sorted_runs(tables).column("policy.test").to_pylist()
+    assert sorted(found, key=str) == ["0.5", None, "gaussian"]

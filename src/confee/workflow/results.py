@@ -100,13 +100,32 @@ def _sorted_runs(tables: list[Any], first: Sequence[str] = ()) -> Any:
     tables = [table for table in tables if table.num_rows]  # a turn that was not needed has none
     if not tables:
         return pa.table({name: pa.array([]) for name in [*first, *IDENTITY, "regret"]})
-    table = pa.concat_tables(tables, promote_options="default")
+    table = pa.concat_tables(_of_one_type(tables), promote_options="default")
     parameters = sorted(c for c in table.column_names if c.startswith(("adversary.", "policy.")))
     quantities = [c for c in table.column_names if c not in {*first, *IDENTITY, *parameters}]
     order = IDENTITY[:-1] + [c for c in parameters if c.startswith("adversary.")] + ["seed"]
     table = table.select([*first, *IDENTITY, *quantities, *parameters])
     by = [(name, "ascending") for name in [*first, *order, "regret"]]
     return table.sort_by(by).combine_chunks()
+
+
+def _of_one_type(tables: list[Any]) -> list[Any]:
+    """The tables, with a column as text in all of them if its types differ.
+
+    Two policies may give options of one name different types: `test` is a word in one, a number in
+    another.
+    """
+    import pyarrow as pa
+
+    types: dict[str, set[Any]] = {}
+    for field in (field for table in tables for field in table.schema):
+        types.setdefault(field.name, set()).add(field.type)
+    mixed = {name for name, found in types.items() if len(found - {pa.null()}) > 1}
+    made = []
+    for table in tables:
+        fields = [f.with_type(pa.string()) if f.name in mixed else f for f in table.schema]
+        made.append(table.cast(pa.schema(fields)))
+    return made
 
 
 def gather(plan: Mapping[str, Any]) -> Evidence:
