@@ -186,7 +186,7 @@ def in_turn(K: int, t: int) -> float:
 
 
 def test_ucb_constant():
-    text = " ".join(section("Why Lemma B.3 needs a constant").split())
+    text = " ".join(section("Why Lemma B.3 fails").split())
     assert f"{in_turn(2, 10**6):.2f} $\\rho(t)$" in text
     assert all(in_turn(K, 10**k) > 1 for K in (2, 5, 10) for k in (3, 4, 5, 6))
     assert f"2\\sqrt2 \\approx {2 * math.sqrt(2):.2f}" in text
