@@ -51,7 +51,7 @@ def test_limits_are_clopper_and_pearsons():
 
 
 def test_first_horizon_is_that_of_the_page():
-    """docs/reading-the-paper.md, third column of the table: all queries in one block."""
+    """docs/reading-the-paper.md, test (ii): all queries in one block."""
     assert f"{change_tests.first_horizon(2, 1.0):.1e}" == "5.2e+10"
     assert f"{change_tests.first_horizon(10, 1.0):.1e}" == "3.8e+11"
     assert f"{change_tests.first_horizon(5, 0.8):.1e}" == "4.0e+14"

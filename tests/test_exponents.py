@@ -11,6 +11,7 @@ import json
 import math
 import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -315,21 +316,17 @@ def meets(name: str, rows: list[dict[str, float]], slack: float) -> None:
             assert all(row[wanted] > 0.9 - slack for row in rows)
 
 
-def table(draws: int = MANY) -> str:
-    """The table on the whole rule, in percent: of each shape its least favourable ray."""
-    lines = [
-        "| curve | rays | `fails` | off the line | found | `holds` |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, shape in SHAPES.items():
+def table(names: Iterable[str] = SHAPES, draws: int = MANY) -> str:
+    """Return the table on the whole rule in percent, of each shape its least favourable ray."""
+    lines = ["| curve | rays | `fails` | found | `holds` |", "|---|---|---|---|---|"]
+    for name in names:
+        shape = SHAPES[name]
+        rows = all_shares(name, draws)
         false = shape.must in ("fail", "be found", "seldom hold")
-        by_noise = [[shares(name, ray, noise, draws) for ray in shape.rays] for noise in NOISES]
-        worst = min if false else max
-        fails = [worst(row["fails"] for row in rows) for rows in by_noise]
-        both = [row for rows in by_noise for row in rows]
-        least = f"{100 * min(row['found'] for row in both):.1f}" if false else ""
-        holds = [100 * end(row["holds"] for row in both) for end in (min, max)]
-        cells = [name, kinds(shape.rays), *(f"{100 * share:.1f}" for share in fails), least]
+        fails = (min if false else max)(row["fails"] for row in rows)
+        least = f"{100 * min(row['found'] for row in rows):.1f}" if false else ""
+        holds = [100 * end(row["holds"] for row in rows) for end in (min, max)]
+        cells = [name, kinds(shape.rays), f"{100 * fails:.1f}", least]
         lines.append(f"| {' | '.join(cells)} | {holds[0]:.0f} to {holds[1]:.0f} |")
     return "\n".join(lines)
 
@@ -341,8 +338,10 @@ def kinds(rays: tuple[str, ...]) -> str:
 
 @pytest.mark.slow
 def test_the_document_shows_the_table_as_it_comes_out():
-    shown = {row[0]: row for row in map(cells_of, DOCUMENT.read_text().splitlines())}
-    for line in table().splitlines()[2:]:
+    rows = map(cells_of, DOCUMENT.read_text().splitlines())
+    shown = {row[0]: row for row in rows if row[0] in SHAPES}
+    assert len(shown) > 20
+    for line in table(shown).splitlines()[2:]:
         name, rays, *numbers = cells_of(line)
         assert shown[name][1] == rays
         assert numbers_in(shown[name][2:]) == pytest.approx(numbers_in(numbers), abs=0.5)

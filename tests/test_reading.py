@@ -1,7 +1,7 @@
 """Recompute the computed numbers of docs/reading-the-paper.md and of some pages in docs/proofs.
 
 Each test derives a number with `confee.paper` where a function exists, formats it as the page does,
-and looks for it in its section, in the row of its claim, or on its page of proofs.
+and looks for it in its section, or on its page of proofs.
 """
 
 import math
@@ -19,13 +19,6 @@ PAGE = (DOCS / "reading-the-paper.md").read_text(encoding="utf-8")
 def section(title: str) -> str:
     """The text below a heading, up to the next heading of the same level."""
     return PAGE.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
-
-
-def row(claim: str) -> str:
-    """Return the one table row that starts with the id of a claim."""
-    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{claim}` |")]
-    assert len(rows) == 1, f"{len(rows)} rows start with {claim}"
-    return rows[0]
 
 
 def proof(name: str) -> str:
@@ -92,10 +85,10 @@ def test_number_of_started_instances():
 @pytest.mark.parametrize("exponent", [1, 0.8])
 def test_first_horizon_of_the_change_tests(exponent):
     name = "$B=T$" if exponent == 1 else "$B=T^{0.8}$"
-    for K in (2, 5, 10):
+    for K in (2, 10):
         whole, two, one = proofs.first_horizons(K, exponent).values()
         assert whole < two < one
-        cells = " | ".join(f"${sci(T)}$" for T in (whole, two, one))
+        cells = " | ".join(f"${sci(T)}$" for T in (whole, one))
         assert f"| {name} | {K} | {cells} |" in PAGE
 
 
@@ -166,8 +159,6 @@ def test_density_of_a_phase_that_ends_early_in_a_block():
 def test_wishes_past_the_budget():
     """Most a last block of f b 2^n rounds can wish past its share, as a fraction of B (fb >= 1)."""
     worst = {f: (1 - 2 * f) / (2 * (1 + f)) for f in (0.01, 0.08)}
-    for value in worst.values():
-        assert f"{value:.2f}" in row("hyque-budget")
     b, n = 200, 20  # B divides 2T when f b is whole: the same from the definition
     for f in (0.01, 0.08):
         T = round(b * (2**n - 1) + f * b * 2**n)
@@ -195,19 +186,17 @@ def in_turn(K: int, t: int) -> float:
 
 
 def test_ucb_constant():
-    for t, K in ((10**3, 2), (10**6, 2), (10**6, 10)):
-        assert f"{in_turn(K, t):.2f}" in row("ucb-near-stationary")
+    text = " ".join(section("Why Lemma B.3 fails").split())
+    assert f"{in_turn(2, 10**6):.2f} $\\rho(t)$" in text
     assert all(in_turn(K, 10**k) > 1 for K in (2, 5, 10) for k in (3, 4, 5, 6))
-    assert f"2\\sqrt2 \\approx {2 * math.sqrt(2):.2f}" in row("ucb-near-stationary")
-    assert sci(proofs.pessimism(0.75, 40)) in row("ucb-near-stationary")
+    assert f"2\\sqrt2 \\approx {2 * math.sqrt(2):.2f}" in text
+    assert sci(proofs.pessimism(0.75, 40)) in text
     assert in_turn(2, 10**6) < 2 * math.sqrt(2)
 
 
 def test_index_falls_with_every_play():
     before, after = (math.sqrt(2 * math.log(tau) / n) for tau, n in ((1000, 100), (1001, 101)))
     assert after < before
-    assert f"{before:.4f}" in row("ucb-near-stationary")
-    assert f"{after:.4f}" in row("ucb-near-stationary")
 
 
 def test_kl():
@@ -254,15 +243,6 @@ def test_constant_of_the_corrected_lower_bound():
     assert f"{proofs.unconditional_constant(2)[1]:.4f} at $`K=2`$" in proof("lower-bound")
 
 
-def test_rexp3b_budget():
-    K, T, B, V = 32, 10**7, 120_000, 1 / 32
-    length, queries = theory.rexp3b_batch(K, T, B, V)
-    batches = math.ceil(T / length)
-    assert T - (batches - 1) * length >= queries  # the last batch is long enough for its queries
-    assert f"{T / length:.3f}" in row("rexp3b-budget")
-    assert f"{batches * queries / B:.2f}" in row("rexp3b-budget")
-
-
 def test_rexp3b_unused_budget():
     """A share below 1/(Delta_B + 1) is lost; K = 2 and 3 are below Delta_B = 4 at V = B/K."""
     for x in np.linspace(1, 9.99, 900):
@@ -272,15 +252,8 @@ def test_rexp3b_unused_budget():
     for K, value in ideal.items():
         assert theory.rexp3b_batch(K, 100 * T, T, T / K)[1] == math.floor(value)
     assert ideal[3] < 4 < ideal[4]
-    assert f"{100 * (1 - 1 / ideal[2]):.0f} %" in row("rexp3b-budget")
     # Delta_T B/T >= 1 for every V <= B/K, so the maximum with 1 is idle inside the printed range
     assert all(value > 1 for value in ideal.values())
-
-
-def test_pool_of_distinct_arms():
-    K, queries = 10, 10_000
-    each = theory.exp3_rate(K, queries) * queries / K
-    assert f"{each:.0f}" in row("rexp3b-finite")
 
 
 def test_exponents_say_nothing_at_fixed_budget():

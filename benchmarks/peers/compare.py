@@ -7,7 +7,7 @@ Peers are installed into environments of their own, in the user's cache folder; 
 can't be. Each is used as its users do (`loops.py`), confee by its kernels: all rounds queried, one
 run at a time, one process. Both problems have one arm at 0.8 and all others at 0.5; in one of them
 the good arm changes four times. Constants are the same everywhere. Regret tells whether a fast
-policy is still that policy: means that are apart by more than three standard errors are marked.
+policy is still that policy: the page lists means that differ by more than three standard errors.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ ARMS, WINDOW, SECONDS, MOST = (2, 10, 100), 500, 2.0, 20
 OURS = 200
 """Runs of confee, for its mean regret."""
 APART = 3.0
-"""Standard errors between two means from which they are marked."""
+"""Standard errors between two means from which the page lists them."""
 
 PEERS = {
     "pymab": "requirements.txt",
@@ -58,11 +59,11 @@ PROBLEMS = {"stationary": 1, "four changes": 5}
 
 WHY = {
     ("smpybandits", "d_ucb"): (
-        "it keeps discounted plays as whole numbers, rounded down, and discounts those of an arm "
-        "only when that arm is played again: its index is another one"
+        "has another index: it rounds discounted plays down to whole numbers, and discounts those "
+        "of an arm only when the arm is played again"
     )
 }
-"""What is known of the reasons where regrets are apart."""
+"""(simulator, policy) -> why its regret differs, where that is known."""
 
 
 class Runs(NamedTuple):
@@ -201,36 +202,27 @@ def speed_table(
     return "\n".join(lines)
 
 
-def regret_table(peers: dict[str, list[Runs]], asked: list[dict[str, Any]]) -> tuple[str, str]:
-    """(table, what is known of the marked ones)."""
-    lines = [
-        f"| problem | policy | K | {' | '.join(f'{peer} : confee' for peer in peers)} |",
-        "|---" * (3 + len(peers)) + "|",
-    ]
-    apart: dict[tuple[str, str], list[str]] = {}
-    for i, case in enumerate(asked):
-        shown = [f"{case['problem']} | {POLICIES[case['policy']]} | {case['K']}"]
-        for peer, runs in ((peer, found[i]) for peer, found in peers.items()):
+def regret_table(
+    peers: dict[str, list[Runs]], asked: list[dict[str, Any]]
+) -> tuple[int, list[str], str]:
+    """Return the number of mean regrets compared, the rows of those that differ, and reasons."""
+    pairs, rows, reasons = 0, [], {}
+    for peer, found in peers.items():
+        for case, runs in zip(asked, found, strict=True):
             if not runs.regrets:
-                shown.append("–")
                 continue
+            pairs += 1
             mine, error = mean_of([ours(case, runs.T, seed)[0] for seed in range(OURS)])
             other, its = mean_of(runs.regrets)
-            mark = ""
-            if abs(mine - other) > APART * math.hypot(error, its):
-                mark = " **≠**"
-                where = f"K = {case['K']}, {case['problem']}"
-                apart.setdefault((peer, case["policy"]), []).append(where)
-            short = "" if runs.T == T else " ¹"
-            shown.append(f"{other:.0f} ± {its:.1f} : {mine:.0f} ± {error:.1f}{short}{mark}")
-        lines.append(f"| {' | '.join(shown)} |")
-    reasons = [
-        f"- {peer}, {POLICIES[name]} ({'; '.join(where)}): "
-        + WHY.get((peer, name), "the reason is not known")
-        + "."
-        for (peer, name), where in apart.items()
-    ]
-    return "\n".join(lines), "\n".join(reasons) or "None is."
+            if abs(mine - other) <= APART * math.hypot(error, its):
+                continue
+            name = case["policy"]
+            cells = [peer, POLICIES[name], case["problem"], f"{case['K']}", f"{runs.T:,}"]
+            cells += [f"{other:.0f} ± {its:.1f}", f"{mine:.0f} ± {error:.1f}"]
+            rows.append(f"| {' | '.join(cells)} |")
+            if (peer, name) in WHY:
+                reasons[peer, name] = f"{POLICIES[name]} of {peer} {WHY[peer, name]}."
+    return pairs, rows, " ".join(reasons.values())
 
 
 def processor() -> str:
@@ -243,7 +235,7 @@ def processor() -> str:
 
 
 def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[float]) -> str:
-    regrets, reasons = regret_table(peers, asked)
+    pairs, rows, reasons = regret_table(peers, asked)
     pinned = {
         line.split("==")[0].lower(): line.strip()
         for file in set(PEERS.values())
@@ -255,14 +247,16 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         for peer, found in peers.items()
         for why in sorted({runs.why for runs in found} - {"", "none"})
     ]
+    failures = [f"Simulators that did not run: {' '.join(broken)}"] if broken else []
     machine = f"{processor()}, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}"
-    return PAGE_TEXT.format(
+    text = PAGE_TEXT.format(
         machine=machine,
         versions=", ".join(pinned[peer] for peer in peers),
         speed=speed_table(peers, asked, rates),
-        regrets=regrets,
-        reasons=reasons,
-        broken="\n".join(broken) or "nothing.",
+        pairs=pairs,
+        same=pairs - len(rows),
+        rows="\n".join(rows),
+        notes="\n\n".join([f"{reasons} {CHANCE}".strip(), *failures]),
         T=T,
         LONG=LONG,
         WINDOW=WINDOW,
@@ -270,7 +264,19 @@ def page(peers: dict[str, list[Runs]], asked: list[dict[str, Any]], rates: list[
         OURS=OURS,
         APART=APART,
     )
+    return wrapped(text)
 
+
+def wrapped(text: str) -> str:
+    """Wrap the paragraphs of a page at 100 columns; headings and tables stay as they are."""
+    blocks = [
+        block if block[0] in "#|" else textwrap.fill(block, 100, break_on_hyphens=False)
+        for block in text.strip().split("\n\n")
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+CHANCE = "Where no reason is given, none is known; among so many pairs one may differ by chance."
 
 PAGE_TEXT = """# How fast is confee, and do other simulators get the same regret?
 
@@ -282,33 +288,30 @@ In both problems one arm has mean 0.8 and all others 0.5; with changes, another 
 one after each fifth of the rounds. All simulators use the same constants: UCB1's index is
 mean + sqrt(2 ln t / n), that of SW-UCB mean + sqrt(0.5 ln min(t, {WINDOW}) / n), and that of D-UCB,
 with gamma = 1 - 1/{WINDOW}, mean + sqrt(2 ln n(gamma) / n). Exp3 uses the gamma of Auer et al. for
-T = {T:,}. A dash means that the simulator has no such policy.
-
-pymab runs whole experiments, in Rust if the problem is stationary. It draws its own changes at
-random, so the changes given here pass through Python. The other simulators return an arm and
-receive its reward in a Python loop, as their users write it. confee's compiled kernels are timed
-on runs of {LONG:,} rounds. A call of `simulate` takes about 0.2 CPU s more, which many seeds or
-rounds share; with one seed of 10,000 rounds it is slower than pymab or river. Clock rates change
-speeds by a third or more, so read only the order of magnitude of the ratios.
+T = {T:,}.
 
 ## Rounds per CPU second, and confee's speed relative to each (bold)
 
+confee's compiled kernels are timed on runs of {LONG:,} rounds. A call of `simulate` takes about
+0.2 CPU s more, so for one seed of 10,000 rounds it is slower than pymab or river. pymab runs in
+Rust if the problem is stationary; the changes given here pass through Python. The others run in a
+Python loop, as their users write it. Clock rates change speeds by a third or more, so read only the
+order of magnitude. A dash means that the simulator has no such policy.
+
 {speed}
 
-## Regret, theirs : confee's
+## Is the regret the same?
 
-Mean ± standard error over {MOST} runs of {T:,} rounds of theirs (fewer where they are slow) and
-{OURS} runs of confee. ¹: 2,000 rounds instead, where {T:,} would take too long; with 100 arms so
-few rounds tell little. ≠: the means differ by more than {APART:.0f} standard errors; among so many
-pairs one may do so by chance.
+In {same} of {pairs} pairs the mean regret is within {APART:.0f} standard errors of confee's. A pair
+is a simulator with one policy, problem and K. Means are over up to {MOST} runs of the simulator, of
+{T:,} rounds (2,000 where that would take too long, which is few for K = 100), and {OURS} runs of
+confee. These differ (mean ± standard error):
 
-{regrets}
+| simulator | policy | problem | K | rounds | its regret | confee's |
+|---|---|---|---|---|---|---|
+{rows}
 
-Pairs that differ:
-
-{reasons}
-
-Simulators that did not run: {broken}
+{notes}
 """
 
 

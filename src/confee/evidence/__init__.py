@@ -22,7 +22,7 @@ __all__ = ["Evidence", "gather", "slopes", "worst_cases"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a claim may look at; the frames follow the contracts in docs/design.md.
+    """What a claim may look at; docs/glossary.md has the columns of the frames.
 
     `toy` marks an experiment whose horizon is too short to say anything about an asymptotic
     statement (smoke, tiny); `choose` is the number of seeds that chose the adversaries. `asked`

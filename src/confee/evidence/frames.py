@@ -32,7 +32,7 @@ def worst_case(runs: pd.DataFrame, choose: int | None = None) -> pd.DataFrame:
         was chosen. `regret` is the mean over `seeds` runs that did not help to choose it; `se` is
         its standard error, `low` and `high` its 95 % confidence interval. A cell without fresh
         seeds has `split` false and the largest mean of all its runs. The other columns are those
-        of worst.csv in docs/design.md.
+        of worst.csv (docs/glossary.md).
 
     Raises
     ------

@@ -102,7 +102,7 @@ def slopes(worst: pd.DataFrame, points: pd.DataFrame, level: float = 0.95) -> pd
     worst
         One row per cell, as from worst_cases.
     points
-        One row per (cell, axis), as in docs/design.md.
+        One row per (cell, axis), columns as in docs/glossary.md.
     """
     import pandas as pd
 

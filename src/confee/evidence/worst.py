@@ -44,7 +44,7 @@ def worst_cases(regret: pd.DataFrame, choose: int, whole: bool = False) -> pd.Da
     Parameters
     ----------
     regret
-        Runs, with the columns of regret.parquet in docs/design.md.
+        Runs, with the columns of regret.parquet (docs/glossary.md).
     choose
         Number of seeds that played the whole family.
     whole

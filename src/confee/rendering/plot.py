@@ -68,7 +68,7 @@ def regret(runs: pd.DataFrame, axis: str = "B", policies: Sequence[str] | None =
 def rays(
     worst: pd.DataFrame, points: pd.DataFrame, law: Mapping[str, float] | None = None
 ) -> Figure:
-    """Draw worst-case regret per round along rays, a panel each; frames as in docs/design.md.
+    """Draw worst-case regret per round along rays, a panel each; columns as in docs/glossary.md.
 
     `law`: exponents of R/T by axis, drawn as a dashed line.
     """

@@ -1,2 +1,2 @@
-"""What the Snakefile and the commands it runs share. All files hang together by content: see
-"Files" in docs/design.md."""
+"""What the Snakefile and the commands it runs share. The section
+"Which files are made again?" of docs/design.md explains how files depend on each other."""

@@ -22,7 +22,7 @@ NOTHING = "No ray along $B$ with idle rounds was played."
 def draw(worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
     """Draw R / (T (K V/B)^{1/3}) against B, a panel for each V and T/B above 1.
 
-    `worst` and `points` as in docs/design.md; of cells with V = 0 there is no rate. A single panel
+    docs/glossary.md has the columns. Cells with V = 0 have no rate and are left out. A single panel
     names its lines where they end, beside their exponents.
     """
     panels = over_rate(worst, points)

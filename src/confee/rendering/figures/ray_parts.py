@@ -35,7 +35,7 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
         Columns as in `worst`, and `part`: query, error or drift. Regret is in units of R/T, see
         confee.evidence.parts.
     points
-        As in docs/design.md.
+        Columns as in docs/glossary.md.
     """
     panels = _panels(part_worst, points)
     if not panels:

@@ -50,7 +50,7 @@ NOTHING = "No ray along ${}$ was played."
 
 @style.styled
 def draw(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> Drawing:
-    """Draw the rays along one variable, a row for each; `worst` and `points` as in docs/design.md.
+    """Draw the rays along one variable, a row for each; columns as in docs/glossary.md.
 
     Parameters
     ----------
