@@ -96,6 +96,19 @@ def test_controls_that_come_out_wrong_leave_no_verdict():
     assert judged(LEVELS | {"sw_ucb_leader": 1.3})["lookout"].as_printed == UNDECIDED
 
 
+def test_a_cell_fails_only_where_the_positive_control_holds():
+    B = [1e4, 2e4, 4e4]
+    sizes = pd.DataFrame({"K": 4, "T": 1e5, "B": B, "V": 1.0})
+    policy = sizes.assign(low=[0.4, 1.1, 0.9], high=[0.6, 1.3, 1.1])
+    good = sizes.assign(low=0.5, high=[0.7, 0.8, 1.2])
+    bad = sizes.assign(low=0.5, high=[0.7, 1.2, 0.8])
+    judge = prior_free.in_each_cell
+    assert judge(policy, good) == (FAILS, {"holds": 1, "fails": 1, "undecided": 1})
+    assert judge(policy, bad) == (UNDECIDED, {"holds": 1, "fails": 0, "undecided": 2})
+    assert judge(policy, good.iloc[:0])[0] == UNDECIDED
+    assert judge(policy[:1], bad)[0] == "holds"
+
+
 def test_a_policy_that_loses_to_ucb1_where_nothing_changes_fails():
     twin = still("ucb1_leader(exploration=0.5)", 100.0)
     good = judged(LEVELS, stills=[*still("lookout", 110.0), *twin])["lookout"]
