@@ -578,7 +578,7 @@ def _claims(chosen: Any) -> None:
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
-        for text in _legend(shown, chosen.experiment):
+        for text in _read_on(shown, chosen.experiment):
             console.print(text, style="dim", soft_wrap=True, highlight=False, markup=False)
     bad = [f.id for f in shown if {f.as_printed, verdicts.weight(f)} & set(failing)]
     if bad:
@@ -587,31 +587,12 @@ def _claims(chosen: Any) -> None:
         sys.exit(2)
 
 
-def _legend(findings: Sequence[Any], experiment: str) -> list[str]:
-    """Return what the outcomes and severities of these findings mean, and where to read on."""
-    from confee.rendering import verdicts
-
-    outcomes = {v.as_printed for v in findings} - {"fails"}  # the scoreboard itself explains it
-    severities = {verdicts.weight(v) for v in findings}
-    lines = [
-        f"{verdicts.ALL[x].word}: {verdicts.ALL[x].meaning}"
-        for x in verdicts.MARKS
-        if x in outcomes
-    ]
-    lines += [
-        f"severity {mark.word}: {mark.meaning}"
-        for x, mark in verdicts.ALL.items()
-        if x in severities and x not in verdicts.MARKS
-    ]
-    return [
-        *lines,
-        "docs/verdicts.md explains how verdicts are reached",
-        *(
-            [f"one claim in full: confee claims {findings[0].id} --experiment {experiment}"]
-            if findings
-            else []
-        ),
-    ]
+def _read_on(findings: Sequence[Any], experiment: str) -> list[str]:
+    """Return where to read on about these findings."""
+    lines = ["docs/verdicts.md explains how verdicts are reached"]
+    if findings:
+        lines.append(f"one claim in full: confee claims {findings[0].id} --experiment {experiment}")
+    return lines
 
 
 def _unknown_claim(id: str) -> str:
