@@ -325,7 +325,9 @@ def test_list_explains_every_claim(capsys, monkeypatch, tmp_path, id):
     leave_ledger(monkeypatch, tmp_path, (id, "fails", "gap"))
     text = run(capsys, "list", id)
     assert "results/paper: as printed fails, severity gap" in text
-    assert "negative control uniform" in text
+    (finding,) = results.findings("paper")
+    for control in finding.controls:
+        assert ledger.control_text(control) in text
     assert f"confee claims {id} --experiment paper" in text
 
 

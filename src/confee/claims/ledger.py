@@ -240,17 +240,10 @@ def control_text(control: Control) -> str:
 
 def control_verdict(control: Control) -> str:
     """`fails, as expected`, `does not fail, but should`, `not simulated`."""
-    if control.as_expected:
-        return f"{control_outcome(control)}, as expected"
-    return control_outcome(control) + ", but should" * (control.as_expected is not None)
-
-
-def control_outcome(control: Control) -> str:
-    """`fails`, `does not fail`, `holds`, `does not hold`, `not simulated`."""
     if control.as_expected is None:
         return "not simulated"
     verb = "fail" if control.expected == FAILS else "hold"
-    return f"{verb}s" if control.as_expected else f"does not {verb}"
+    return f"{verb}s, as expected" if control.as_expected else f"does not {verb}, but should"
 
 
 def step_text(step: Step) -> str:

@@ -428,6 +428,7 @@ def _indented(text: str | None) -> list[str]:
 
 def _verdicts_on(id: str) -> list[str]:
     """Return a line for each verdict on a claim in results/, with its severity and controls."""
+    from confee.claims import ledger
     from confee.config.names import CLAIMS_ALONE
     from confee.rendering import verdicts
     from confee.workflow import results
@@ -443,17 +444,10 @@ def _verdicts_on(id: str) -> list[str]:
             experiment = file.parent.name.removesuffix(CLAIMS_ALONE)
             lines += [
                 f"  {file.parent}: as printed {v.as_printed}, severity {severity}",
-                *(f"    {control}" for control in map(_control, v.controls)),
+                *(f"    control: {ledger.control_text(control)}" for control in v.controls),
                 f"    in full: confee claims {id} --experiment {experiment}",
             ]
     return lines or ["  none yet; docs/what-it-found.md has those of the experiment paper"]
-
-
-def _control(control: Any) -> str:
-    """Return `positive control SW-UCB: must pass this check, and does`."""
-    kind, must = ("positive", "pass") if control.expected == "holds" else ("negative", "fail")
-    came = {True: "and does", False: "but does not", None: "but was not played"}
-    return f"{kind} control {control.what}: must {must} this check, {came[control.as_expected]}"
 
 
 def _explained_study(id: str) -> str:

@@ -196,7 +196,7 @@ def _environment() -> Environment:
         "facts": ledger.facts,
         "horizon": horizon,
         "reach": reach,
-        "came_out": ledger.control_outcome,
+        "came_out": ledger.control_verdict,
         "who": who,
         "number": first_number,
         "clock": clock,
