@@ -23,7 +23,7 @@ from confee.policies import POLICIES
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.files import write_text
 from confee.simulation.studies import STUDIES
-from confee.workflow import cli
+from confee.workflow import cli, results
 from confee.world.adversaries import ADVERSARIES
 from confee.world.game import RECORDED
 
