@@ -325,11 +325,11 @@ def test_a_rate_shows_the_ray_that_decided_and_both_controls():
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", row))
     assert f"{name}: −0.18 [−0.23, −0.14]" in text
     assert 'data-key="-0.184"' in row
-    for name_of_control, control in zip(("SW-UCB", "random restart"), both, strict=True):
-        assert f"{name_of_control}: {ledger.control_verdict(control)}" in text
+    assert "1 of 2 as expected" in text
     evidence = page[page.index('id="evidence-hyque') :]
     assert "-0.379" in evidence.replace("−", "-")  # the opened row has every measurement
     text = re.sub(r"<[^>]+>", "", evidence)
+    assert all(ledger.control_verdict(control) in text for control in both)
     assert f"{name}; exponent −0.18, 95 % CI [−0.23, −0.14], claimed at most −0.29." in text
 
 
