@@ -154,7 +154,9 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     ax.set_title(f"{' to '.join(map(str, ends))} changes", pad=4)
     return [
         style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale data"),
-        style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's stale data"),
+        style.sample(
+            color=style.GREY, linewidth=0.9, linestyle=":", label="stale data of a sliding window"
+        ),
     ]
 
 
