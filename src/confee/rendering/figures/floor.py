@@ -92,7 +92,7 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
         return "No schedules and runs for the floor were drawn."
     last, end = mine.iloc[-1], floor.iloc[-1]
     text = (
-        f"With {_changes(floor)} stale data alone cost HyQue {numbers.two(end['low'])} per round "
+        f"With {_changes(floor)}, stale data alone cost HyQue {numbers.two(end['low'])} per round "
         f"at $B = {_power(end['B'])}$"
     )
     if _same(end["B"], last["B"]):
