@@ -24,7 +24,7 @@ from confee.rendering.verdicts import (
     SIGNS,
     Mark,
     came_out,
-    summary,
+    overview,
     weight,
 )
 from confee.rendering.verdicts import short as outcome
@@ -40,16 +40,16 @@ ROW, HEAD = 0.152, 0.2
 
 PRINTED, SEVERITY, NAME, POSITIVE, CONTROL, PANEL, SAID = (
     0.05,
-    0.68,
-    1.41,
-    2.5,
-    2.64,
-    (2.77, 3.33),
-    3.43,
+    0.67,
+    1.37,
+    2.46,
+    2.6,
+    (2.73, 3.28),
+    3.37,
 )
 """Inches from the left at which the columns begin."""
 
-BADGES = {PRINTED: 0.59, SEVERITY: 0.69}
+BADGES = {PRINTED: 0.58, SEVERITY: 0.66}
 """Column -> inches: the width of its badges, for the longest word and a margin."""
 
 FOOT = (
@@ -101,11 +101,10 @@ def draw(claims: pd.DataFrame) -> Drawing:
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """Return the claims by severity and as printed, and how many controls came out as expected."""
+    """Return the claims of the paper by severity, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
-    severities, printed = summary(claims.itertuples())
-    text = f"{severities}. {printed.capitalize()}."
+    text = overview(claims.itertuples())
     controls = [c.as_expected for own in claims["controls"] for c in own]
     if played := [good for good in controls if good is not None]:
         text += f" Controls as expected: {sum(played)} of {len(played)}."
