@@ -559,14 +559,18 @@ def test_the_tables_findings_are_numbers_of_their_frames(made):
     row = made.ranking.set_index(["situation", "budget", "by", "label"]).loc[
         ("known", 1.0, "worst", "ucb1")
     ]
-    told = numbers.factor(row["ratio"], row["low"], row["high"])
-    assert f"{told} at $B = T$ (UCB1)" in said
+    assert numbers.factor(row["ratio"]) in said
+    assert "UCB1" in said
+    assert words(said) <= MOST
     said = caption("questions", made)
-    assert "random restart 1.1" in said
+    assert "random restart" in said
+    assert words(said) <= MOST
     mine = made.questions.query("question == 'pattern' and label == 'rexp3b'")["ratio"]
-    assert f"Rexp3B by {mine.min():.2f} to {mine.max():.2f} (packed" in said
+    assert f"{mine.min():.2f} to {mine.max():.2f} for Rexp3B" in said
     fewer = made.questions[made.questions["question"] != "restarts"]
-    assert "UCB1" not in caption("questions", SimpleNamespace(questions=fewer)).split("Ratios")[0]
+    assert (
+        "UCB1" not in caption("questions", SimpleNamespace(questions=fewer)).split("Geometric")[0]
+    )
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
