@@ -132,7 +132,7 @@ def _panel(
 def _groups(ax, known: list[str]) -> None:
     """Write at the right what the policies between two lines are given."""
     for group in dict.fromkeys(known):
-        rows = [y for y, told in enumerate(known) if told == group]
+        rows = [y for y, given in enumerate(known) if given == group]
         ax.text(
             1.03,
             (rows[0] + rows[-1]) / 2,

@@ -50,8 +50,8 @@ def finding(ranking: pd.DataFrame) -> str:
         if known:
             ratios = [row["ratio"] for row in known]
             ends = dict.fromkeys(map(numbers.factor, (min(ratios), max(ratios))))
-            of = "" if costs else " the regret of the best of all"
-            costs.append(f"{' to '.join(ends)} times{of} by the {criterion}")
+            whose = "" if costs else " the least regret of all"
+            costs.append(f"{' to '.join(ends)} times{whose} by the {criterion}")
             names += [looks.display(row["label"]) for row in known]
     if not costs:
         return "No policy was ranked with the variation known and unknown."
@@ -112,7 +112,6 @@ TABLE = Table(
     finding=finding,
     reading=(
         "In brackets: regret over $T(KV_T/B)^{1/3}$, or $T(K/B)^{1/2}$ if stationary. 'Or': "
-        "possibly the best. 'Then': best of the others. (V), (S): given $V_T$, the number of "
-        "changes."
+        "possibly the best. 'Then': the next. (V), (S): given $V_T$, the number of changes."
     ),
 )
