@@ -43,7 +43,8 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
 def finding(ranking: pd.DataFrame) -> str:
     """Return the price of not knowing the variation: its range over the budgets."""
     ranking = all_variations(ranking)
-    costs, names = [], []
+    costs: list[str] = []
+    names: list[str] = []
     for by, criterion in CRITERIA.items():
         rows = [_against_known(at) for _, at in ranking[ranking["by"] == by].groupby("budget")]
         known = [row for row in rows if row is not None]
