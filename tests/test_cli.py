@@ -16,6 +16,7 @@ import pytest
 from confee import load, simulate
 from confee.claims import CLAIMS, ledger, schema
 from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Correction, Finding, Step
+from confee.config import reproduce
 from confee.core import jit
 from confee.core.canonical import canonical
 from confee.core.errors import ConfeeError
@@ -23,7 +24,8 @@ from confee.policies import POLICIES
 from confee.rendering import FIGURES, TABLES
 from confee.simulation.files import write_text
 from confee.simulation.studies import STUDIES
-from confee.workflow import cli
+from confee.workflow import cli, results, stages
+from confee.workflow.reading import OTHER_VERSION
 from confee.world.adversaries import ADVERSARIES
 from confee.world.game import RECORDED
 
@@ -325,7 +327,9 @@ def test_list_explains_every_claim(capsys, monkeypatch, tmp_path, id):
     leave_ledger(monkeypatch, tmp_path, (id, "fails", "gap"))
     text = run(capsys, "list", id)
     assert "results/paper: as printed fails, severity gap" in text
-    assert "negative control uniform" in text
+    (finding,) = results.findings("paper")
+    for control in finding.controls:
+        assert ledger.control_text(control) in text
     assert f"confee claims {id} --experiment paper" in text
 
 
@@ -524,9 +528,15 @@ def test_claims_refuses_what_it_does_not_know(capsys, monkeypatch, tmp_path):
     text = file.read_text()
     old = {"version": 2, "claims": [{"id": "density", "verdict": "fails"}]}
     file.write_text(json.dumps(old))
-    assert "claims.json: version=2: must be 3; delete it" in refuse(capsys, "claims")
+    command = reproduce.snakemake("experiment=paper")
+    told = refuse(capsys, "claims")
+    assert OTHER_VERSION in told
+    assert "damaged" not in told
+    assert told.endswith(f"; run: {command}")
     file.write_text(text.replace('"why"', '"because"'))
-    assert "claims.json: damaged" in refuse(capsys, "claims")
+    assert f"claims.json: damaged, or {OTHER_VERSION}; run:" in refuse(capsys, "claims")
+    stages.keep_note("paper", "claims", "key", [Path("results/paper/claims.json")])
+    assert f"claims.json: {OTHER_VERSION}; run:" in refuse(capsys, "claims")  # not damaged
 
 
 @pytest.mark.parametrize(
@@ -565,7 +575,7 @@ def test_a_ledger_with_wrong_things_inside_is_damaged_in_one_line(
     said["claims"][0] |= change
     file.write_text(json.dumps(said))
     for arguments in ((), ("query-runs",)):
-        assert "claims.json: damaged; delete it" in refuse(capsys, "claims", *arguments)
+        assert "claims.json: damaged" in refuse(capsys, "claims", *arguments)
 
 
 def test_a_ledger_follows_its_schema(monkeypatch, tmp_path):

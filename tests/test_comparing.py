@@ -11,8 +11,10 @@ import pytest
 from confee import compare
 from confee.claims import ledger
 from confee.claims.judging.finding import Finding
+from confee.config import reproduce
 from confee.core.errors import ConfeeError
 from confee.workflow import cli
+from confee.workflow.reading import OTHER_VERSION
 
 
 def left(folder: Path, outcome="holds", exponent=-0.3, regret=10.0, policies=("ucb1", "NA")):
@@ -78,3 +80,13 @@ def test_what_is_no_run_is_said(tmp_path, monkeypatch):
     (a / "claims.json").write_text(json.dumps({"version": 1}), encoding="utf-8")
     with pytest.raises(ConfeeError, match=r"claims.json: "):
         compare("tiny", "tiny")
+
+
+def test_a_table_of_another_version_is_named_with_the_command_that_makes_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = left(tmp_path / "results" / "tiny")
+    (place / "worst.csv").write_text("policy,regret\nucb1,3\n", encoding="utf-8")
+    with pytest.raises(ConfeeError) as caught:
+        compare("tiny", "tiny")
+    assert OTHER_VERSION in str(caught.value)
+    assert reproduce.snakemake("experiment=tiny") in str(caught.value)

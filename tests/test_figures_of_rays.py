@@ -14,7 +14,7 @@ from confee.evidence import Evidence
 from confee.evidence.curve import curve, measure
 from confee.evidence.parts import part_worst
 from confee.rendering import FIGURES, style
-from confee.rendering.figures import ray_parts, rays
+from confee.rendering.figures import fits, ray_parts, rays
 from confee.rendering.words import plain
 from confee.workflow.frames import Frames
 from confee.workflow.planning import Workflow
@@ -167,9 +167,9 @@ def test_without_a_line_there_is_no_exponent():
     given = Data(*frames(("hyque", "sw_ucb", "random_restart"), bent="hyque"))
     panels = by_label(given, "B")
     bent = panels["$K = 4$, $V = 16$, $T = 10\\,B$"]["hyque"]
-    assert (bent.fit, bent.why) == (None, "no line")
+    assert (bent.fit, bent.why) == (None, fits.NOT_STRAIGHT)
     said = [text.get_text() for ax in figure("ray-B", given).axes for text in ax.texts]
-    assert said.count("no line") == 1  # four points cannot tell that it is bent
+    assert said.count(fits.NOT_STRAIGHT) == 1  # four points cannot tell that it is bent
     assert any(text.startswith("0.00 [") for text in said)
 
 
@@ -217,7 +217,7 @@ def test_parts_of_regret_have_a_panel_each(data):
     said = plain(caption("ray-parts", given))
     assert len(said.split()) <= 60
     assert "query regret V^0.12 [" in said
-    assert "error regret (no line), drift regret V^" in said
+    assert f"error regret ({fits.NOT_STRAIGHT}), drift regret V^" in said
     check_texts(figure("ray-parts", given))
     fig = figure("ray-parts", given)
     titles = [ax.get_title(loc="left").partition(":")[0] for ax in fig.axes]

@@ -21,7 +21,7 @@ from confee.paper import theory
 from confee.policies import POLICIES
 from confee.rendering import files, looks, numbers
 from confee.rendering.cells import at, centre, chosen
-from confee.rendering.figures import axes, curves, decomposition, panels, regimes
+from confee.rendering.figures import axes, curves, decomposition, fits, panels, regimes
 from confee.rendering.figures.pace import orders
 from confee.rendering.figures.panels import named
 from confee.rendering.tables import save as save_table
@@ -387,7 +387,12 @@ def test_table_says_what_ran_and_what_did_not(data):
     measured = table.set_index("Paper and policy").filter(like="Measured")
     assert set(measured.loc["Wei and Luo (2021): MASTER over UCB1"]) == {"not run"}
     dash = "\N{EN DASH}"
-    assert list(measured.loc["This work: HyQue"]) == [dash, "-0.33 [-0.35, -0.31]", "no line", dash]
+    assert list(measured.loc["This work: HyQue"]) == [
+        dash,
+        "-0.33 [-0.35, -0.31]",
+        fits.NOT_STRAIGHT,
+        dash,
+    ]
     assert measured.loc["This work: Rexp3B"].iloc[1] == "no fit"
     assert not table.isna().any(axis=None)
     again = pd.read_csv(io.StringIO(to_csv(table).replace(r"\tilde{O}", "O~")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from matplotlib import font_manager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.ft2font import FT2Font
 
+from confee.claims import ledger
 from confee.claims.judging.finding import GLOSS, OUTCOMES, SEVERITIES, Control, Correction, Finding
 from confee.rendering import verdicts
 from confee.rendering.verdicts import CLOSED, NONE_KNOWN, summary, weight
@@ -162,6 +163,9 @@ def test_only_a_gap_is_closed_and_only_the_papers_claims_are_counted():
     assert weight(made("condition", closed=True)) == "condition"
     assert weight(made("none", "undecided")) == NONE_KNOWN
     assert weight(made("none", "holds")) == "none"
+    for severity, outcome, closed in product(SEVERITIES, OUTCOMES, (True, False)):
+        finding = made(severity, outcome, closed=closed and severity != "false")
+        assert ledger.severity_word(finding) == verdicts.ALL[weight(finding)].word
     ours = [made("gap", closed=True, ours=True), made("none", "vacuous", ours=True)]
     head, _ = summary([made("gap", closed=True), made("none", "vacuous"), made("gap"), *ours])
     assert "1 none (1 not settled), 2 gap (1 closed), 0 false" in head

@@ -26,6 +26,8 @@ import snakemake
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from confee.workflow.labels import LABELS
+
 
 def _a_cache_folder() -> None:
     """Set a temporary cache folder if the user's cannot be written, as in a container without home.
@@ -47,18 +49,6 @@ def _a_cache_folder() -> None:
 
 _a_cache_folder()
 
-LABELS = {
-    "kernels": "compiling",
-    "calibrate": "calibrating thresholds",
-    "simulate": "simulating",
-    "regret": "collecting runs",
-    "slopes": "fitting exponents",
-    "claims": "judging claims",
-    "figure": "drawing figures",
-    "table": "writing tables",
-    "report": "writing the report",
-    "album": "writing all.tex",
-}
 # The target rule does no work of its own, so it is neither shown nor counted.
 HIDDEN = {"all"}
 

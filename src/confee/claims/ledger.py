@@ -15,6 +15,8 @@ from confee.claims.judging.finding import (
     BREAKING,
     FAILS,
     SEVERITIES,
+    UNDECIDED,
+    VACUOUS,
     Control,
     Correction,
     Finding,
@@ -167,7 +169,7 @@ def to_markdown(
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{v.id}` | **{v.as_printed}** | {v.severity} | {v.mended or '-'} | "
+        f"| `{v.id}` | **{v.as_printed}** | {severity_word(v)} | {v.mended or '-'} | "
         f"{_cell(v.measured)} | {_cell(v.horizon)} |"
         for v in findings
     ]
@@ -190,12 +192,11 @@ def facts(v: Finding) -> list[tuple[str, str]]:
     interval = ""
     if v.interval and all(math.isfinite(end) for end in v.interval):
         interval = f"[{v.interval[0]:.3g}, {v.interval[1]:.3g}], {v.interval_of}".rstrip(", ")
-    closed = ", closed" if v.severity in BREAKING and not v.breaks else ""
     entries = [
         ("Claim", f"{v.statement} ({v.place})"),
         ("Asked by", "this project; the paper makes no such claim" if v.ours else ""),
         ("As printed", f"{v.as_printed}, {v.gloss}" if v.gloss else v.as_printed),
-        ("Severity", f"{v.severity}{closed}: {SEVERITIES[v.severity]}" if v.corrections else ""),
+        ("Severity", f"{severity_word(v)}: {SEVERITIES[v.severity]}" if v.corrections else ""),
         *(("Correction", correction_text(c)) for c in v.corrections),
         *(("Other interpretation", reading_text(r)) for r in v.readings),
         ("Predicted", v.prediction),
@@ -209,6 +210,14 @@ def facts(v: Finding) -> list[tuple[str, str]]:
         ("Steps", f"number: {v.number_of}" if v.steps and v.number_of else "below" * bool(v.steps)),
     ]
     return [(name, text) for name, text in entries if text]
+
+
+def severity_word(v: Finding) -> str:
+    """Return the severity as tables show it: `none known` of a claim that is not settled, and
+    `gap, closed` where the corrected statement supports everything that rests on it."""
+    if v.severity == "none" and v.as_printed in (UNDECIDED, VACUOUS):
+        return "none known"
+    return v.severity + ", closed" * (v.severity in BREAKING and not v.breaks)
 
 
 def correction_text(c: Correction) -> str:
@@ -240,17 +249,10 @@ def control_text(control: Control) -> str:
 
 def control_verdict(control: Control) -> str:
     """`fails, as expected`, `does not fail, but should`, `not simulated`."""
-    if control.as_expected:
-        return f"{control_outcome(control)}, as expected"
-    return control_outcome(control) + ", but should" * (control.as_expected is not None)
-
-
-def control_outcome(control: Control) -> str:
-    """`fails`, `does not fail`, `holds`, `does not hold`, `not simulated`."""
     if control.as_expected is None:
         return "not simulated"
     verb = "fail" if control.expected == FAILS else "hold"
-    return f"{verb}s" if control.as_expected else f"does not {verb}"
+    return f"{verb}s, as expected" if control.as_expected else f"does not {verb}, but should"
 
 
 def step_text(step: Step) -> str:

@@ -37,6 +37,10 @@ PALETTE = ["#D55E00", "#009E73", "#0072B2", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 
+EXPLAINED = {"hard": "lower bound's instance", "hard(adaptive)": "lower bound's, adaptive"}
+"""Kinds whose names say little by themselves."""
+
+
 def display(label: str) -> str:
     """Return the name a reader sees: `ucb1(plan=front)` is UCB1 (front)."""
     id, bracket, options = PLAIN_OPTIONS.sub("", label).partition("(")
@@ -107,6 +111,11 @@ def kind_name(kind: str) -> str:
     spec = ADVERSARIES[id]
     name = spec.name or id.replace("_", " ")
     return plain(spec.variants.get(kind, name + bracket + option))
+
+
+def explained(kind: str) -> str:
+    """Return what a figure calls a kind of adversary, without the name of its module."""
+    return EXPLAINED.get(kind) or kind_name(kind)
 
 
 def kinds_ordered(kinds: Iterable[str]) -> list[str]:

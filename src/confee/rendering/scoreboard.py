@@ -86,8 +86,10 @@ def lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Tex
 def _terms(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield `fails: what that means` for each outcome and each severity that occurs."""
     outcomes, severities = {v.as_printed for v in findings}, {weight(v) for v in findings}
-    for names, marks in ((outcomes, MARKS), (severities, ALL)):
-        yield from (f"{mark.word}: {mark.meaning}" for name, mark in marks.items() if name in names)
+    for names, marks, kind in ((outcomes, MARKS, ""), (severities, ALL, "severity ")):
+        for name, mark in marks.items():
+            if name in names:
+                yield f"{kind}{mark.word}: {mark.meaning}"
 
 
 def _controls(v: Finding) -> str:

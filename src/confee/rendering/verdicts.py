@@ -211,6 +211,31 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     )
 
 
+def overview(findings: Iterable[Judged]) -> str:
+    """Return in one sentence how many claims of the paper are false, have a gap, fail at the
+    horizons simulated, or need a small correction; without such claims, how many are ours."""
+    findings = list(findings)
+    paper = [finding for finding in findings if not finding.ours]
+    if not paper:
+        return f"{_counted(len(findings), 'question')} of our own."
+    counts = Counter(finding.severity for finding in paper)
+    grave = ("none", "horizon", *BREAKING)
+    small = sum(number for name, number in counts.items() if name not in grave)
+    closed = sum(weight(finding) == CLOSED for finding in paper)
+    parts = [
+        f"{_n(counts['false'])} {_be(max(counts['false'], 1))} false",
+        f"{counts['gap']} {_be(counts['gap'], 'has', 'have')} a gap in the proof"
+        + f" ({closed} closed)" * bool(closed),
+        f"{counts['horizon']} {_be(counts['horizon'], 'fails', 'fail')} at the horizons simulated",
+        f"{small} {_be(small, 'needs', 'need')} a small correction",
+        f"{counts['none']} {_be(counts['none'], 'needs', 'need')} none"
+        + f" ({unsettled(paper)} not settled)" * bool(unsettled(paper)),
+    ]
+    return (
+        f"Of {_counted(len(paper), 'claim')} of the paper, {', '.join(parts[:-1])} and {parts[-1]}."
+    )
+
+
 class Sentence(NamedTuple):
     """A sentence of the findings, and the ids of the claims that it is about."""
 

@@ -428,6 +428,7 @@ def _indented(text: str | None) -> list[str]:
 
 def _verdicts_on(id: str) -> list[str]:
     """Return a line for each verdict on a claim in results/, with its severity and controls."""
+    from confee.claims import ledger
     from confee.config.names import CLAIMS_ALONE
     from confee.rendering import verdicts
     from confee.workflow import results
@@ -443,17 +444,10 @@ def _verdicts_on(id: str) -> list[str]:
             experiment = file.parent.name.removesuffix(CLAIMS_ALONE)
             lines += [
                 f"  {file.parent}: as printed {v.as_printed}, severity {severity}",
-                *(f"    {control}" for control in map(_control, v.controls)),
+                *(f"    control: {ledger.control_text(control)}" for control in v.controls),
                 f"    in full: confee claims {id} --experiment {experiment}",
             ]
     return lines or ["  none yet; docs/what-it-found.md has those of the experiment paper"]
-
-
-def _control(control: Any) -> str:
-    """Return `positive control SW-UCB: must pass this check, and does`."""
-    kind, must = ("positive", "pass") if control.expected == "holds" else ("negative", "fail")
-    came = {True: "and does", False: "but does not", None: "but was not played"}
-    return f"{kind} control {control.what}: must {must} this check, {came[control.as_expected]}"
 
 
 def _explained_study(id: str) -> str:
@@ -578,7 +572,7 @@ def _claims(chosen: Any) -> None:
     else:
         for line in scoreboard.lines(shown, width):
             console.print(line, soft_wrap=True)
-        for text in _legend(shown, chosen.experiment):
+        for text in _read_on(shown, chosen.experiment):
             console.print(text, style="dim", soft_wrap=True, highlight=False, markup=False)
     bad = [f.id for f in shown if {f.as_printed, verdicts.weight(f)} & set(failing)]
     if bad:
@@ -587,31 +581,12 @@ def _claims(chosen: Any) -> None:
         sys.exit(2)
 
 
-def _legend(findings: Sequence[Any], experiment: str) -> list[str]:
-    """Return what the outcomes and severities of these findings mean, and where to read on."""
-    from confee.rendering import verdicts
-
-    outcomes = {v.as_printed for v in findings} - {"fails"}  # the scoreboard itself explains it
-    severities = {verdicts.weight(v) for v in findings}
-    lines = [
-        f"{verdicts.ALL[x].word}: {verdicts.ALL[x].meaning}"
-        for x in verdicts.MARKS
-        if x in outcomes
-    ]
-    lines += [
-        f"severity {mark.word}: {mark.meaning}"
-        for x, mark in verdicts.ALL.items()
-        if x in severities and x not in verdicts.MARKS
-    ]
-    return [
-        *lines,
-        "docs/verdicts.md explains how verdicts are reached",
-        *(
-            [f"one claim in full: confee claims {findings[0].id} --experiment {experiment}"]
-            if findings
-            else []
-        ),
-    ]
+def _read_on(findings: Sequence[Any], experiment: str) -> list[str]:
+    """Return where to read on about these findings."""
+    lines = ["docs/verdicts.md explains how verdicts are reached"]
+    if findings:
+        lines.append(f"one claim in full: confee claims {findings[0].id} --experiment {experiment}")
+    return lines
 
 
 def _unknown_claim(id: str) -> str:

@@ -17,7 +17,6 @@ from confee.workflow import reading
 if TYPE_CHECKING:
     import pandas as pd
 
-AGAIN = "run it again"
 SAME = 1e-9
 """Relative difference up to which regrets are equal: sums may be added in another order."""
 
@@ -82,12 +81,13 @@ def _folder(name: str | Path, results: Path) -> Path:
 def _verdicts(place: Path) -> pd.Series:
     import pandas as pd
 
-    findings = reading.findings(place / "claims.json", AGAIN, AGAIN)[0]
+    findings = reading.findings(place / "claims.json", *_remake(place))[0]
     return pd.Series({f.id: f"{f.as_printed}, {f.severity}" for f in findings}, dtype=object)
 
 
 def _exponents(place: Path) -> pd.DataFrame:
-    table = reading.table(place / "slopes.csv", AGAIN, AGAIN)
+    columns = ["axis", "part", "exponent", "se"]
+    table = reading.table(place / "slopes.csv", *_remake(place), columns)
     if "label" not in table:  # results from before the column was called what it holds
         table = table.rename(columns={"policy": "label"})
     rays = table[(table["part"] == "ray") & table["exponent"].notna()]
@@ -95,7 +95,14 @@ def _exponents(place: Path) -> pd.DataFrame:
 
 
 def _cells(place: Path) -> pd.Series:
-    return reading.table(place / "worst.csv", AGAIN, AGAIN).set_index(CELL)["regret"]
+    table = reading.table(place / "worst.csv", *_remake(place), [*CELL, "regret"])
+    return table.set_index(CELL)["regret"]
+
+
+def _remake(place: Path) -> tuple[str, str]:
+    """Return how to make the results in a folder if they are missing, and if they are damaged."""
+    command = reproduce.remake(place.name)
+    return command, command
 
 
 def _changed_verdicts(a: pd.Series, b: pd.Series) -> pd.DataFrame:

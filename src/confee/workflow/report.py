@@ -20,6 +20,7 @@ from confee.rendering import TABLES, exhibit
 from confee.simulation import files
 from confee.workflow import costs, results
 from confee.workflow.jobs import AGAIN, REMAKE
+from confee.workflow.labels import LABELS
 
 if TYPE_CHECKING:
     from confee.rendering.report import Frame, Shown, Times
@@ -38,14 +39,8 @@ PACKAGES = (
     "hydra-core",
 )
 
-STAGES = {
-    "calibrate": "calibrating",
-    "simulate": "simulating",
-    "regret": "measuring regret",
-    "slopes": "fitting slopes",
-    "claims": "judging claims",
-    "pictures": "figures and tables",
-}
+STAGES = ("calibrate", "simulate", "regret", "slopes", "claims", "figure", "table")
+"""The stages whose times are shown: rules of the Snakefile."""
 
 REPEATED = {"ledger"}
 """Tables that repeat the page's scoreboard."""
@@ -222,10 +217,11 @@ def times(plan: Mapping[str, Any], names: Sequence[str]) -> Times:
     experiment = results.folder(plan).name
     for stage in ("regret", "slopes", "claims", *names):
         if kept := records.get(f"{experiment}.{stage}"):
-            title = STAGES[stage] if stage in STAGES else exhibit(stage).title
-            by_stage[stage if stage in STAGES else "pictures"].append(replace(kept, about=title))
+            rule = stage if stage in STAGES else "table" if stage in TABLES else "figure"
+            title = LABELS[rule] if rule == stage else exhibit(stage).title
+            by_stage[rule].append(replace(kept, about=title))
     stages = [
-        (STAGES[stage], len(jobs), sum(job.cpu for job in jobs), sum(job.wall for job in jobs))
+        (LABELS[stage], len(jobs), sum(job.cpu for job in jobs), sum(job.wall for job in jobs))
         for stage, jobs in by_stage.items()
         if jobs
     ]

@@ -25,7 +25,8 @@ IDENTITY = ["policy", "label", "K", "T", "B", "V", "adversary", "seed"]
 
 def read_plan(file: Path) -> dict[str, Any]:
     """The plan in a file that `Workflow` wrote. Raises ConfeeError if it is missing or damaged."""
-    return files.read_sealed(file, reproduce.remake(file.parent.name), REMAKE)
+    command = reproduce.remake(file.parent.name)
+    return files.read_sealed(file, command, command)
 
 
 def folder(plan: Mapping[str, Any]) -> Path:
@@ -41,7 +42,9 @@ def runs(plan: Mapping[str, Any], name: str = "regret.parquet") -> pd.DataFrame:
     file = folder(plan) / name
     table, about = files.read_table(file, REMAKE, AGAIN)
     if {name: about[name] for name in about if name != "scales"} != plan["about"]:
-        raise ConfeeError(f"{file}: made from another configuration; {REMAKE}")
+        same = about.get("config") == plan["about"]["config"]
+        other = reading.OTHER_VERSION if same else "made from another configuration"
+        raise ConfeeError(f"{file}: {other}; {REMAKE}")
     return table.to_pandas()
 
 
@@ -228,4 +231,5 @@ def claims_file(experiment: str) -> tuple[list[Finding], dict[str, Any]]:
     Raises ConfeeError if it is missing, damaged or of another version of confee.
     """
     file = RESULTS / experiment / "claims.json"
-    return reading.findings(file, reproduce.remake(experiment), REMAKE)
+    command = reproduce.remake(experiment)
+    return reading.findings(file, command, command)

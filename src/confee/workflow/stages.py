@@ -62,7 +62,7 @@ def keep_note(experiment: str, stage: str, key: str, outputs: Sequence[Path]) ->
 
 def fits(experiment: str, stage: str, key: str) -> bool:
     """Whether the files of a stage are whole and made from `key`."""
-    kept = _read_note(experiment, stage)
+    kept = _read_note(note(experiment, stage))
     try:
         return kept.get("key") == key and all(
             file_hash(Path(file)) == hash for file, hash in kept["files"].items()
@@ -75,7 +75,7 @@ def drop_stale(experiment: str, keys: Mapping[str, str]) -> None:
     """Remove the files of stages that were made from another key than theirs in `keys`: nobody
     should read them beside results of other runs."""
     for stage, key in keys.items():
-        kept = _read_note(experiment, stage)
+        kept = _read_note(note(experiment, stage))
         if kept.get("key") in (None, key):
             continue
         folders = RESULTS / experiment, Path("figures") / experiment
@@ -85,10 +85,19 @@ def drop_stale(experiment: str, keys: Mapping[str, str]) -> None:
         note(experiment, stage).unlink(missing_ok=True)
 
 
-def _read_note(experiment: str, stage: str) -> dict[str, Any]:
+def is_as_made(file: Path) -> bool:
+    """Whether a file of the stage of its name has the bytes that the stage wrote.
+
+    It looks for the stage's note beside the file, because results may have been copied.
+    """
+    kept = _read_note(file.parent / "made" / f"{file.stem}.json")
+    return bool(kept) and file_hash(file) in kept["files"].values()
+
+
+def _read_note(file: Path) -> dict[str, Any]:
     """The content of a note; empty if it is missing or damaged."""
     try:
-        kept = json.loads(files.content(note(experiment, stage)))
+        kept = json.loads(files.content(file))
         return kept if isinstance(kept["files"], dict) and isinstance(kept["key"], str) else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

@@ -8,7 +8,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import BASICS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
-from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside
+from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def draw(
 
 def _not_drawn(labels: list[str]) -> str:
     """Return `saturated, not drawn: A, B, C and 2 others`."""
-    names = [looks.display(label) for label in labels[:3]]
+    names = [short_name(label) for label in labels[:3]]
     more = len(labels) - len(names)
     text = numbers.listed([*names, *([f"{more} other{'s' * (more > 1)}"] if more else [])])
     return f"saturated, not drawn: {text}"

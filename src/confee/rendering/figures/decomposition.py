@@ -11,6 +11,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import WHY, Figure
 from confee.rendering.cells import CELL, at, centre, chosen, keys
 from confee.rendering.figures import fits
+from confee.rendering.figures.panels import short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +71,8 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     for ax, budget in zip(grid[1:], budgets, strict=True):
         _shares(ax, table[table["budget"] == budget], labels)
         ax.set_title(f"$B$ = {numbers.number(budget)}", pad=3)
-        ax.set_xlabel("share of the regret")
-    grid[0].set_yticks(range(len(labels)), [looks.display(label) for label in labels], fontsize=9)
+        ax.set_xlabel("share of regret")
+    grid[0].set_yticks(range(len(labels)), [short_name(label) for label in labels], fontsize=9)
     grid[0].set_ylim(len(labels) - 0.5, -0.5)
     for ax in grid:
         ax.tick_params(axis="y", length=0)
@@ -127,7 +128,7 @@ def _sums(ax: Axes, table: pd.DataFrame, labels: list[str], budgets: list[float]
     low, high = (table["sum"] - table["half"].fillna(0)), (table["sum"] + table["half"].fillna(0))
     least = low[low > 0].min() if (low > 0).any() else table["sum"].min()
     numbers.log_axis(ax, "x", least / 1.2, high.max() * 1.2, 4)
-    ax.set_xlabel("regret over $T\\,(KV/B)^{1/3}$")
+    ax.set_xlabel("normalised regret")
     return handles
 
 

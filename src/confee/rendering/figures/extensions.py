@@ -21,7 +21,7 @@ ROLES = {
     "restarted": (looks.look("random_restart")._replace(marker="D"), "ALG, random restarts"),
     "narrow restarted": (
         looks.look("random_restart_unaware")._replace(marker="v"),
-        "the same, smaller bonus",
+        "restarts, smaller bonus",
     ),
     "window": (looks.look("sw_ucb"), "ALG, sliding window"),
     "discount": (looks.look("d_ucb"), "ALG, discounted"),

@@ -15,6 +15,10 @@ PAPER = ("hyque", "rexp3b")
 """The paper's own policies: they come first in words, and in bold."""
 
 
+NOT_STRAIGHT = "not straight"
+"""Why a policy has no exponent whose slope changes along its ray."""
+
+
 class Fit(NamedTuple):
     """An exponent, its 95 % CI, what the paper's rate gives on the same cells, and whether it rests
     on fewer points or a shorter span than a verdict does. `start` and `stop` are the first and the

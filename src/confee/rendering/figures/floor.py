@@ -92,7 +92,7 @@ def finding(ages: pd.DataFrame, floor_runs: pd.DataFrame) -> str:
         return "No schedules and runs for the floor were drawn."
     last, end = mine.iloc[-1], floor.iloc[-1]
     text = (
-        f"With {_changes(floor)} stale data alone cost HyQue {numbers.two(end['low'])} per round "
+        f"With {_changes(floor)}, stale data alone cost HyQue {numbers.two(end['low'])} per round "
         f"at $B = {_power(end['B'])}$"
     )
     if _same(end["B"], last["B"]):
@@ -154,7 +154,9 @@ def _stale(ax, stale: pd.DataFrame, runs: pd.DataFrame) -> list[Line2D]:
     ax.set_title(f"{' to '.join(map(str, ends))} changes", pad=4)
     return [
         style.sample(color=style.GREY, marker="o", linewidth=1.1, label="HyQue's stale data"),
-        style.sample(color=style.GREY, linewidth=0.9, linestyle=":", label="a window's stale data"),
+        style.sample(
+            color=style.GREY, linewidth=0.9, linestyle=":", label="stale data of a sliding window"
+        ),
     ]
 
 

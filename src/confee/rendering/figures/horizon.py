@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import fits, rays
-from confee.rendering.figures.panels import beside, grid, inside, named, roles
+from confee.rendering.figures.panels import beside, grid, inside, roles, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame) -> str:
     for label, role in roles("B").items():
         if label in shown and label != first:
             kind = "rate proved" if role.endswith("hold") else "rate missed"
-            parts.append(f"{_from_to(shown[label])} for {named(label)} ({kind})")
+            parts.append(f"{_from_to(shown[label])} for {short_name(label)} ({kind})")
     return f"At {title}, normalised regret goes {numbers.listed(parts)}."
 
 

@@ -12,6 +12,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import WHY, Figure
 from confee.rendering.cells import CELL, at, centre, keys
 from confee.rendering.figures import fits
+from confee.rendering.figures.panels import short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,6 @@ DOT: dict[str, Any] = {"marker": "o", "markersize": 3, "markeredgewidth": 0.5}
 SHARES = (0.0, 0.5, 1.0)
 TITLE = "regret as a share of the policy's largest"
 
-EXPLAINED = {"hard": "lower bound's instance"}
-"""Kinds whose names say little by themselves."""
-
 NOTHING = "No policy with regret was played at the centre, at V > 0."
 
 
@@ -56,7 +54,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
         return style.empty(NOTHING)
     labels = looks.ordered(table["label"])
     places = _places(table)
-    longest = max(len(looks.display(label)) for label in labels)
+    longest = max(len(short_name(label)) for label in labels)
     rows = max(places.values()) + 1
     fig = style.figure(
         ROW * rows + 0.06 * longest + 0.85, width=style.COLUMN, w_pad=0.02, h_pad=0.02
@@ -87,7 +85,7 @@ def draw(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, choose
     handles = [
         *colours,
         _mark(label="chosen as worst", **STAR),
-        _mark(label="within its 95 % CI", **DOT),
+        _mark(label="perhaps as bad (95 % CIs overlap)", **DOT),
     ]
     style.legend_below(fig, handles, 5, TITLE)
     return fig
@@ -115,14 +113,9 @@ def finding(regret: pd.DataFrame, worst: pd.DataFrame, points: pd.DataFrame, cho
     return f"{text}{next_one}."
 
 
-def _kind(kind: str) -> str:
-    """Return what the figure calls a kind of adversary."""
-    return EXPLAINED.get(kind.partition("(")[0], looks.kind_name(kind))
-
-
 def _named(kind: str, x: float) -> str:
     """Return a kind at a strength, in words."""
-    name = f'"{_kind(kind)}"'
+    name = f'"{looks.explained(kind)}"'
     return name if x == 0 else f"{name} at strength {x:.2g}"
 
 
@@ -221,7 +214,7 @@ def _mark(x=(), y=(), **look: Any) -> Line2D:
 def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) -> None:
     """Write policies along the top, kinds and strengths along the left."""
     ax.xaxis.tick_top()
-    names = [looks.display(label) for label in labels]
+    names = [short_name(label) for label in labels]
     ax.set_xticks(range(len(labels)), names, rotation=90)
     ax.set_yticks(list(places.values()), [f"{x:.2g}" if x else "" for _, x in places], fontsize=7.5)
     ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(max(places.values()) + 0.6, -0.6))
@@ -238,7 +231,7 @@ def _frame(ax: Axes, places: dict[tuple[str, float], float], labels: list[str]) 
     for kind in dict.fromkeys(kind for kind, _ in places):
         rows = [y for (name, _), y in places.items() if name == kind]
         ax.annotate(
-            _kind(kind),
+            looks.explained(kind),
             (0, (rows[0] + rows[-1]) / 2),
             (-24, 0),
             xycoords=ax.get_yaxis_transform(),
@@ -281,7 +274,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Darker: closer to the policy's largest regret. Star: chosen as worst. Dot: within "
-        "its 95 % CI. Bottom: worst case over $T(KV/B)^{1/3}$, with 95 % CIs."
+        "Darker: closer to the policy's largest regret. Star: chosen as worst. Dot: "
+        "perhaps as bad. Bottom: worst case over $T(KV/B)^{1/3}$, with 95 % CIs."
     ),
 )

@@ -93,7 +93,7 @@ def finding(worst: pd.DataFrame, regret: pd.DataFrame, points: pd.DataFrame, cho
     mine = table[table["kind"] == WORST]
     if len(mine):
         least = mine.loc[mine["ratio"].idxmin()]
-        text += f"; the nearest worst case is {looks.display(least['label'])}'s, at "
+        text += f"; the nearest worst case is that of {looks.display(least['label'])}, at "
         text += f"{least['ratio']:.3g}{_interval(least)} times the bound, and "
         text += f"{(mine['ratio'] / mine['best']).min():.3g} times the improved one"
     zeros = looks.ordered(table.loc[table["ratio"] <= 0, "label"])

@@ -30,8 +30,13 @@ NAMES = {
     "sw_ucb_misled": "SW-UCB with a wrong $V$",
     "sw_ucb_copied": "SW-UCB with $K^2$ arms",
     "sw_ucb_overtold": "SW-UCB with $V$ too large",
+    "rexp3b(pool=set)": "Rexp3B as printed",
+    "hyque_blind": "HyQue, random queries",
 }
-"""Negative controls, by what is wrong with them."""
+"""Controls, by what is wrong with them."""
+
+KNOWN = {"V": "$V$", "path": "path"}
+"""What a policy may be given -> how its name says it."""
 
 ROW, ROLE = 0.155, 0.115
 """Inches: a line's name, and the line below it that says what a control must do."""
@@ -86,15 +91,20 @@ def roles(variable: str) -> dict[str, str]:
     }
 
 
+def short_name(label: str) -> str:
+    """Return the name of a policy: of a control what is wrong with it."""
+    return NAMES.get(label) or looks.display(label)
+
+
 def named(label: str) -> str:
-    """Return the name of a policy, and whether it knows V."""
+    """Return the name of a policy, and whether it knows V or the path."""
     from confee.policies import POLICIES
 
-    if label in NAMES:
-        return NAMES[label]
     policy = POLICIES.get(label.partition("(")[0])
-    knows = policy is not None and "V" in policy.known
-    return looks.display(label) + ", knows $V$" * knows
+    if label in NAMES or policy is None:
+        return short_name(label)
+    known = next((f", knows {word}" for what, word in KNOWN.items() if what in policy.known), "")
+    return looks.display(label) + known
 
 
 def beside(
@@ -215,7 +225,7 @@ def _up(ax: Axes, panel: Sequence[Line]) -> None:
 
 def _named(fig: Drawing, up: str) -> None:
     """Name the vertical axis, once for all panels."""
-    fig.supylabel(up, fontsize=9, linespacing=1.1, multialignment="center")
+    fig.supylabel(up, fontsize=9, linespacing=1.4, multialignment="center")
 
 
 def _across(ax: Axes, panels: Mapping[str, Sequence[Line]], name: str, ticks: bool) -> None:

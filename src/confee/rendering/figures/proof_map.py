@@ -84,8 +84,14 @@ def draw(claims: pd.DataFrame) -> Drawing:
     verdicts = standings(claims)
     signs = {row.id: standing([row.severity], [row.as_printed]) for row in claims.itertuples()}
     shown = Counter(verdicts[name].word for name in STATEMENTS)
+    several = [claims for name in STATEMENTS if len(claims := claims_on(name)) > 1]
+    small = {signs.get(id, UNJUDGED) for claims in several for id in claims}
+    entries = {word: f"{ALL[word].word}: {shown[word]}" for word in ALL if shown[word]}
+    entries |= {
+        word: f"{ALL[word].word}: claims only" for word in ALL if word in small - set(entries)
+    }
     bottom = TOP + max(row for _, row in AT.values()) * ROW + HIGH / 2
-    height = bottom + 0.12 + LINE * -(-len(shown) // PER_LINE)
+    height = bottom + 0.12 + LINE * -(-len(entries) // PER_LINE)
     fig = style.bare(height)
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
@@ -95,7 +101,7 @@ def draw(claims: pd.DataFrame) -> Drawing:
     boxes = {name: _statement(ax, name, verdicts[name].word, signs) for name in STATEMENTS}
     for arrow in ARROWS:
         _arrow(ax, arrow, boxes, verdicts[arrow.premise])
-    _legend(ax, shown, bottom + 0.12 + LINE / 2)
+    _legend(ax, entries, bottom + 0.12 + LINE / 2)
     return fig
 
 
@@ -267,13 +273,13 @@ def _frame(ax: Axes, title: str, first: float, last: float) -> None:
     )
 
 
-def _legend(ax: Axes, shown: Mapping[str, int], top: float) -> None:
-    """Draw the marks that occur, the gravest first, with how many statements have each."""
-    for i, word in enumerate(word for word in ALL if shown.get(word)):
+def _legend(ax: Axes, entries: Mapping[str, str], top: float) -> None:
+    """Draw the marks that occur, each with its text."""
+    for i, (word, text) in enumerate(entries.items()):
         line, column = divmod(i, PER_LINE)
         x, y = 0.12 + column * (style.WIDTH - 0.12) / PER_LINE, top + line * LINE
         _sign(ax, x, y, ALL[word], 7, style.INK)
-        ax.text(x + 0.14, y, f"{ALL[word].word}: {shown[word]}", fontsize=7.5, va="center")
+        ax.text(x + 0.14, y, text, fontsize=7.5, va="center")
 
 
 FIGURE = Figure(
@@ -286,7 +292,7 @@ FIGURE = Figure(
     draw=draw,
     finding=finding,
     reading=(
-        "Arrows lead from premise to conclusion; an open gap breaks the dashed ones. Colours and "
-        "signs are verdicts."
+        "Arrows lead from premise to conclusion, dashed where a gap is open. Small signs: "
+        "verdicts on single claims."
     ),
 )

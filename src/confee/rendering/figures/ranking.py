@@ -10,7 +10,7 @@ import numpy as np
 from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import WHO, Figure
 from confee.rendering.cells import all_variations
-from confee.rendering.figures.shootout import PAPERS, behind, name, order
+from confee.rendering.figures.shootout import PAPERS, behind, name, order, where_of
 from confee.simulation.needs import RANKED
 
 if TYPE_CHECKING:
@@ -26,6 +26,20 @@ BY = {"worst": 0.13, "mean": -0.13}
 
 BEST, BLIND, OTHER = "#D55E00", "#0072B2", "#999999"
 """Colours of the best policies, of the best of those that are given T and B only, and of others."""
+
+MEANINGS = {
+    BEST: "possibly the best, or within 5 % of it",
+    BLIND: "the same, among those given only $T$ and $B$",
+}
+"""Colours of points -> what they mean."""
+
+GIVEN = {
+    "nothing": "given only $T$ and $B$",
+    "S": "given number\nof changes",
+    "V": "given $V$",
+    "path": "path",
+}
+"""What a policy is given beside K, T and B -> how the figure says it."""
 
 WHOSE = {"unknown": "Of the policies given only $T$ and $B$", "zero": "In stationary worlds"}
 """Situations, of which the finding reports the first with a ranking -> how it begins."""
@@ -60,12 +74,13 @@ def draw(ranking: pd.DataFrame) -> Drawing:
     labels = order(shown[(shown["by"] == "mean") & (shown["situation"] == worlds[0])])
     labels += order(shown[~shown["label"].isin(labels)])
     fig = style.figure(len(labels) * ROW + 0.75, w_pad=0.02, wspace=0.03)
+    colours: set[str] = set()
     axes = fig.subplots(1, len(columns), squeeze=False, sharey=True)[0]
     known = shown.drop_duplicates("label").set_index("label")["told"]
     for ax, (world, budget) in zip(axes, columns, strict=True):
         mine = shown[(shown["situation"] == world) & (shown["budget"] == budget)]
         blind = table[(table["situation"] == "unknown") & (table["budget"] == budget)]
-        _panel(ax, mine, blind if world == "known" else blind[:0], labels, known)
+        colours |= _panel(ax, mine, blind if world == "known" else blind[:0], labels, known)
         mine = shown[shown["situation"] == world]
         low, top = mine[["low", "ratio"]].min(axis=None), mine[["high", "ratio"]].max(axis=None)
         numbers.log_axis(ax, "x", low / 1.3, max(top, 2.0) * 1.3, 3)
@@ -73,20 +88,26 @@ def draw(ranking: pd.DataFrame) -> Drawing:
     names = axes[0].set_yticks(range(len(labels)), [looks.display(n) for n in labels])
     for label, tick in zip(labels, names, strict=True):
         tick.label1.set_fontweight("bold" if label in PAPERS else "normal")
-    style.legend_below(fig, _legend(), 2, "regret over that of the best policy")
+    _groups(axes[-1], [known[label] for label in labels])
+    style.legend_below(fig, _legend(colours), 2, "regret over that of the best policy")
     return fig
 
 
 def _panel(
     ax, mine: pd.DataFrame, blind: pd.DataFrame, labels: list[str], known: pd.Series
-) -> None:
-    """Draw a row per policy; `blind`: the ranking of those that are given T and B only."""
+) -> set[str]:
+    """Draw a row per policy, and return the colours of its points.
+
+    `blind`: the ranking of those that are given T and B only.
+    """
+    colours = set()
     best = blind.loc[blind["best"].astype(bool), ["label", "by"]]
     blindly = set(best.itertuples(index=False, name=None))
     for by, shift in BY.items():
         for row in mine[mine["by"] == by].itertuples():
             y = labels.index(row.label) + shift
             colour = BEST if row.best else BLIND if (row.label, by) in blindly else OTHER
+            colours.add(colour)
             if np.isfinite(row.low):
                 ax.plot([row.low, row.high], [y, y], color=colour, linewidth=0.9, zorder=2)
             ax.plot(
@@ -104,14 +125,38 @@ def _panel(
             ax.axhline(y + 0.5, color=style.INK, linewidth=0.8)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    return colours
 
 
-def _legend() -> list:
+def _groups(ax, known: list[str]) -> None:
+    """Write at the right what the policies between two lines are given."""
+    for group in dict.fromkeys(known):
+        rows = [y for y, given in enumerate(known) if given == group]
+        ax.text(
+            1.03,
+            (rows[0] + rows[-1]) / 2,
+            GIVEN[group],
+            transform=ax.get_yaxis_transform(),
+            rotation=270,
+            fontsize=7.5,
+            linespacing=0.9,
+            ha="left",
+            va="center",
+            multialignment="center",
+        )
+
+
+def _legend(colours: set[str]) -> list:
+    """Return the legend's samples; of the colours those that a point has."""
     return [
         style.point("mean over adversaries"),
         style.point("worst adversary", markerfacecolor="white"),
-        style.point("possibly the best, or within 5 % of it", color=BEST),
-        style.point("the same, given only $T$ and $B$", color=BLIND),
+        *(
+            style.point(text, color=colour)
+            for colour, text in MEANINGS.items()
+            if colour in colours
+        ),
     ]
 
 
@@ -140,7 +185,7 @@ def _best(mine: pd.DataFrame) -> str:
         if len(best) > MOST:
             names.append(f"{len(best) - MOST} more")
         parts.setdefault(numbers.listed(names, "or"), []).append(numbers.budget(budget))
-    return numbers.listed(f"{names} at {numbers.listed(where)}" for names, where in parts.items())
+    return numbers.listed(f"{names} {where_of(at, parts)}" for names, at in parts.items())
 
 
 FIGURE = Figure(
@@ -153,8 +198,5 @@ FIGURE = Figure(
     maps=RANKED,
     draw=draw,
     finding=finding,
-    reading=(
-        "Geometric means over $K$ and $V$, 95 % CIs. Lines separate policies given $T$ and "
-        "$B$, the number of changes, and $V$."
-    ),
+    reading=("Geometric means over $K$ and $V$, with 95 % CIs. Right: what policies are given."),
 )

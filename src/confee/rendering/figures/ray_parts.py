@@ -45,7 +45,7 @@ def draw(part_worst: pd.DataFrame, points: pd.DataFrame) -> Drawing:
 
 
 def finding(part_worst: pd.DataFrame, points: pd.DataFrame) -> str:
-    """Return the exponent of each part of HyQue's regret, or that its points lie on no line."""
+    """Return the exponent of each part of HyQue's regret, or that it has none."""
     panels = _panels(part_worst, points)
     parts, places = [], set()
     for (part, held), lines in panels.items():

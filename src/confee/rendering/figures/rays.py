@@ -19,7 +19,7 @@ from confee.rendering import looks, numbers, style
 from confee.rendering.catalogue import VERDICTS, Figure
 from confee.rendering.figures import curves as shared
 from confee.rendering.figures import fits
-from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside, named, roles
+from confee.rendering.figures.panels import HEAD, NORMALISED, Line, Words, beside, roles, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,8 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, variable: str) -> str:
     text = f"At {title}, {_law(line, variable)}"
     for where, other in every:
         if where == title and other.label == control:
-            text += f"; the positive control {named(control)}: {value(other, variable)}"
+            by = "by" if variable == "T" else "as"
+            text += f"; the positive control {short_name(control)}'s {by} {value(other, variable)}"
     return f"{text}."
 
 
@@ -190,7 +191,7 @@ def _fit(cells: Curve) -> tuple[fits.Fit | None, str]:
         )
         return fits.Fit(value, low, high, rate=1.0), ""
     if not measured.straight:
-        return None, "no line"
+        return None, fits.NOT_STRAIGHT
     rate = project(entering.x, _rate(entering), *where)
     return fits.Fit(measured.slope, measured.low, measured.high, rate, count < MINIMAL_POINTS), ""
 

@@ -104,16 +104,16 @@ def finding(worst: pd.DataFrame, points: pd.DataFrame, name: str = "regimes") ->
             continue
         ratios = inside["ratio"]
         parts.append(
-            f"{looks.display(label)}'s {numbers.factor(ratios.max() / ratios.min())} "
+            f"{numbers.factor(ratios.max() / ratios.min())} for {looks.display(label)} "
             f"({' to '.join(_span(inside))})"
         )
         errors.append(inside["error"].max())
     if not parts:
         return "No cell within the range of Theorem 4.1 was played without being saturated."
-    text = "In the range of Theorem 4.1 normalised regret varies by a factor: "
+    text = "In the range of Theorem 4.1 normalised regret varies by a factor of "
     noise = np.nanmax(errors) if np.isfinite(errors).any() else math.nan
     noted = f"; standard errors are at most {noise:.0%}" if noise > 0 else ""
-    return f"{text}{', '.join(parts)}{noted}."
+    return f"{text}{numbers.listed(parts)}{noted}."
 
 
 def _table(worst: pd.DataFrame, points: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from confee.rendering.statements import GROUPS, group
 from confee.rendering.verdicts import (
     ABSENT,
     ALL,
+    BAD,
     GOOD,
     MARKS,
     OPEN,
@@ -23,7 +24,7 @@ from confee.rendering.verdicts import (
     SIGNS,
     Mark,
     came_out,
-    summary,
+    overview,
     weight,
 )
 from confee.rendering.verdicts import short as outcome
@@ -39,24 +40,31 @@ ROW, HEAD = 0.152, 0.2
 
 PRINTED, SEVERITY, NAME, POSITIVE, CONTROL, PANEL, SAID = (
     0.05,
-    0.66,
-    1.27,
-    2.42,
-    2.57,
-    (2.71, 3.27),
-    3.38,
+    0.67,
+    1.37,
+    2.46,
+    2.6,
+    (2.73, 3.28),
+    3.37,
 )
 """Inches from the left at which the columns begin."""
 
-BADGE = 0.57
-"""Inches: the width of a badge."""
+BADGES = {PRINTED: 0.58, SEVERITY: 0.66}
+"""Column -> inches: the width of its badges, for the longest word and a margin."""
 
-FOOT = f"{SHORT_GLOSS}; italics: our own question, not counted"
+FOOT = (
+    f"{SHORT_GLOSS}; italics: our own question, not counted",
+    f"controls: {SIGNS[GOOD]} as expected, {SIGNS[BAD]} not as expected, {SIGNS[OPEN]} not "
+    "simulated; excess: exponent minus the claimed one; arrow: outside",
+)
+"""Lines below the claims."""
 
 LIMITS = (-0.25, 0.5)
 """Of the panel of excesses."""
 
 EXPONENT = re.compile(r"exponent of the (?P<what>.+) in (?P<axis>\w+)(?:,|$)")
+LITTLE = re.compile(r"( (?:at|by|for|from|in|of|the|to|with))+$")
+"""Words that say nothing at the end of a text that is cut."""
 SIZE = 6.6
 """Points, of what was measured."""
 
@@ -72,7 +80,7 @@ def draw(claims: pd.DataFrame) -> Drawing:
         return style.empty("no claim was judged")
     table = claims.assign(group=[group(id) for id in claims["id"]])
     groups = [name for name in (*GROUPS, OTHERS) if (table["group"] == name).any()]
-    height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.35
+    height = 0.3 + ROW * len(table) + HEAD * len(groups) + 0.22 + ROW * len(FOOT)
     fig = style.bare(height)
     ax = fig.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, style.WIDTH), ylim=(height, 0))
@@ -86,16 +94,17 @@ def draw(claims: pd.DataFrame) -> Drawing:
         for row in table[table["group"] == name].itertuples():
             _row(ax, row, y + ROW / 2 + 0.01)
             y += ROW
-    ax.text(PRINTED, height - 0.09, FOOT, fontsize=7, va="center", color="#555555")
+    for i, line in enumerate(reversed(FOOT)):
+        at = height - 0.09 - ROW * i
+        ax.text(PRINTED, at, line, fontsize=7, va="center", color="#555555")
     return fig
 
 
 def finding(claims: pd.DataFrame) -> str:
-    """Return the claims by severity and as printed, and how many controls came out as expected."""
+    """Return the claims of the paper by severity, and how many controls came out as expected."""
     if claims.empty:
         return "No claim was judged."
-    severities, printed = summary(claims.itertuples())
-    text = f"{severities}. {printed.capitalize()}."
+    text = overview(claims.itertuples())
     controls = [c.as_expected for own in claims["controls"] for c in own]
     if played := [good for good in controls if good is not None]:
         text += f" Controls as expected: {sum(played)} of {len(played)}."
@@ -120,11 +129,12 @@ def _panel(ax: Axes, height: float) -> None:
     head((POSITIVE + CONTROL) / 2, 0.08, "controls", "center")
     for x, sign in ((POSITIVE, "+"), (CONTROL, "\N{MINUS SIGN}")):
         head(x, 0.2, sign, "center", 8)
-    head(PANEL[0], 0.08, "excess of exponent")
+    head(sum(PANEL) / 2, 0.08, "excess", "center")
     for value, line in ((0, {"color": "#999999", "linewidth": 0.6}), (MARGIN, style.THEORY)):
-        ax.plot([_across(value)] * 2, [0.29, height - 0.29], **{**line, "zorder": 1})
+        end = height - 0.14 - ROW * len(FOOT)
+        ax.plot([_across(value)] * 2, [0.29, end], **{**line, "zorder": 1})
     for value in (0, 0.25, 0.5):
-        for y in (0.2, height - 0.22):
+        for y in (0.2, end + 0.07):
             head(_across(value), y, f"{value:g}", "center", 6.5)
 
 
@@ -155,7 +165,7 @@ def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
     ax.add_patch(
         FancyBboxPatch(
             (x, y - 0.066),
-            BADGE,
+            BADGES[x],
             0.132,
             boxstyle="round,pad=0,rounding_size=0.05",
             linewidth=0.5,
@@ -165,7 +175,7 @@ def _badge(ax: Axes, x: float, y: float, mark: Mark, word: str) -> None:
         )
     )
     ax.text(
-        x + BADGE / 2,
+        x + BADGES[x] / 2,
         y,
         f"{mark.glyph} {word}",
         fontsize=7,
@@ -200,7 +210,7 @@ def _interval(ax: Axes, low: float, high: float, y: float, mark: Mark) -> None:
     ends = [min(max(value, LIMITS[0]), LIMITS[1]) for value in (low, high)]
     ax.plot([_across(v) for v in ends], [y, y], color=color, linewidth=1.1, zorder=2)
     for value, end, marker in ((low, ends[0], "<"), (high, ends[1], ">")):
-        if value != end:
+        if LIMITS["<>".index(marker)] == end != value:
             ax.plot([_across(end)], [y], marker=marker, markersize=3, color=color, zorder=2)
     middle = (low + high) / 2
     if LIMITS[0] <= middle <= LIMITS[1]:
@@ -225,7 +235,7 @@ def short(row) -> str:
     """Return the measurement in a few words: the deciding exponent, or the first clause."""
     room = style.WIDTH - SAID - 0.04
     if (ray := decided(row)) is not None:
-        forms = ray.forms
+        forms = [*ray.forms, re.sub(r" at [^:]*: ", ": ", ray.forms[-1])]
         return plain(next((f for f in forms if _inches(f) <= room), fitted(forms[-1], room)))
     if (match := EXPONENT.match(row.interval_of)) and row.interval is not None:
         text = f"{match['what']}: {_power(match['axis'], sum(row.interval) / 2)}"
@@ -250,7 +260,7 @@ def fitted(text: str, inches: float) -> str:
     more = " \N{HORIZONTAL ELLIPSIS}"
     for cut, end, least in ((r", | \(", "", inches / 2), (" ", more, 0)):
         places = [match.start() for match in re.finditer(cut, text)]
-        for part in (text[:place] for place in reversed(places)):
+        for part in (LITTLE.sub("", text[:place]) for place in reversed(places)):
             whole = all(part.count(a) == part.count(z) for a, z in ("[]", "()"))
             if (whole or end) and least <= _inches(part + end) <= inches:
                 return part + end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FAR = 10.0
 """Times the least regret, from which on all have the darkest colour."""
 
-GROUPS = {"nothing": "$T, B$", "S": "+ $S$", "V": "+ $V$", "path": "path"}
+GROUPS = {"nothing": "only $T, B$", "S": "+ changes", "V": "+ $V$", "path": "path"}
 """What a policy is given beside K -> the name of its group of columns."""
 
 ALIKE = 2.0
@@ -130,7 +130,7 @@ def _panel(ax, panel: pd.DataFrame, labels: list[str], kinds: list[str]) -> None
         )
     ax.set_xlim(0, max(len(labels), 4.0 / COLUMN))
     ax.set_ylim(len(kinds), 0)
-    ax.set_yticks(np.arange(len(kinds)) + 0.5, map(looks.kind_name, kinds), fontsize=7.5)
+    ax.set_yticks(np.arange(len(kinds)) + 0.5, map(looks.explained, kinds), fontsize=7.5)
     ax.set_xticks([])
     ax.tick_params(length=0, pad=2)
     ax.spines[:].set_visible(False)
@@ -202,7 +202,7 @@ def _legend() -> list:
             label="least, given only $T$ and $B$",
         ),
     ]
-    return [*steps, *frames, style.patch(color=PATH, label="given the path")]
+    return [*steps, *frames, style.patch(color=PATH, label="given the path, or not played")]
 
 
 def finding(heat: pd.DataFrame) -> str:
@@ -224,20 +224,26 @@ def finding(heat: pd.DataFrame) -> str:
         best = rows.loc[rows["ratio"] <= MARGIN, "label"].value_counts()
         names = numbers.listed(map(name, sorted(best.index[best == best.max()])), "or")
         firsts.setdefault(names, []).append(numbers.budget(budget))
-    winners = [f"{names} at {numbers.listed(budgets)}" for names, budgets in firsts.items()]
+    winners = [f"{names} {where_of(at, firsts)}" for names, at in firsts.items()]
     text = f"{where}the least regret is most often that of {numbers.listed(winners)}"
     means = np.log(moving["ratio"]).groupby([moving["label"], moving["budget"]]).mean()
     return f"{text[0].upper()}{text[1:]}{behind(np.exp(means))}."
 
 
+def where_of(budgets: Sequence[str], others: Mapping[str, Sequence[str]]) -> str:
+    """Return at which budgets a name of `others` stands: `at every budget` if it stands alone."""
+    alone = len(others) == 1 and len(budgets) > 1
+    return "at every budget" if alone else f"at {numbers.listed(budgets)}"
+
+
 def behind(ratio: pd.Series) -> str:
     """Return how many times the least the paper's policies have, from ratios by label and
     budget."""
-    parts = [
-        f"{looks.display(label)} has {numbers.listed(map(numbers.factor, ratio[label]))} times it"
-        for label in PAPERS
-        if label in ratio
-    ]
+    parts = []
+    for label in PAPERS:
+        if label in ratio:
+            ends = dict.fromkeys(map(numbers.factor, (ratio[label].min(), ratio[label].max())))
+            parts.append(f"{looks.display(label)} incurs {' to '.join(ends)} times as much")
     return f"; {', '.join(parts)}" if parts else ""
 
 
@@ -258,6 +264,6 @@ FIGURE = Figure(
     finding=finding,
     reading=(
         "Colour: regret over the least of the row. Right: that least over $T(KV/B)^{1/3}$, or "
-        "$T(K/B)^{1/2}$ if stationary."
+        "$T(K/B)^{1/2}$ if stationary. Bottom: what policies are given (changes: their number)."
     ),
 )

@@ -22,11 +22,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from confee.claims import ledger
-from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Finding
+from confee.claims.judging.finding import OUTCOMES, SEVERITIES, Control, Finding
 from confee.rendering import PAGE
 from confee.rendering.catalogue import SECTIONS, VERDICTS, WHO
 from confee.rendering.deciding import Deciding, deciding
-from confee.rendering.looks import display
 from confee.rendering.report.formulas import marked
 from confee.rendering.verdicts import (
     ALL,
@@ -196,8 +195,7 @@ def _environment() -> Environment:
         "facts": ledger.facts,
         "horizon": horizon,
         "reach": reach,
-        "came_out": ledger.control_outcome,
-        "who": who,
+        "tally": tally,
         "number": first_number,
         "clock": clock,
         "size": size,
@@ -233,9 +231,10 @@ def _policy(*allowed: str) -> str:
 # --------------------------------------------------------------------------- how things are written
 
 
-def who(what: str) -> str:
-    """Return the name of a control: `SW-UCB` of `sw_ucb, B at V=16`."""
-    return display(re.split(r", |: ", what)[0].strip())
+def tally(controls: Sequence[Control]) -> str:
+    """Return `1 of 2 as expected`."""
+    good = sum(control.as_expected is True for control in controls)
+    return f"{good} of {len(controls)} as expected" if controls else "none"
 
 
 def horizon(text: str) -> str:

@@ -79,6 +79,5 @@ TABLE = Table(
     axes=("claims",),
     make=make,
     finding=finding,
-    reading="As printed: the outcome of the exact statement. Controls: policies or statements that "
-    "are known to hold or to fail.",
+    reading="As printed: of the exact statement. Controls are known to hold or to fail.",
 )

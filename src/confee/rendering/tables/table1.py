@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from confee.claims.judging.finding import FAILS, UNDECIDED, VACUOUS, Step
 from confee.claims.table_rows import ROWS as RUN
 from confee.rendering.catalogue import VERDICTS, Table
+from confee.rendering.figures import fits
 from confee.rendering.verdicts import counted, counted_severities, short, standing
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def make(
     -------
     DataFrame
         A policy that was not played is `not run`; one that was has `no fit` on a variable where
-        too few points enter, and `no line` where its exponent changes along the ray.
+        too few points enter, and `not straight` where its exponent changes along the ray.
     """
     import pandas as pd
 
@@ -255,8 +256,8 @@ def _judged(claims: pd.DataFrame, row: Row) -> list[tuple[str, Fit]]:
 
 
 def _of_check(name: str, n: Mapping) -> Fit:
-    why = "saturated" if "growth" in n else "no fit" if "exponent" not in n else "no line"
-    if why != "no line" or not n.get("straight", True):
+    why = "saturated" if "growth" in n else "no fit" if "exponent" not in n else fits.NOT_STRAIGHT
+    if why != fits.NOT_STRAIGHT or not n.get("straight", True):
         return Fit(name, math.nan, math.nan, math.nan, why)
     return Fit(name, n["exponent"], n["low"], n["high"])
 
@@ -275,7 +276,7 @@ def _sloped(slopes: pd.DataFrame, points: pd.DataFrame, policy: str) -> list[tup
                 row.exponent,
                 row.low,
                 row.high,
-                "no line" if row.points > 1 else "no fit",
+                fits.NOT_STRAIGHT if row.points > 1 else "no fit",
             ),
         )
         for row in mine.itertuples()

@@ -41,25 +41,24 @@ def make(ranking: pd.DataFrame) -> pd.DataFrame:
 
 
 def finding(ranking: pd.DataFrame) -> str:
-    """Return the price of not knowing the variation, at each budget."""
+    """Return the price of not knowing the variation: its range over the budgets."""
     ranking = all_variations(ranking)
-    sentences = []
+    costs: list[str] = []
+    names: list[str] = []
     for by, criterion in CRITERIA.items():
-        costs = []
-        for budget, at in ranking[ranking["by"] == by].groupby("budget"):
-            known = _against_known(at)
-            if known is not None:
-                cost = numbers.factor(known["ratio"], known["low"], known["high"])
-                costs.append(
-                    f"{cost} at {numbers.budget(budget)} ({looks.display(known['label'])})"
-                )
-        if costs:
-            sentences.append(f"by the {criterion} {numbers.listed(costs)}")
-    if not sentences:
+        rows = [_against_known(at) for _, at in ranking[ranking["by"] == by].groupby("budget")]
+        known = [row for row in rows if row is not None]
+        if known:
+            ratios = [row["ratio"] for row in known]
+            ends = dict.fromkeys(map(numbers.factor, (min(ratios), max(ratios))))
+            whose = "" if costs else " the least regret of all"
+            costs.append(f"{' to '.join(ends)} times{whose} by the {criterion}")
+            names += [looks.display(row["label"]) for row in known]
+    if not costs:
         return "No policy was ranked with the variation known and unknown."
     return (
-        "The best policy that knows neither the variation nor the number of changes incurs this "
-        f"many times the regret of the best that may know them: {'; '.join(sentences)}."
+        f"The best policy given only $T$ and $B$ ({numbers.listed(dict.fromkeys(names), 'or')}) "
+        f"incurs {numbers.listed(costs)}."
     )
 
 
@@ -114,7 +113,6 @@ TABLE = Table(
     finding=finding,
     reading=(
         "In brackets: regret over $T(KV_T/B)^{1/3}$, or $T(K/B)^{1/2}$ if stationary. 'Or': "
-        "possibly the best (within 5 %), with 95 % confidence. 'Then': the best of the others. "
-        "(V), (S): knows the variation, the number of changes."
+        "possibly the best. 'Then': the next. (V), (S): given $V_T$, the number of changes."
     ),
 )
