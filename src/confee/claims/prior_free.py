@@ -154,6 +154,7 @@ RISES_POLICIES: tuple[Conf, ...] = (
     {"name": JUDGED, "checks": "forced"},
     {"name": JUDGED, "checks": "none"},
     {"name": "glr_ucb_leader"},
+    {"name": "glr_ucb_leader", "exploration": 0.5, "forced": "constant"},
 )
 RISES_AGAINST: Mapping[str, Conf] = {
     "rise": {"name": "rise", "size": [0.15, 0.25, 0.35, 0.45, 0.6]}
