@@ -168,6 +168,12 @@ def sheet(made: pd.DataFrame) -> str:
     return table(list(made.columns), made.to_numpy().tolist())
 
 
+def parts(results: Path) -> str:
+    """What each part of a policy is worth, in the worst case."""
+    made = prior_free_parts.make(judged(results))
+    return sheet(made.drop(columns="Largest on one adversary"))
+
+
 def rising(results: Path) -> str:
     """Regret over the rate against rising arms, with looks, forced plays or neither."""
     parts = claims(results / "priorfree")["prior-free/lookout"]["numbers"]["rises"]
@@ -194,7 +200,7 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "ledger": ("paper", ledger_rows),
     "constants": ("paper", constants_rows),
     "prior-free": ("priorfree", lambda results: sheet(prior_free.make(judged(results)))),
-    "parts": ("priorfree", lambda results: sheet(prior_free_parts.make(judged(results)))),
+    "parts": ("priorfree", parts),
     "rises": ("priorfree", rising),
     "winners": ("shootout", winners),
 }
