@@ -357,9 +357,9 @@ def in_each_cell(cells: pd.DataFrame, control: pd.DataFrame) -> tuple[str, dict[
     and the positive control holds in the same cell.
     """
     possible = control[control["high"] <= CONSTANT][SIZE].assign(possible=True)
-    found = cells.merge(possible, on=SIZE, how="left")
-    holds = found["high"] <= CONSTANT
-    fails = (found["low"] > CONSTANT) & found["possible"].eq(True)
+    merged = cells.merge(possible, on=SIZE, how="left")
+    holds = merged["high"] <= CONSTANT
+    fails = (merged["low"] > CONSTANT) & merged["possible"].eq(True)
     outcomes = np.select([holds, fails], [HOLDS, FAILS], UNDECIDED)
     counts = {word: int((outcomes == word).sum()) for word in (HOLDS, FAILS, UNDECIDED)}
     return together(outcomes), counts

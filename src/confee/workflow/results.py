@@ -123,12 +123,13 @@ def _of_one_type(tables: list[Any]) -> list[Any]:
     types: dict[str, set[Any]] = {}
     for field in (field for table in tables for field in table.schema):
         types.setdefault(field.name, set()).add(field.type)
-    mixed = {name for name, found in types.items() if len(found - {pa.null()}) > 1}
-    made = []
-    for table in tables:
+    mixed = {name for name, kinds in types.items() if len(kinds - {pa.null()}) > 1}
+
+    def cast(table: Any) -> Any:
         fields = [f.with_type(pa.string()) if f.name in mixed else f for f in table.schema]
-        made.append(table.cast(pa.schema(fields)))
-    return made
+        return table.cast(pa.schema(fields))
+
+    return [cast(table) for table in tables]
 
 
 def gather(plan: Mapping[str, Any]) -> Evidence:
