@@ -19,7 +19,8 @@ positive control. Each policy of CANDIDATES that an experiment plays is judged, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -244,7 +245,7 @@ def _finding(
         "every cell with V > 0",
         outcome,
         float(top["ratio"]),
-        f"largest regret over T (K V/B)^(1/3), {_limits(top)} at {_place(top)}, against "
+        f"largest regret over T (KV/B)^(1/3), {_limits(top)} at {_place(top)}, against "
         f"{top['adversary']}; least {cells['ratio'].min():.2f}; of {len(cells)} cells "
         f"{counts[HOLDS]} hold, {counts[FAILS]} fail, {counts[UNDECIDED]} are undecided",
     )
@@ -254,15 +255,17 @@ def _finding(
         for check, step in zip(rates, ray_steps, strict=True)
         if step.outcome != UNJUDGED
     }
+    at_zero = f"; V = 0: at most {worst_still['ratio'].max():.2f} times UCB1" if len(still) else ""
     steps = [cells_step, *ray_steps, *_still_steps(worst_still, twin), *_search_steps(searched)]
     total = together(step.outcome for step in steps if step.outcome != UNJUDGED)
     if total == HOLDS and judged != {check.variable for check in rates}:
         total = UNDECIDED
     verdict = CLAIM.finding(
         id=f"{ID}/{label}",
-        statement=f"{label}, which knows K, T and B: worst-case regret is at most T (K V/B)^(1/3)",
+        statement=f"{label}, which knows K, T and B: worst-case regret is at most T (KV/B)^(1/3)",
         as_printed=CONSISTENT if total == HOLDS else total,
-        measured="; ".join(f"{step.step}: {step.note}" for step in steps[:2]),
+        measured=f"at most {_limits(top)} T (KV/B)^(1/3); {_count(s.outcome for s in ray_steps)} "
+        f"of the rays{at_zero}",
         horizon=at_horizon(cells["T"].max(), evidence.toy),
         controls=tuple(c for c in controls if c.what != label) or controls,
         numbers={
@@ -279,9 +282,9 @@ def _finding(
         },
         seeds=int(cells["seeds"].min()),
         interval=(float(top["low"]), float(top["high"])),
-        interval_of="largest regret over T (K V/B)^(1/3)",
+        interval_of="largest regret over T (KV/B)^(1/3)",
         decide=_decide(steps),
-        number_of="regret over T (K V/B)^(1/3), or over that of UCB1 at V = 0",
+        number_of="regret over T (KV/B)^(1/3), or over that of UCB1 at V = 0",
         steps=tuple(steps),
         evidence=(
             "worst",
@@ -296,6 +299,12 @@ def _finding(
         decide = f"the positive control {wrong[0].what} does not hold, or was not played"
         verdict = dataclasses.replace(verdict, as_printed=UNDECIDED, decide=decide)
     return apply_control(verdict) if verdict.as_printed == CONSISTENT else verdict
+
+
+def _count(outcomes: Iterable[str]) -> str:
+    """Return how often each outcome occurs, as text."""
+    counts = Counter(outcomes)
+    return ", ".join(f"{n} {word}" for word, n in counts.items()) or "none"
 
 
 def _ray_step(check: Check) -> Step:
@@ -484,7 +493,7 @@ def _negative(worst: pd.DataFrame) -> Control:
     cells = normalised(worst, NEGATIVE)
     if cells.empty:
         return Control(NEGATIVE, FAILS, note="not played")
-    note = "its largest regret over T (K V/B)^(1/3)"
+    note = "its largest regret over T (KV/B)^(1/3)"
     return Control(
         NEGATIVE, FAILS, at_most(cells, CONSTANT) == FAILS, float(cells["ratio"].max()), note
     )
@@ -497,7 +506,7 @@ def _positive(worst: pd.DataFrame) -> Control:
         return Control(POSITIVE, HOLDS, note="not played")
     good = cells["high"] <= CONSTANT
     note = (
-        f"its largest regret over T (K V/B)^(1/3); it holds in {good.sum()} of {len(cells)} cells, "
+        f"its largest regret over T (KV/B)^(1/3); it holds in {good.sum()} of {len(cells)} cells, "
         "and only there can a policy fail"
     )
     return Control(POSITIVE, HOLDS, bool(good.any()), float(cells["ratio"].max()), note)
@@ -524,9 +533,9 @@ def _decide(steps: list[Step]) -> str:
 
 CLAIM = Claim(
     id=ID,
-    statement="A policy that knows K, T and B: worst-case regret is at most T (K V/B)^(1/3)",
+    statement="A policy that knows K, T and B: worst-case regret is at most T (KV/B)^(1/3)",
     place="our question; the paper claims its rate for HyQue and names no constant",
-    prediction=f"regret over T (K V/B)^(1/3) at most {CONSTANT:g} in every cell and on every path "
+    prediction=f"regret over T (KV/B)^(1/3) at most {CONSTANT:g} in every cell and on every path "
     f"that a search finds; at V = 0 at most {AT_REST:g} times that of UCB1",
     judge=judge,
     needs=needs,

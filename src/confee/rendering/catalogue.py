@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-VERDICTS = "The paper's claims"
+VERDICTS = "Claims"
 WHO = "Which policy to use"
 BASICS = "Regret against each axis"
 WHY = "Where the regret comes from"

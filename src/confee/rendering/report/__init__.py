@@ -137,23 +137,25 @@ def render(report: Report) -> str:
     style += _colours()
     page = _environment().get_template(PAGE[0])
     names = [name for name in (WHO, *SECTIONS) if name != VERDICTS and report.section(name)]
+    papers = [v for v in report.findings if not v.ours]
+    counted = papers or report.findings
     return page.render(
         report=report,
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
-        heading=HEADING if any(not v.ours for v in report.findings) else report.experiment,
+        heading=HEADING if papers else report.experiment,
         sentences=sentences(report.findings),
         first=FIRST,
         summary=_summary(report.findings),
-        outcomes=_counts(MARKS, [v.as_printed for v in report.findings if not v.ours], OUTCOMES),
+        outcomes=_counts(MARKS, [v.as_printed for v in counted], OUTCOMES if papers else ()),
         severities=_counts(
-            SEVERITY_MARKS, [v.severity for v in report.findings if not v.ours], list(SEVERITIES)
+            SEVERITY_MARKS, [v.severity for v in counted], list(SEVERITIES) if papers else ()
         ),
         severities_of_all=_counts(SEVERITY_MARKS, [v.severity for v in report.findings]),
         outcomes_of_all=_counts(MARKS, [v.as_printed for v in report.findings]),
-        unsettled=unsettled(v for v in report.findings if not v.ours),
-        closed=sum(weight(v) == CLOSED for v in report.findings if not v.ours),
+        unsettled=unsettled(counted),
+        closed=sum(weight(v) == CLOSED for v in counted),
         sections=list(dict.fromkeys(names)),
         claims_section=VERDICTS,
         marks=ALL,
@@ -169,6 +171,8 @@ def _summary(findings: Sequence[Finding]) -> str:
     """Return what the counts by outcome and by severity are about."""
     ours = sum(v.ours for v in findings)
     paper = len(findings) - ours
+    if not paper:
+        return "The paper makes none of these claims: they are questions of our own"
     text = f"The numbers below count the {paper} claim{'s' * (paper != 1)} of the paper"
     return text + f"; {ours} more of the table {'is' if ours == 1 else 'are'} our own" * bool(ours)
 
