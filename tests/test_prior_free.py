@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confee.claims import prior_free
+from confee.claims import ledger, prior_free
 from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
 from confee.claims.judging.ratios import at_most
 from confee.core.canonical import stream
@@ -94,6 +94,11 @@ def test_a_constant_above_one_fails_and_one_at_the_limit_is_undecided():
 def test_controls_that_come_out_wrong_leave_no_verdict():
     assert judged(LEVELS | {"hyque": 0.5})["lookout"].as_printed == VACUOUS
     assert judged(LEVELS | {"sw_ucb_leader": 1.3})["lookout"].as_printed == UNDECIDED
+
+
+def test_a_finding_belongs_to_its_claim():
+    assert ledger.claim_of("prior-free/lookout") == "prior-free"
+    assert ledger.claim_of("hyque-rate/theory") == "hyque-rate/theory"
 
 
 def test_a_cell_fails_only_where_the_positive_control_holds():

@@ -129,6 +129,13 @@ def plain(value: Any) -> Any:
     return value
 
 
+def claim_of(id: str) -> str:
+    """Return the claim that makes a finding: `prior-free` makes `prior-free/lookout`."""
+    from confee.claims import CLAIMS
+
+    return id if id in CLAIMS else id.partition("/")[0]
+
+
 def settle(v: Finding, overrides: str, findings: Sequence[Finding] = ()) -> str:
     """Return the command that judges a claim again, in a folder of its own.
 
@@ -141,7 +148,7 @@ def settle(v: Finding, overrides: str, findings: Sequence[Finding] = ()) -> str:
         together again.
     """
     together = [o.id for o in findings if "p_holm" in o.numbers] if "p_holm" in v.numbers else []
-    return reproduce.snakemake(reproduce.of_claims(overrides, together or [v.id]))
+    return reproduce.snakemake(reproduce.of_claims(overrides, together or [claim_of(v.id)]))
 
 
 def to_markdown(

@@ -436,7 +436,8 @@ def _verdicts_on(id: str) -> list[str]:
     lines = []
     for file in sorted(results.RESULTS.glob("*/claims.json")):
         try:
-            judged = [v for v in results.findings(file.parent.name) if v.id == id]
+            findings = results.findings(file.parent.name)
+            judged = [v for v in findings if id in (v.id, ledger.claim_of(v.id))]
         except ConfeeError:  # damaged, or of another version
             continue
         for v in judged:
@@ -445,7 +446,7 @@ def _verdicts_on(id: str) -> list[str]:
             lines += [
                 f"  {file.parent}: as printed {v.as_printed}, severity {severity}",
                 *(f"    control: {ledger.control_text(control)}" for control in v.controls),
-                f"    in full: confee claims {id} --experiment {experiment}",
+                f"    in full: confee claims {shlex.quote(v.id)} --experiment {experiment}",
             ]
     return lines or ["  none yet; docs/what-it-found.md has those of the experiment paper"]
 
@@ -546,7 +547,7 @@ def _claims(chosen: Any) -> None:
         if word not in words:
             raise ConfeeError(f"--fail-on={schema.show(word)}: must be among {', '.join(words)}")
     for id in chosen.ids:
-        if id not in CLAIMS:
+        if ledger.claim_of(id) not in CLAIMS:
             raise ConfeeError(_unknown_claim(id))
     chosen.experiment = results.judged_in(chosen.experiment, chosen.ids)
     judged, content = results.claims_file(chosen.experiment)
@@ -556,7 +557,8 @@ def _claims(chosen: Any) -> None:
             known = ", ".join(findings) or "none"
             if len(findings) > names.FEW:
                 known = f"those that `confee claims --experiment {chosen.experiment}` lists"
-            again = reproduce.snakemake(f"{content.get('overrides', '')} claims=[{id}]".strip())
+            claims = f"claims=[{ledger.claim_of(id)}]"
+            again = reproduce.snakemake(f"{content.get('overrides', '')} {claims}".strip())
             raise ConfeeError(
                 f"claim={id}: not judged in {chosen.experiment}; judged are {known}; run: {again}"
             )
@@ -585,7 +587,8 @@ def _read_on(findings: Sequence[Any], experiment: str) -> list[str]:
     """Return where to read on about these findings."""
     lines = ["docs/verdicts.md explains how verdicts are reached"]
     if findings:
-        lines.append(f"one claim in full: confee claims {findings[0].id} --experiment {experiment}")
+        id = shlex.quote(findings[0].id)
+        lines.append(f"one claim in full: confee claims {id} --experiment {experiment}")
     return lines
 
 

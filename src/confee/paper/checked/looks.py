@@ -53,33 +53,38 @@ def _starts() -> Iterator[tuple[F, F]]:
 
 
 def plays(overshoot: F = F(4), per_play: F = F(2), h: F = F(1)) -> bool:
-    """A look of an arm that has not moved has at most (h + 4 eps) / (2 eps^2) plays on average."""
+    """A look of an arm that has not moved has at most (h + 4 eps (m + eps / 2)) / (2 eps^2) plays
+    on average."""
 
     def holds(eps: F, m: F) -> bool:
         expected = 1 + sum(alive for alive, _ in _walks(m, m, eps, h))
-        return expected <= (h + overshoot * eps) / (per_play * eps**2)
+        return expected <= (h + overshoot * eps * (m + eps / 2)) / (per_play * eps**2)
 
-    return everywhere(_starts(), holds)
+    return everywhere(((eps, F(quarter, 4)) for eps in SCALES for quarter in range(5)), holds)
 
 
 def cost(first: F = F(1), second: F = F(4)) -> bool:
-    """int_g^1 (2 r / h) g (h + 4 eps) / (2 eps^2) d eps = r (1 - g) + (4 r / h) g ln(1 / g)."""
+    """The integral over eps from g to 1 of (2 r / h) (h + 4 eps (1 - g + eps / 2)) / (2 eps^2) is
+    r (1 / g - 1) + (4 r / h) (1 - g) (ln(1 / g) + 1 / 2)."""
     import sympy as sp
 
     g, eps, r, h = sp.symbols("g eps r h", positive=True)
-    inside = 2 * r / h * (h + 4 * eps) / (2 * eps**2)
+    inside = 2 * r / h * (h + 4 * eps * (1 - g + eps / 2)) / (2 * eps**2)
     over_g = sp.integrate(sp.expand(inside), (eps, g, 1))
     a, b = (sp.Rational(x.numerator, x.denominator) for x in (first, second))
-    closed = a * r * (1 / g - 1) + b * r / h * sp.log(1 / g)
+    half = sp.Rational(1, 2)
+    closed = a * r * (1 / g - 1) + b * r / h * (1 - g) * (sp.log(1 / g) + half)
     return same_function(sp.expand_log(over_g, force=True), closed, g, 1)
 
 
 def entropy(most: F = F(3, 8)) -> bool:
-    """g ln(1/g) <= 3/8, with g = exp(-s): it is s exp(-s), which falls from s = 1 on."""
+    """g (1 - g) (ln(1/g) + 1/2) <= 3/8, with g = exp(-s): less than (s + 1/2) exp(-s), which falls
+    from s = 1/2 on."""
     import sympy as sp
 
     s = sp.Symbol("s", nonnegative=True)
-    return at_most(s * sp.exp(-s), most, {s: (F(0), F(8))})
+    half = sp.Rational(1, 2)
+    return at_most(sp.exp(-s) * (1 - sp.exp(-s)) * (s + half), most, {s: (F(0), F(8))})
 
 
 def supermartingale(variance: F = F(1, 8), rise: F = F(1)) -> bool:
@@ -129,7 +134,7 @@ PROOF = Proof(
             ASIDE,
         ),
         Step(
-            "such a look has at most (h + 4 eps) / (2 eps^2) plays on average",
+            "such a look has at most (h + 4 eps (m + eps / 2)) / (2 eps^2) plays on average",
             f"h = 1, eps = 1/4, 1/2, 1, m in quarters, the first {PLAYS} plays",
             "exhaustive",
             plays,
@@ -137,7 +142,7 @@ PROOF = Proof(
             ASIDE,
         ),
         Step(
-            "its cost over all scales is r (1 - g) + (4 r / h) g ln(1 / g) a query",
+            "its cost over all scales is r (1 - g) + (4 r / h) g (1 - g) (ln(1 / g) + 1/2) a query",
             "every gap g in (0, 1]",
             "symbolic",
             cost,
@@ -145,8 +150,8 @@ PROOF = Proof(
             ASIDE,
         ),
         Step(
-            "g ln(1 / g) <= 3/8",
-            "s = ln(1 / g) up to 8; it falls from s = 1 on",
+            "g (1 - g) (ln(1 / g) + 1/2) <= 3/8",
+            "s = ln(1 / g) up to 8; beyond, it is less than (s + 1/2) exp(-s), which falls",
             "interval",
             entropy,
             tuple(off("most", F(3, 8), "less")),
