@@ -55,7 +55,7 @@ BADGES = {PRINTED: 0.58, SEVERITY: 0.66}
 FOOT = (
     f"{SHORT_GLOSS}; italics: our own question, not counted",
     f"controls: {SIGNS[GOOD]} as expected, {SIGNS[BAD]} not as expected, {SIGNS[OPEN]} not "
-    "simulated; excess: exponent minus the claimed one; arrow: outside",
+    "simulated; excess: exponent minus the claimed one; dashed: margin; arrow: outside",
 )
 """Lines below the claims."""
 
