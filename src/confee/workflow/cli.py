@@ -443,8 +443,9 @@ def _verdicts_on(id: str) -> list[str]:
         for v in judged:
             severity = verdicts.ALL[verdicts.weight(v)].word
             experiment = file.parent.name.removesuffix(CLAIMS_ALONE)
+            part = f", {v.id}" if v.id != id else ""
             lines += [
-                f"  {file.parent}: as printed {v.as_printed}, severity {severity}",
+                f"  {file.parent}{part}: as printed {v.as_printed}, severity {severity}",
                 *(f"    control: {ledger.control_text(control)}" for control in v.controls),
                 f"    in full: confee claims {shlex.quote(v.id)} --experiment {experiment}",
             ]
