@@ -93,7 +93,8 @@ def uneven(label, T, B, V):
 
 def test_regimes_give_the_span_inside_the_theorems_range():
     said = regimes.finding(*cells("regimes", PLANE, uneven))
-    assert re.findall(r"\d\.\d+", said.partition("factor")[2]) == ["2.5", "2.0", "5.0", "1.00", "1.0"]
+    spans = re.findall(r"\d\.\d+", said.partition("factor")[2])
+    assert spans == ["2.5", "2.0", "5.0", "1.00", "1.0"]
     fig = regimes.draw(*cells("regimes", PLANE, uneven))
     titles = [ax.get_title(loc="left") for ax in fig.axes[:2]]
     assert [re.findall(r"\d\.\d", title) for title in titles] == [["2.0", "5.0"], ["1.0"]]
