@@ -8,7 +8,7 @@ import pytest
 
 from confee.claims import ledger, prior_free
 from confee.claims.judging.finding import CONSISTENT, FAILS, HOLDS, UNDECIDED, VACUOUS
-from confee.claims.judging.ratios import at_most
+from confee.claims.judging.ratios import at_most, together
 from confee.core.canonical import stream
 from confee.core.size import Size
 from confee.evidence import Evidence
@@ -107,9 +107,13 @@ def test_a_cell_fails_only_where_the_positive_control_holds():
     policy = sizes.assign(low=[0.4, 1.1, 0.9], high=[0.6, 1.3, 1.1])
     good = sizes.assign(low=0.5, high=[0.7, 0.8, 1.2])
     bad = sizes.assign(low=0.5, high=[0.7, 1.2, 0.8])
-    judge = prior_free.in_each_cell
-    assert judge(policy, good) == (FAILS, {"holds": 1, "fails": 1, "undecided": 1})
-    assert judge(policy, bad) == (UNDECIDED, {"holds": 1, "fails": 0, "undecided": 2})
+
+    def judge(policy, control):
+        outcomes = [*prior_free.in_each_cell(policy, control)]
+        return together(outcomes), outcomes
+
+    assert judge(policy, good) == (FAILS, ["holds", FAILS, UNDECIDED])
+    assert judge(policy, bad) == (UNDECIDED, ["holds", UNDECIDED, UNDECIDED])
     assert judge(policy, good.iloc[:0])[0] == UNDECIDED
     assert judge(policy[:1], bad)[0] == "holds"
 

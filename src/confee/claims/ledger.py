@@ -12,17 +12,15 @@ from typing import Any
 
 from confee.claims import schema
 from confee.claims.judging.finding import (
-    BREAKING,
     FAILS,
     SEVERITIES,
-    UNDECIDED,
-    VACUOUS,
     Control,
     Correction,
     Finding,
     Reading,
     Step,
 )
+from confee.claims.judging.severity import severity_word
 from confee.config import reproduce
 from confee.core.errors import printable
 
@@ -217,14 +215,6 @@ def facts(v: Finding) -> list[tuple[str, str]]:
         ("Steps", f"number: {v.number_of}" if v.steps and v.number_of else "below" * bool(v.steps)),
     ]
     return [(name, text) for name, text in entries if text]
-
-
-def severity_word(v: Finding) -> str:
-    """Return the severity as tables show it: `none known` of a claim that is not settled, and
-    `gap, closed` where the corrected statement supports everything that rests on it."""
-    if v.severity == "none" and v.as_printed in (UNDECIDED, VACUOUS):
-        return "none known"
-    return v.severity + ", closed" * (v.severity in BREAKING and not v.breaks)
 
 
 def correction_text(c: Correction) -> str:

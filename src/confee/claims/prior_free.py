@@ -219,11 +219,13 @@ def needs(toy: bool) -> Needs:
 def judge(evidence: Evidence) -> list[Finding]:
     """Return a finding for each candidate that the experiment plays."""
     findings = []
-    controls = (_negative(evidence.worst), _positive(evidence.worst))
+    positive = normalised(evidence.worst, POSITIVE)
+    controls = (_negative(normalised(evidence.worst, NEGATIVE)), _positive(positive))
     for conf, twin in CANDIDATES:
         label = label_of(conf)
         cells = normalised(evidence.worst, label)
         if len(cells):
+            cells = cells.assign(outcome=in_each_cell(cells, positive))
             findings.append(_finding(evidence, label, label_of(twin), cells, controls))
     return findings
 
@@ -239,14 +241,13 @@ def _finding(
     rays = set(evidence.points.loc[along & (evidence.points["V"] > 0), "axis"])
     rates = ray_checks(evidence.worst, evidence.points, label, RATE, rays=rays)
     top = cells.loc[cells["ratio"].idxmax()]
-    outcome, counts = in_each_cell(cells, normalised(evidence.worst, POSITIVE))
     cells_step = Step(
         "every cell with V > 0",
-        outcome,
+        together(cells["outcome"]),
         float(top["ratio"]),
         f"largest regret over T (KV/B)^(1/3), {_limits(top)} at {_place(top)}, against "
-        f"{top['adversary']}; least {cells['ratio'].min():.2f}; of {len(cells)} cells "
-        f"{counts[HOLDS]} hold, {counts[FAILS]} fail, {counts[UNDECIDED]} are undecided",
+        f"{top['adversary']}; least {cells['ratio'].min():.2f}; {len(cells)} cells: "
+        f"{tally(cells['outcome'])}",
     )
     ray_steps = [_ray_step(check) for check in rates]
     judged = {
@@ -263,8 +264,8 @@ def _finding(
         id=f"{ID}/{label}",
         statement=f"{label}, which knows K, T and B: worst-case regret is at most T (KV/B)^(1/3)",
         as_printed=CONSISTENT if total == HOLDS else total,
-        measured=f"at most {_limits(top)} T (KV/B)^(1/3); {_count(s.outcome for s in ray_steps)} "
-        f"of the rays{at_zero}",
+        measured=f"largest regret {_limits(top)} T (KV/B)^(1/3); rays: "
+        f"{tally(step.outcome for step in ray_steps)}{at_zero}",
         horizon=at_horizon(cells["T"].max(), evidence.toy),
         controls=tuple(c for c in controls if c.what != label) or controls,
         numbers={
@@ -300,10 +301,11 @@ def _finding(
     return apply_control(verdict) if verdict.as_printed == CONSISTENT else verdict
 
 
-def _count(outcomes: Iterable[str]) -> str:
-    """Return how often each outcome occurs, as text."""
+def tally(outcomes: Iterable[str]) -> str:
+    """Return how often each outcome occurs: `holds 5, not judged 1`, or `not played`."""
     counts = Counter(outcomes)
-    return ", ".join(f"{n} {word}" for word, n in counts.items()) or "none"
+    words = (HOLDS, FAILS, UNDECIDED, UNJUDGED)
+    return ", ".join(f"{word} {counts[word]}" for word in words if counts[word]) or "not played"
 
 
 def _ray_step(check: Check) -> Step:
@@ -358,8 +360,8 @@ def normalised(worst: pd.DataFrame, label: str) -> pd.DataFrame:
     return cells.assign(ratio=ratio, low=ratio - width, high=ratio + width)
 
 
-def in_each_cell(cells: pd.DataFrame, control: pd.DataFrame) -> tuple[str, dict[str, int]]:
-    """Return the outcome over all cells, and how many of them have each outcome.
+def in_each_cell(cells: pd.DataFrame, control: pd.DataFrame) -> np.ndarray:
+    """Return the outcome of each cell [n].
 
     A cell holds where the upper limit is at most CONSTANT. It fails where the lower one is above,
     and the positive control holds in the same cell.
@@ -368,9 +370,7 @@ def in_each_cell(cells: pd.DataFrame, control: pd.DataFrame) -> tuple[str, dict[
     merged = cells.merge(possible, on=SIZE, how="left")
     holds = merged["high"] <= CONSTANT
     fails = (merged["low"] > CONSTANT) & merged["possible"].eq(True)
-    outcomes = np.select([holds, fails], [HOLDS, FAILS], UNDECIDED)
-    counts = {word: int((outcomes == word).sum()) for word in (HOLDS, FAILS, UNDECIDED)}
-    return together(outcomes), counts
+    return np.select([holds, fails], [HOLDS, FAILS], UNDECIDED)
 
 
 def at_rest(runs: pd.DataFrame, label: str, twin: str) -> pd.DataFrame:
@@ -487,20 +487,17 @@ def _regrets(table: pd.DataFrame, entry: int) -> np.ndarray:
     return table.loc[table["entry"] == entry].sort_values("seed")["regret"].to_numpy()
 
 
-def _negative(worst: pd.DataFrame) -> Control:
+def _negative(cells: pd.DataFrame) -> Control:
     """Return the policy that must exceed the constant in some cell."""
-    cells = normalised(worst, NEGATIVE)
     if cells.empty:
         return Control(NEGATIVE, FAILS, note="not played")
+    came = at_most(cells, CONSTANT) == FAILS
     note = "its largest regret over T (KV/B)^(1/3)"
-    return Control(
-        NEGATIVE, FAILS, at_most(cells, CONSTANT) == FAILS, float(cells["ratio"].max()), note
-    )
+    return Control(NEGATIVE, FAILS, came, float(cells["ratio"].max()), note)
 
 
-def _positive(worst: pd.DataFrame) -> Control:
+def _positive(cells: pd.DataFrame) -> Control:
     """Return the policy that must hold in a cell in which another one is to fail."""
-    cells = normalised(worst, POSITIVE)
     if cells.empty:
         return Control(POSITIVE, HOLDS, note="not played")
     good = cells["high"] <= CONSTANT

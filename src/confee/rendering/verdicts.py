@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from confee.claims.judging.finding import (
     BREAKING,
@@ -21,6 +21,7 @@ from confee.claims.judging.finding import (
     Finding,
     gravest,
 )
+from confee.claims.judging.severity import CLOSED, NONE_KNOWN, Judged, weight
 
 UNJUDGED = "unjudged"
 """Where no claim was judged."""
@@ -91,13 +92,7 @@ _LOOKS = {
 SEVERITY_MARKS = {name: Mark(*_LOOKS[name], name, meaning) for name, meaning in SEVERITIES.items()}
 """From the lightest to the gravest."""
 
-CLOSED = "closed"
-"""A gap whose corrected statement supports everything that rests on it."""
-
 CLOSED_MARK = Mark("#F2B48C", INK, "!", "gap, closed", "a step fails; a corrected proof is given")
-
-NONE_KNOWN = "open"
-"""Nothing to correct is known, and the claim is not settled."""
 
 OPEN_MARK = Mark(WHITE, "#555555", "\N{EN DASH}", "none known", "not settled; no error is known")
 
@@ -168,28 +163,6 @@ def counted_severities(severities: Iterable[str], unsettled: int = 0, closed: in
     return ", ".join(f"{counts[name]} {name}{notes.get(name, '')}" for name in named)
 
 
-class Judged(Protocol):
-    """A Finding, or its row in a frame."""
-
-    @property
-    def as_printed(self) -> str: ...
-    @property
-    def severity(self) -> str: ...
-    @property
-    def ours(self) -> bool: ...
-    @property
-    def breaks(self) -> bool: ...
-
-
-def weight(v: Judged) -> str:
-    """Return the severity to show, a key of ALL: CLOSED for a gap that breaks nothing, and
-    NONE_KNOWN for an unsettled claim that needs no correction."""
-    if v.severity in BREAKING and not v.breaks:
-        return CLOSED
-    unclear = v.as_printed in (UNDECIDED, VACUOUS)
-    return NONE_KNOWN if v.severity == "none" and unclear else v.severity
-
-
 def unsettled(findings: Iterable[Judged]) -> int:
     """Return how many claims that need no correction are undecided or vacuous."""
     return sum(weight(v) == NONE_KNOWN for v in findings)
@@ -211,6 +184,14 @@ def summary(findings: Iterable[Judged]) -> tuple[str, str]:
     )
 
 
+def _by_severity(paper: Iterable[Judged]) -> dict[str, list]:
+    """Return the claims under `false`, `gap`, `horizon`, `none`, or `small` corrections."""
+    groups: dict[str, list] = {name: [] for name in ("false", "gap", "horizon", "small", "none")}
+    for v in paper:
+        groups[v.severity if v.severity in groups else "small"].append(v)
+    return groups
+
+
 def overview(findings: Iterable[Judged]) -> str:
     """Return in one sentence how many claims of the paper are false, have a gap, fail at the
     horizons simulated, or need a small correction; without such claims, how many are ours."""
@@ -218,17 +199,15 @@ def overview(findings: Iterable[Judged]) -> str:
     paper = [finding for finding in findings if not finding.ours]
     if not paper:
         return f"{_counted(len(findings), 'question')} of our own."
-    counts = Counter(finding.severity for finding in paper)
-    grave = ("none", "horizon", *BREAKING)
-    small = sum(number for name, number in counts.items() if name not in grave)
+    false, gap, horizon, small, none = map(len, _by_severity(paper).values())
     closed = sum(weight(finding) == CLOSED for finding in paper)
     parts = [
-        f"{_n(counts['false'])} {_be(max(counts['false'], 1))} false",
-        f"{counts['gap']} {_be(counts['gap'], 'has', 'have')} a gap in the proof"
+        f"{_n(false)} {_be(max(false, 1))} false",
+        f"{gap} {_be(gap, 'has', 'have')} a gap in the proof"
         + f" ({closed} closed)" * bool(closed),
-        f"{counts['horizon']} {_be(counts['horizon'], 'fails', 'fail')} at the horizons simulated",
+        f"{horizon} {_be(horizon, 'fails', 'fail')} at the horizons simulated",
         f"{small} {_be(small, 'needs', 'need')} a small correction",
-        f"{counts['none']} {_be(counts['none'], 'needs', 'need')} none"
+        f"{none} {_be(none, 'needs', 'need')} none"
         + f" ({unsettled(paper)} not settled)" * bool(unsettled(paper)),
     ]
     return (
@@ -249,9 +228,7 @@ def sentences(findings: Iterable[Finding]) -> list[Sentence]:
     paper = [finding for finding in findings if not finding.ours]
     if not paper:
         return []
-    false, gaps, far = (
-        [v for v in paper if v.severity == name] for name in ("false", "gap", "horizon")
-    )
+    false, gaps, far, small, rest = _by_severity(paper).values()
     closed = sum(not v.breaks for v in gaps)
     text = f"Of {_counted(len(paper), 'claim')} of the paper, {_n(len(false))} "
     text += f"{_be(max(len(false), 1))} false"
@@ -264,12 +241,11 @@ def sentences(findings: Iterable[Finding]) -> list[Sentence]:
         text = f"Another {len(far)} {_be(len(far))} not met at the horizons simulated"
         text += ", which refutes no asymptotic statement"
     runs = Sentence(text, tuple(v.id for v in far))
-    rest = [v for v in paper if v not in (*false, *gaps, *far)]
     unclear = [v for v in rest if weight(v) == NONE_KNOWN]
-    right = sum(weight(v) == "none" for v in rest)
-    small = len(rest) - len(unclear) - right
-    text = f"Of the other {len(rest)}, {right} {_be(right, 'needs', 'need')} no correction, "
-    text += f"{small} {_be(small, 'needs', 'need')} a small correction, and {len(unclear)} "
+    right = len(rest) - len(unclear)
+    text = f"Of the other {len(small) + len(rest)}, {right} {_be(right, 'needs', 'need')} no "
+    text += f"correction, {len(small)} {_be(len(small), 'needs', 'need')} a small correction, and "
+    text += f"{len(unclear)} "
     text += f"{_be(len(unclear))} not settled by these runs"
     return [proofs, runs, Sentence(text, tuple(v.id for v in unclear))]
 

@@ -124,6 +124,8 @@ def _of_one_type(tables: list[Any]) -> list[Any]:
     for field in (field for table in tables for field in table.schema):
         types.setdefault(field.name, set()).add(field.type)
     mixed = {name for name, kinds in types.items() if len(kinds - {pa.null()}) > 1}
+    if not mixed:
+        return tables
 
     def cast(table: Any) -> Any:
         fields = [f.with_type(pa.string()) if f.name in mixed else f for f in table.schema]

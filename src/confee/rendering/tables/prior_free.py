@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confee.claims.prior_free import AT_REST, CONSTANT, ID, UNJUDGED
+from confee.claims.prior_free import AT_REST, CONSTANT, ID, tally
 from confee.rendering.catalogue import WHO, Table
 from confee.rendering.looks import display
 
@@ -45,7 +45,10 @@ def finding(claims: pd.DataFrame) -> str:
     largest = {row.id: _most(row.numbers["cells"])["ratio"] for row in judged.itertuples()}
     named = [f"{display(id.removeprefix(f'{ID}/'))} {largest[id]:.2f}" for id in good["id"]]
     if not named:
-        return "No policy that knows K, T and B alone meets the target."
+        return (
+            "No policy that is given $K$, $T$ and $B$ alone keeps the rate with regret of at most "
+            f"{CONSTANT:g} $T(KV/B)^{{1/3}}$ in every cell."
+        )
     return (
         f"Worst-case regret over $T(KV/B)^{{1/3}}$ is at most {CONSTANT:g} in every cell, and the "
         f"rate holds, for: {', '.join(named)} (largest value)."
@@ -67,11 +70,9 @@ def _shown(cells: list[dict[str, Any]], idle: bool) -> str:
 
 def _rates(rates: dict[str, dict[str, Any]], variable: str) -> str:
     """Return how many rays along a variable hold, fail and are undecided."""
-    outcomes = [
+    return tally(
         check["outcome"] for name, check in rates.items() if name.startswith(f"{variable} ")
-    ]
-    counts = {word: outcomes.count(word) for word in ("holds", "fails", "undecided", UNJUDGED)}
-    return ", ".join(f"{word} {n}" for word, n in counts.items() if n) or "not played"
+    )
 
 
 def _still(rows: list[dict[str, Any]]) -> str:
